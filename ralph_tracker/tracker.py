@@ -212,6 +212,7 @@ class Tracker(NamedTuple):
             store.done()
             problem = write_report(store, number, document)
         measured.tidy(number)
+        store.tidy(number)
         _export(loop)
         return Recorded(judgement.record, new=True, problem=problem)
 

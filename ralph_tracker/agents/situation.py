@@ -16,7 +16,7 @@ from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.packed import kept_json
 from ralph_tracker.store.records import LoopRecords
 
 _WHOLE: Final = 100.0
@@ -95,7 +95,7 @@ def known_problems(committed: LoopRecords, number: int, root: Path | None) -> Re
 
 def undone(committed: LoopRecords, number: int) -> Undone:
     """Return what an iteration that was rolled back had changed and lacked."""
-    manifest = read_json(committed.paths.iteration(number) / MANIFEST)
+    manifest = kept_json(committed.paths, number, MANIFEST)
     changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
     files = tuple(str(each["path"]) for each in changes or () if isinstance(each, dict) and "path" in each)
     return Undone(number, files, known_problems(committed, number, None))
@@ -103,7 +103,7 @@ def undone(committed: LoopRecords, number: int) -> Undone:
 
 def score_parts(committed: LoopRecords, number: int) -> tuple[ScorePart, ...]:
     """Return what each component costs an iteration's score; () if its record is damaged."""
-    plain = read_json(committed.paths.iteration(number) / "metrics.json")
+    plain = kept_json(committed.paths, number, "metrics.json")
     record: Any = plain.get("iteration_metrics") if isinstance(plain, dict) else None
     if not isinstance(record, dict) or not _are_numbers(record.get("weights"), record.get("components")):
         return ()

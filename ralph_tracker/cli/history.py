@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money
-from ralph_tracker.report.view import iteration_view
+from ralph_tracker.report.view import current_value, plan_tasks
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "score"),
@@ -121,23 +121,22 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
 
     if document is None:
         return (str(number), "damaged", *("" for _ in COLUMNS[2:]))
-    view, record = iteration_view(document), document["iteration_metrics"]
+    record = document["iteration_metrics"]
     testing = record.get("testing") or {}
     counts = [testing.get(name) for name in ("tests_passed", "test_count")]
-    rows = {row.label: row.current for row in view.rows}
     cost = (record.get("usage") or {}).get("cost_usd")
     now, before = scores.get(number), scores.get(record.get("previous_iteration"))
     return (
-        str(view.iteration),
-        cut(view.classification, _WORD),
+        str(record["iteration"]),
+        cut(record.get("classification") or ABSENT, _WORD),
         ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
-        rows["Coverage"],
-        rows["Errors"],
+        current_value(record, "coverage_percentage"),
+        current_value(record, "error_count"),
         percent(record.get("adjusted_score")) if record.get("adjusted_score") is not None else _foreign(record),
         (record.get("integrity") or {}).get("verdict", ABSENT),
-        view.plan,
+        plan_tasks(record),
         ABSENT if cost is None else money(cost),
         cost_per_point(cost, None if now is None or before is None else now - before),
-        cut(view.action, _WORD),
+        cut((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

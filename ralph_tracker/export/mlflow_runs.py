@@ -15,7 +15,9 @@ from typing import Any, Final
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.rows import VALUES, ExportedLoop, Row, moment
 from ralph_tracker.export.sending import RefusedError, UnreachableError
+from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.packed import kept_bytes
 from ralph_tracker.version import __version__
 
 ADDRESS: Final = "MLFLOW_TRACKING_URI"
@@ -146,7 +148,10 @@ class MlflowRuns:
 
     def _reports(self, rows: Sequence[Row], folder: Path) -> None:
         for row in rows:
-            self._copied(self._loop.paths.report(row.number), folder / "reports")
+            report = report_name(row.number)
+            data = kept_bytes(self._loop.paths, row.number, report)
+            if data is not None:
+                self._write(folder / report, data)
             if row.alerts:
                 file = folder / "alerts" / f"iteration-{row.number:03d}.json"
                 file.parent.mkdir(exist_ok=True)
@@ -155,8 +160,11 @@ class MlflowRuns:
     def _copied(self, file: Path, folder: Path) -> None:
         """Copy a file that is there, with secret values masked."""
         if file.is_file() and not file.is_symlink():
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / file.name).write_bytes(self._loop.masked_bytes(file.read_bytes()))
+            self._write(folder / file.name, file.read_bytes())
+
+    def _write(self, file: Path, data: bytes) -> None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(self._loop.masked_bytes(data))
 
     def _send_files(self, fill: Callable[[Path], None]) -> None:
         with tempfile.TemporaryDirectory(prefix="ralph-tracker-export-") as name:

@@ -24,7 +24,7 @@ from ralph_tracker.store.iteration_files import CHECKS, CheckDocument
 from ralph_tracker.store.layout import iteration_name
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.packed import kept_json
 from ralph_tracker.store.records import LoopRecords
 
 Document = Mapping[str, Any]
@@ -105,7 +105,7 @@ def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, .
 
 
 def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] | None:
-    kept = read_json(committed.paths.iteration(number) / "state.json")
+    kept = kept_json(committed.paths, number, "state.json")
     try:
         rule = int(kept["summary"]["decision"]["rule"])
     except (KeyError, TypeError, ValueError):
@@ -115,7 +115,7 @@ def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] 
 
 def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] | None:
     """Return how each check of an iteration ended, None where that is not known."""
-    kept = read_json(committed.paths.iteration(number) / CHECKS)
+    kept = kept_json(committed.paths, number, CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None
     keys = CheckDocument.__required_keys__
     whole = isinstance(checks, list) and all(isinstance(each, dict) and each.keys() >= keys for each in checks)

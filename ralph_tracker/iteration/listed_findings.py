@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.packed import kept_json
 from ralph_tracker.store.records import LoopRecords
 
 FILE: Final = "findings.json"
@@ -90,7 +90,7 @@ def listed_findings(committed: LoopRecords, number: int) -> ListedFindings | Non
 
     None if they are not known: metrics were handed in, an earlier version recorded it, or the file is damaged.
     """
-    plain = read_json(committed.paths.iteration(number) / FILE)
+    plain = kept_json(committed.paths, number, FILE)
     try:
         uncovered = plain["uncovered"]
         found = []

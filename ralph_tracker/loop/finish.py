@@ -14,12 +14,12 @@ from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.iteration.would_run import trusted_templates
 from ralph_tracker.report.changes import Change, change_of
-from ralph_tracker.report.markdown import loop_report, output_selection
+from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory
 from ralph_tracker.report.standing import Setback
 from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_story import rolled_back
@@ -78,8 +78,9 @@ def close(
     )
     store.write_text(paths.selection, dump_yaml(document))
     templates = trusted_templates(paths.root)
-    store.write_text(paths.reports / "output-selection.md", output_selection(selection, story, templates))
-    store.write_text(paths.reports / "loop-report.md", loop_report(selection, story, templates))
+    reports = selection_reports(selection, story, templates)
+    store.write_text(paths.reports / "output-selection.md", reports.selection)
+    store.write_text(paths.reports / "loop-report.md", reports.loop)
     store.append_event(
         {
             "event": "selection",
@@ -129,12 +130,13 @@ def loop_changes(
     paths: LoopPaths, rows: Sequence[Mapping[str, Any]], history: Sequence[Outcomes | None]
 ) -> Iterator[Change]:
     """Yield what each iteration changed, from its line of the trajectory and what is kept beside it."""
+    kept = (paths.iteration(0) / MANIFEST).exists()
     for row in rows:
         number, before = row["iteration"], row.get("previous_iteration")
         if before is None:
             continue
         old, new = history[before], history[number]
-        files = changed_paths(paths, number) or ()
+        files = (kept and changed_paths(paths, number)) or ()
         if old is None or new is None or old is new:
             yield Change(number, before, files=files)
         else:

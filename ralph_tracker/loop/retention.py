@@ -72,8 +72,12 @@ class Collector(IterationFiles):
         self._store.forget([name for name in gone if name in named])
         with as_store_error(self.paths.folder, _AGAIN):
             for number in numbers:
-                for path in self._plain(number):
+                plain = self._plain(number)
+                for path in plain:
                     _remove(path)
+                folder = self.paths.iteration(number)
+                if plain and folder.is_dir() and not any(folder.iterdir()):  # its records are in a pack
+                    folder.rmdir()
             for name in leftovers:
                 if not name.startswith(_IN_STORE):
                     _remove(self.paths.folder / name)

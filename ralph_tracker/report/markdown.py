@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
@@ -104,18 +104,19 @@ def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> s
     return shipped.render(view)
 
 
-def output_selection(selection: "Selection", story: "LoopStory", root: Path | None = None) -> str:
-    """Return the report of the selection."""
+class SelectionReports(NamedTuple):
+    """The report of the selection, and that of the whole loop: a line per iteration, the peak marked, all alerts."""
+
+    selection: str
+    loop: str
+
+
+def selection_reports(selection: "Selection", story: "LoopStory", root: Path | None = None) -> SelectionReports:
+    """Return both reports of a selection."""
     from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # not needed for iterations
 
-    return render("output-selection.md.j2", {"s": selection_view(selection, story)}, root)
-
-
-def loop_report(selection: "Selection", story: "LoopStory", root: Path | None = None) -> str:
-    """Return the report of the whole loop: a line per iteration, the peak marked, and all alerts."""
-    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # as above
-
-    return render("loop-report.md.j2", {"s": selection_view(selection, story)}, root)
+    view = {"s": selection_view(selection, story)}
+    return SelectionReports(render("output-selection.md.j2", view, root), render("loop-report.md.j2", view, root))
 
 
 LINES: Final = 60

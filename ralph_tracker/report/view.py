@@ -173,6 +173,12 @@ def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a nu
     return (record.get(spec.section) or {}).get(spec.name)
 
 
+def current_value(record: Document, name: str) -> str:
+    """Return a metric of a record's document as it is shown."""
+    spec = BY_NAME[name]
+    return number(value_of(record, spec), spec)
+
+
 def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
     value = value_of(record, spec)
     deltas = record.get("deltas") or {}

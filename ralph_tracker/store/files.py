@@ -186,15 +186,19 @@ def cleared(staging: Path) -> bool:
     return was_there
 
 
-def file_digest(path: Path) -> str:
+def file_digest(path: Path | str) -> str:
     """Return the sha256 of a file, or of a symbolic link's target."""
-    if path.is_symlink():
-        return digest(os.fsencode(path.readlink()))
+    name = os.fspath(path)
+    if os.path.islink(name):  # noqa: PTH114  # as above
+        return digest(os.fsencode(os.readlink(name)))  # noqa: PTH115  # as above
     known = hashlib.sha256()
-    # hashlib.file_digest clears a buffer of 256 KB for each file, which costs more than most of ours to hash.
-    with open(path, "rb", buffering=0, opener=own_file) as file:  # as above
-        while chunk := file.read(_CHUNK):
+    # A file object, or the buffer of hashlib.file_digest, costs more than most of ours take to hash.
+    descriptor = own_file(name, os.O_RDONLY)
+    try:
+        while chunk := os.read(descriptor, _CHUNK):
             known.update(chunk)
+    finally:
+        os.close(descriptor)
     return known.hexdigest()
 
 

@@ -13,8 +13,9 @@ from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.opening import refuse_link
+from ralph_tracker.store.packed import is_kept, kept_json
 from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.records import LoopRecords, Seals
 from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
@@ -145,6 +146,14 @@ class KeptFiles(NamedTuple):
     note: str | None = None
 
 
+class Examining(NamedTuple):
+    """What is read once where many iterations are examined: seals, what gc collected, contents found to be `whole`."""
+
+    seals: Seals
+    collected: frozenset[int]
+    whole: set[str]
+
+
 class IterationFiles:
     """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own."""
 
@@ -175,7 +184,7 @@ class IterationFiles:
 
     def keeps(self, number: int) -> bool:
         """Return whether an iteration's files were kept by its record, whether or not they can still be read."""
-        return (self.paths.iteration(number) / MANIFEST).exists() or self._committed.tree(number) is not None
+        return is_kept(self.paths, number, MANIFEST) or self._committed.tree(number) is not None
 
     def begins(self, keep: str) -> bool:
         """Return whether a new loop with metrics handed in keeps files, according to `codebase.keep`.
@@ -278,7 +287,7 @@ class IterationFiles:
 
     def repair(self, number: int) -> None:
         """Name the snapshot of a recorded iteration if a killed call did not get to it."""
-        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        manifest = kept_json(self.paths, number, MANIFEST)
         if not self.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
             return
         if not self._store.has(manifest["commit"]):
@@ -296,22 +305,23 @@ class IterationFiles:
 
     def tree_equals(self, number: int, tree: str | None) -> bool:
         """Return whether the working tree equals that iteration, before or after its checks."""
-        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        manifest = kept_json(self.paths, number, MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
         return self.now() in {tree, left}
 
-    def damage(self, number: int, whole: set[str] | None = None) -> tuple[str, ...]:
+    def damage(self, number: int, examining: Examining | None = None) -> tuple[str, ...]:
         """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact.
 
-        Every kept content is read and compared with its hash, but for those in `whole`, to which intact ones are added.
+        Every kept content is read and compared with its hash, but for those known to be `whole` when many iterations
+        are examined.
         """
-        seals = self._committed.seals
+        seals, collected, whole = examining or self._examining()
         sealed = (*seals.broken(number), *seals.broken_chain(number))
-        if number in self._committed.collected():
+        if number in collected:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
         if not self.keeps(number):
             return sealed
-        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        manifest = kept_json(self.paths, number, MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None
         try:
             snapshot = self._store.find(number)
@@ -321,6 +331,9 @@ class IterationFiles:
             return (*sealed, SNAPSHOT)
         kept = tuple("its list of files" if path == "/" else path for path in kept)
         return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
+
+    def _examining(self) -> Examining:
+        return Examining(self._committed.seals, self._committed.collected(), set())
 
     def refuse_damaged(self, number: int) -> None:
         """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
@@ -456,7 +469,7 @@ class ReadOnlyFiles(IterationFiles):
 
     def _content(self, number: int) -> str:
         """Return the id of an iteration's content if the store's names are not available."""
-        manifest = read_json(self.paths.iteration(number) / MANIFEST)
+        manifest = kept_json(self.paths, number, MANIFEST)
         if not isinstance(manifest, dict) or not isinstance(manifest.get("tree"), str):
             raise StoreError(f"iteration {number}: {MANIFEST} is damaged; run `ralph-tracker verify`")
         tree: str = manifest["tree"]

@@ -1,6 +1,7 @@
 """The paths of everything that is kept of a loop (product.md, "What is kept")."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -11,6 +12,9 @@ LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
 RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
+# How many iterations' records a pack has.
+PACKED_TOGETHER: Final = 25
+PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.
 MANIFEST: Final = "manifest.json"
 _SHOWN: Final = 40
@@ -70,7 +74,7 @@ class LoopPaths(NamedTuple):
     @property
     def folder(self) -> Path:
         """Return the loop's folder."""
-        return self.root / BASE / self.loop_id
+        return _folder(self.root, self.loop_id)
 
     @property
     def loop_file(self) -> Path:
@@ -162,13 +166,22 @@ class LoopPaths(NamedTuple):
         """Return the document of the selection."""
         return self.folder / "selection.yaml"
 
+    @property
+    def packs(self) -> Path:
+        """Return the folder of the packs of older iterations' records."""
+        return self.folder / PACKS
+
+    def pack(self, number: int) -> Path:
+        """Return the pack that an iteration's records go to once it is old: iterations-001-025.zip."""
+        return self.folder / pack_name(number)
+
     def record(self, number: int) -> Path:
         """Return the human-readable record of an iteration."""
-        return self.progress / record_name(number)
+        return self.folder / record_name(number)
 
     def iteration(self, number: int) -> Path:
         """Return the folder of an iteration."""
-        return self.iterations / iteration_name(number)
+        return self.folder / document_name(number)
 
     def amended(self, number: int) -> Path:
         """Return the file with what acceptances changed about an iteration."""
@@ -176,7 +189,7 @@ class LoopPaths(NamedTuple):
 
     def report(self, number: int) -> Path:
         """Return the report of an iteration."""
-        return self.reports / f"{iteration_name(number)}-report.md"
+        return self.folder / report_name(number)
 
 
 def iteration_name(number: int) -> str:
@@ -184,6 +197,27 @@ def iteration_name(number: int) -> str:
     return f"iteration-{number:03d}"
 
 
+def document_name(number: int, name: str = "") -> str:
+    """Return the path of a document of an iteration, or of its folder, in the loop's folder."""
+    return f"iterations/{iteration_name(number)}/{name}"
+
+
 def record_name(number: int) -> str:
-    """Return the file name of a record: iteration 0 is the baseline."""
-    return f"{iteration_name(number)}-{'metrics' if number else 'baseline'}.yaml"
+    """Return the path of a record in the loop's folder: iteration 0 is the baseline."""
+    return f"progress/{iteration_name(number)}-{'metrics' if number else 'baseline'}.yaml"
+
+
+def report_name(number: int) -> str:
+    """Return the path of the report of an iteration in the loop's folder."""
+    return f"reports/{iteration_name(number)}-report.md"
+
+
+def pack_name(number: int) -> str:
+    """Return the path of an iteration's pack in the loop's folder."""
+    first = (number - 1) // PACKED_TOGETHER * PACKED_TOGETHER + 1
+    return f"{PACKS}/iterations-{first:03d}-{first + PACKED_TOGETHER - 1:03d}.zip"
+
+
+@lru_cache(maxsize=16)  # each path of a loop begins with it, and pathlib is slow
+def _folder(root: Path, loop_id: str) -> Path:
+    return root / BASE / loop_id

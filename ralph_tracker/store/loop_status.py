@@ -21,7 +21,8 @@ _ALERT: Final = frozenset({"id", "type", "severity", "message"})
 # The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
 _WRITTEN: Final = (
-    *("tmp", "trees", "reports", "agent", "iterations", "progress", "progress/amended", "progress/events.jsonl"),
+    *("tmp", "trees", "packed", "reports", "agent", "iterations"),
+    *("progress", "progress/amended", "progress/events.jsonl"),
     *("store", "store/objects", "store/objects/pack", "store/tmp", "store/damaged", "store/ralph-tracker.lock"),
     *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
 )
@@ -173,7 +174,7 @@ def summary_at(paths: LoopPaths) -> Summary:
     """
     plain = read_json(paths.state)
     summary = summary_from(plain)
-    if summary is not None and not paths.iteration(summary.iteration + 1).is_dir():
+    if summary is not None and not is_recorded(paths, summary.iteration + 1):
         return summary
     latest = latest_iteration(paths)
     summary = summary_from(state_after(paths, latest).get("summary"))
@@ -202,11 +203,16 @@ def _adds_to_records(event: Any) -> bool:  # noqa: ANN401  # any JSON value
     return wanted is not None and all(isinstance(event.get(key), type_) for key, type_ in wanted.items())
 
 
+def is_recorded(paths: LoopPaths, number: int) -> bool:
+    """Return whether an iteration is on record, as a folder or in a pack; a damaged one is."""
+    return paths.iteration(number).is_dir() or paths.pack(number).is_file()
+
+
 def latest_iteration(paths: LoopPaths) -> int:
     """Return the number of the last committed iteration. Raises RecordError if there is none."""
-    prefix = len("iteration-")
-    names = paths.iterations.glob("iteration-*") if paths.iterations.is_dir() else ()
-    numbers = [int(path.name[prefix:]) for path in names if path.name[prefix:].isdecimal()]
+    folders = [path.name.removeprefix("iteration-") for path in paths.iterations.glob("iteration-*")]
+    packs = [path.stem.rpartition("-")[2] for path in paths.packs.glob("iterations-*.zip")]
+    numbers = [int(number) for number in (*folders, *packs) if number.isdecimal()]
     if not numbers:
         raise RecordError(f"{paths.shown}: no iteration is on record; run `ralph-tracker hook pre-loop` first")
     return max(numbers)
@@ -218,7 +224,10 @@ def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
         plain = read_json(path)
         if isinstance(plain, dict):
             return plain
-    return {}
+    from ralph_tracker.store.packed import kept_json  # noqa: PLC0415  # only for an older iteration
+
+    packed = kept_json(paths, number, "state.json")
+    return packed if isinstance(packed, dict) else {}
 
 
 def damaged_iteration(paths: LoopPaths, number: int) -> RecordError:
@@ -244,7 +253,7 @@ def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
 def unrecorded(paths: LoopPaths, summary: Summary) -> int | None:
     """Return the iteration that was begun after the latest one and not recorded, None if there is none."""
     number = attempted(paths)
-    if number is None or number <= summary.iteration or paths.iteration(number).is_dir():
+    if number is None or number <= summary.iteration or is_recorded(paths, number):
         return None
     return number
 

@@ -45,11 +45,12 @@ from ralph_tracker.store.files import (
     write_new,
     write_whole,
 )
-from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.layout import PACKED_TOGETHER, SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_status import Status, Summary, summary_from
+from ralph_tracker.store.loop_status import Status, Summary, is_recorded, summary_from
 from ralph_tracker.store.opening import own_file
-from ralph_tracker.store.reading import read_bytes, read_json
+from ralph_tracker.store.packed import kept_bytes, kept_json
+from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
@@ -186,9 +187,9 @@ class LoopStore(LoopRecords):
         """Return the summary in state.json, None if it or the trajectory is not of the latest iteration."""
         plain = read_json(self.paths.state)
         summary = summary_from(plain)
-        if summary is None or not self.paths.iteration(summary.iteration).is_dir():
+        if summary is None or not is_recorded(self.paths, summary.iteration):
             return None
-        if self.paths.iteration(summary.iteration + 1).is_dir():
+        if is_recorded(self.paths, summary.iteration + 1):
             return None
         with as_store_error(self.paths.trajectory):
             try:  # the trajectory's last whole line
@@ -275,7 +276,7 @@ class LoopStore(LoopRecords):
         return {**files, "seal.json": to_json(seal)}
 
     def _seal_digest(self, number: int) -> str | None:
-        data = read_bytes(self.paths.iteration(number) / "seal.json")
+        data = kept_bytes(self.paths, number, document_name(number, "seal.json"))
         return None if data is None else digest(data)  # none before the baseline; a lost seal leaves a gap in the chain
 
     def write_seen(self, state: LoopState) -> None:
@@ -321,6 +322,14 @@ class LoopStore(LoopRecords):
         except RecordError:
             self.append_event({"event": "status", "status": status, "at": at})
 
+    def tidy(self, number: int) -> None:
+        """Pack the records of older iterations after every few; a failure is ignored, since the next time will do."""
+        if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
+            from ralph_tracker.store.packing import pack_records  # noqa: PLC0415  # for a long loop only
+
+            with suppress(StoreError), locked(self.paths.lock, "packing records", 0):
+                pack_records(self.paths, number)
+
     def write_json(self, path: Path, document: Any) -> None:  # noqa: ANN401  # any plain document
         """Write a document as JSON."""
         with as_store_error(path):
@@ -338,11 +347,11 @@ class LoopStore(LoopRecords):
 
     def is_as_written(self, number: int) -> bool:
         """Return whether the state after an iteration is readable and was not amended."""
-        kept = read_json(self.paths.iteration(number) / "state.json")
+        kept = kept_json(self.paths, number, "state.json")
         return isinstance(kept, dict) and not self.paths.amended(number).exists()
 
     def repair_record(self, number: int) -> None:
         """Write the human-readable record of an iteration if a killed call did not get to it."""
-        document = read_json(self.paths.iteration(number) / "metrics.json")
-        if not self.paths.record(number).exists() and isinstance(document, dict):
+        document = kept_json(self.paths, number, "metrics.json")
+        if isinstance(document, dict) and kept_bytes(self.paths, number, record_name(number)) is None:
             self.write_text(self.paths.record(number), dump_yaml(document))

@@ -8,13 +8,14 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
-from ralph_tracker.store.files import digest, file_digest
+from ralph_tracker.store.files import digest
 from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
-from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_status import summary_from
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.packed import kept_bytes, kept_json
+from ralph_tracker.store.reading import parsed_json, read_json, read_lines
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.index import Seen
 from ralph_tracker.store.snapshots.rebuild import Changed, KeptSnapshot
@@ -55,9 +56,9 @@ class LoopVerification(IterationFiles):
 
     def examined(self) -> Examination:
         """Return what is damaged; of what gc collected only the records count. Raises StoreError for an OSError."""
-        whole: set[str] = set()
-        seals = self._committed.seals
-        found = {number: (*self.damage(number, whole), *seals.altered_record(number)) for number in self._numbers}
+        examining = self._examining()
+        altered, whole = examining.seals.altered_record, examining.whole
+        found = {number: (*self.damage(number, examining), *altered(number)) for number in self._numbers}
         at_work = holder_of(self.paths.lock) is not None
         return Examination(
             iterations={number: parts for number, parts in found.items() if parts},
@@ -118,13 +119,13 @@ class LoopVerification(IterationFiles):
 
     def _manifest(self, number: int) -> Mapping[str, Any]:
         """Return the manifest of an iteration, {} if it is not as sealed."""
-        path = self.paths.iteration(number) / MANIFEST
-        plain, seal = read_json(path), read_json(path.with_name("seal.json"))
+        data = kept_bytes(self.paths, number, document_name(number, MANIFEST))
+        seal = kept_json(self.paths, number, "seal.json")
         try:
-            sealed = seal["files"][MANIFEST] == file_digest(path)
-        except (KeyError, TypeError, OSError):
+            plain = parsed_json(data) if data is not None and seal["files"][MANIFEST] == digest(data) else None
+        except (KeyError, TypeError):
             return {}
-        return plain if sealed and isinstance(plain, dict) else {}
+        return plain if isinstance(plain, dict) else {}
 
     def _described(self, number: int) -> KeptSnapshot | None:
         """Return the snapshot as its manifest describes it, None if that is damaged or names it by an id of git."""
@@ -169,8 +170,8 @@ def derived_of_records(committed: LoopRecords) -> Iterator[str]:
         yield _shown(paths, paths.best)
     rows = read_lines(paths.trajectory)
     listed = {row.get("iteration") for row in rows if isinstance(row, dict)}
-    readable = {number for number in range(latest + 1) if committed.measurement(number) is not None}
-    if None in rows or not readable <= listed:
+    unlisted = (number for number in range(latest + 1) if number not in listed)
+    if None in rows or any(committed.measurement(number) is not None for number in unlisted):
         yield _shown(paths, paths.trajectory)
     try:
         committed.seen_on_file(committed.after(latest)["seen_at"])
@@ -187,8 +188,8 @@ def rewrite_records(store: LoopStore) -> None:
     for number in range(store.latest() + 1):
         if not store.seals.altered_record(number):
             continue
-        seal = read_json(store.paths.iteration(number) / "seal.json")
-        document = read_json(store.paths.iteration(number) / "metrics.json")
+        seal = kept_json(store.paths, number, "seal.json")
+        document = kept_json(store.paths, number, "metrics.json")
         if isinstance(seal, dict) and isinstance(document, dict):
             record = dump_yaml(document).encode("utf-8", "surrogatepass")
             if digest(record) == seal.get("record"):

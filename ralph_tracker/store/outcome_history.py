@@ -7,8 +7,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.packed import kept_bytes
 
 _LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}
 
@@ -51,7 +51,7 @@ def outcome_history(paths: LoopPaths, last: int) -> Iterator[Outcomes | None]:
     """
     decoder, raw, found = msgspec.json.Decoder(_Kept), b"", Outcomes((), "")
     for number in range(last + 1):
-        data = read_bytes(paths.iteration(number) / "tests.json")
+        data = kept_bytes(paths, number, document_name(number, "tests.json"))
         try:
             kept = decoder.decode(data or b"")
             if not kept.measured:
@@ -73,7 +73,7 @@ def outcome_history(paths: LoopPaths, last: int) -> Iterator[Outcomes | None]:
 
 def changed_paths(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
     """Return the files that an iteration changed since the one that it descends from; None where that is unknown."""
-    data = read_bytes(paths.iteration(number) / "manifest.json")
+    data = kept_bytes(paths, number, document_name(number, MANIFEST))
     try:
         manifest: Any = msgspec.json.decode(data or b"")
         return tuple(str(change["path"]) for change in manifest["since_previous"])

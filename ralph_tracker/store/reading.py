@@ -1,6 +1,7 @@
 """Read small JSON files without heavy imports, so that `loop-decision` starts fast."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,7 +10,7 @@ from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.opening import own_file
 
 # The largest file of a loop is that of all tests ever seen: 100 MB would be a million of them.
-_MAX_BYTES: Final = 256 << 20
+MAX_BYTES: Final = 256 << 20
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
@@ -18,7 +19,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  # any document
     Raises StoreError for an OSError, after which the file may still be intact; NewerSchemaError as `refuse_newer`.
     """
     data = read_bytes(path)
-    return None if data is None else refuse_newer(_parsed(data), str(path))
+    return None if data is None else refuse_newer(parsed_json(data), str(path))
 
 
 def read_lines(path: Path) -> list[Any]:
@@ -27,24 +28,36 @@ def read_lines(path: Path) -> list[Any]:
     Raises StoreError and NewerSchemaError as `read_json` does.
     """
     data = read_bytes(path) or b""
-    return [refuse_newer(_parsed(line), str(path)) for line in data.split(b"\n")[:-1] if line]
+    return [refuse_newer(parsed_json(line), str(path)) for line in data.split(b"\n")[:-1] if line]
 
 
-def read_bytes(path: Path) -> bytes | None:
+def read_bytes(path: Path | str) -> bytes | None:
     """Return the content of a file of a loop, None if it is missing.
 
     Raises StoreError for an OSError, and for a link, a pipe, a device or more than 256 MiB in its place.
     """
     try:
-        with open(path, "rb", opener=own_file) as file:  # pathlib's takes no opener
-            data = file.read(_MAX_BYTES + 1)
+        data = _read(os.fspath(path))
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
-    if len(data) > _MAX_BYTES:
-        raise StoreError(f"{path}: larger than {_MAX_BYTES >> 20} MiB, which no file of a loop is; move it away")
+    if len(data) > MAX_BYTES:
+        raise StoreError(f"{path}: larger than {MAX_BYTES >> 20} MiB, which no file of a loop is; move it away")
     return data
+
+
+def _read(path: str) -> bytes:
+    """Return at most one byte too many; a file object would cost more than most files of ours take to read."""
+    descriptor = own_file(path, os.O_RDONLY)
+    try:
+        size = min(os.fstat(descriptor).st_size, MAX_BYTES) + 1
+        data = os.read(descriptor, size)
+        while len(data) < size and (more := os.read(descriptor, size - len(data))):
+            data += more
+        return data
+    finally:
+        os.close(descriptor)
 
 
 def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON value
@@ -58,7 +71,8 @@ def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON valu
     return plain
 
 
-def _parsed(data: bytes) -> Any:  # noqa: ANN401  # any document
+def parsed_json(data: bytes) -> Any:  # noqa: ANN401  # any document
+    """Return the document, None if it is damaged."""
     try:
         return json.loads(data.decode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):

@@ -1,19 +1,20 @@
 """List the records of a loop as documents, with what is wrong with damaged ones."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError, StoreError
 from ralph_tracker.store.files import digest
-from ralph_tracker.store.layout import LoopPaths, ProjectPaths, iteration_name, record_name
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths, document_name, record_name
 from ralph_tracker.store.loop_status import attempted
-from ralph_tracker.store.reading import read_bytes, refuse_newer
+from ralph_tracker.store.packed import kept_bytes
+from ralph_tracker.store.reading import parsed_json, refuse_newer
 from ralph_tracker.store.records import LoopRecords
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
@@ -36,10 +37,11 @@ class RecordHistory:
 
     def one(self, number: int) -> Listed:
         """Return a record; if one of its two copies differs from the seal, the other is used."""
-        name = f"{self.paths.shown}/iterations/{iteration_name(number)}/seal.json"
-        seal = refuse_newer(_json(self._bytes(self.paths.iteration(number) / "seal.json")), name)
-        readable, shown = self._bytes(self.paths.record(number)), f"progress/{record_name(number)}"
-        copy = self._bytes(self.paths.iteration(number) / "metrics.json")
+        name = f"{self.paths.shown}/{document_name(number, 'seal.json')}"
+        seal = refuse_newer(_json(self._bytes(number, document_name(number, "seal.json"))), name)
+        shown = record_name(number)
+        readable = self._bytes(number, shown)
+        copy = self._bytes(number, document_name(number, "metrics.json"))
         document = _json(copy)
         unsealed = None in {_sealed(seal, "files", "metrics.json"), _sealed(seal, "record")}
         if unsealed and document is not None and document == _yaml(readable, shown):
@@ -51,7 +53,7 @@ class RecordHistory:
             if readable is None and attempted(self.paths) == number:
                 return Listed(number, document)  # it is being written right now
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
-            note = f"iteration {number}: progress/{record_name(number)} {state}; shown from iterations/, still whole"
+            note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
             return Listed(number, document, note)
         return Listed(number, None, f"iteration {number}: both copies of its record are damaged; the others go on")
 
@@ -60,9 +62,9 @@ class RecordHistory:
         for number in range(self.committed.summary().iteration + 1):
             yield self.one(number)
 
-    def _bytes(self, path: Path) -> bytes | None:
+    def _bytes(self, number: int, name: str) -> bytes | None:
         try:
-            return read_bytes(path)
+            return kept_bytes(self.paths, number, name)
         except StoreError:
             return None
 
@@ -78,10 +80,12 @@ def _agrees(data: bytes | None, expected: str | None) -> bool:
 
 
 def _json(data: bytes | None) -> dict[str, Any] | None:
-    try:
-        document = json.loads(data.decode("utf-8", "surrogatepass")) if data else None
-    except (ValueError, RecursionError):
+    if data is None:
         return None
+    try:
+        document = msgspec.json.decode(data)  # three times as fast, which a listing of thousands needs
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        document = parsed_json(data)  # lone surrogates are valid for us
     return document if isinstance(document, dict) else None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core import loop_state
@@ -17,8 +17,8 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.files import file_digest
-from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.files import digest, file_digest
+from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_status import (
     EVENTS,
     Summary,
@@ -28,7 +28,8 @@ from ralph_tracker.store.loop_status import (
     summary_at,
     with_events,
 )
-from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.packed import kept_bytes, kept_json, packed_bytes
+from ralph_tracker.store.reading import parsed_json, read_json, read_lines, refuse_newer
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]
@@ -49,58 +50,67 @@ class Seals:
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
+        # That of an iteration is asked for several times, and with that of the one before it.
+        self._seal = lru_cache(maxsize=2)(self._read_seal)
 
     def broken(self, number: int) -> tuple[str, ...]:
         """Return the files of an iteration that are missing or differ from its seal, () if all agree."""
-        folder = self.paths.iteration(number)
-        seal = read_json(folder / "seal.json")
-        if not isinstance(seal, dict) or not isinstance(seal.get("files"), dict):
+        seal, _ = self._seal(number)
+        if not isinstance(seal.get("files"), dict):
             return ("seal.json",)
-        return tuple(name for name, expected in seal["files"].items() if _digest_of(folder / name) != expected)
+        sealed = seal["files"].items()
+        return tuple(
+            name for name, expected in sealed if self._digest_of(number, document_name(number, name)) != expected
+        )
 
     def altered_record(self, number: int) -> tuple[str, ...]:
         """Return the human-readable record if it is missing or differs from its seal, else ()."""
-        seal, path = read_json(self.paths.iteration(number) / "seal.json"), self.paths.record(number)
-        expected = seal.get("record") if isinstance(seal, dict) else None
-        if expected is None or (path.is_file() and _digest_of(path) == expected):
-            return ()
-        return (path.relative_to(self.paths.folder).as_posix(),)
+        seal, name = self._seal(number)[0], record_name(number)
+        expected = seal.get("record")
+        return () if expected is None or self._digest_of(number, name) == expected else (name,)
 
     def edited(self, number: int) -> tuple[str, ...]:
         """Return the documents of an iteration that differ from its seal, () if all agree.
 
         Paths are relative to the loop's folder; the snapshot's files are not checked.
         """
-        folder = self.paths.iteration(number)
-        seal = read_json(folder / "seal.json")
-        sealed = seal["files"] if isinstance(seal, dict) and isinstance(seal.get("files"), dict) else {}
-        paths = {folder / name: sealed.get(name) for name in _DOCUMENTS}
-        paths[self.paths.record(number)] = seal.get("record") if isinstance(seal, dict) else None
-        bad = [path for path, expected in paths.items() if _digest_of(path) != expected]
-        return tuple(path.relative_to(self.paths.folder).as_posix() for path in bad)
+        seal, _ = self._seal(number)
+        sealed = seal["files"] if isinstance(seal.get("files"), dict) else {}
+        names = {document_name(number, name): sealed.get(name) for name in _DOCUMENTS}
+        names[record_name(number)] = seal.get("record")
+        return tuple(name for name, expected in names.items() if self._digest_of(number, name) != expected)
 
     def edited_configuration(self) -> tuple[str, ...]:
         """Return the loop's own document if it differs from the baseline's seal, else ().
 
         A loop of an earlier version did not seal it.
         """
-        seal, path = read_json(self.paths.iteration(0) / "seal.json"), self.paths.loop_file
-        frozen = seal.get("loop") if isinstance(seal, dict) else None
-        return () if frozen in {None, _digest_of(path)} else (path.relative_to(self.paths.folder).as_posix(),)
+        name = self.paths.loop_file.name
+        return () if self._seal(0)[0].get("loop") in {None, self._digest_of(0, name)} else (name,)
 
     def broken_chain(self, number: int) -> tuple[str, ...]:
         """Return the seal if it differs from the digest in the next iteration's seal, else ()."""
-        following = read_json(self.paths.iteration(number + 1) / "seal.json")
-        expected = following.get("previous_seal") if isinstance(following, dict) else None
-        path = self.paths.iteration(number) / "seal.json"
-        return ("seal.json",) if expected is not None and path.is_file() and _digest_of(path) != expected else ()
+        expected, found = self._seal(number + 1)[0].get("previous_seal"), self._seal(number)[1]
+        return ("seal.json",) if expected is not None and found not in {None, expected} else ()
 
+    def _read_seal(self, number: int) -> tuple[Plain, str | None]:
+        """Return a seal and its sha256; {} if it is missing or damaged."""
+        name = document_name(number, "seal.json")
+        data = kept_bytes(self.paths, number, name)
+        if data is None:
+            return {}, None
+        seal = refuse_newer(parsed_json(data), f"{self.paths.folder}/{name}")
+        return seal if isinstance(seal, dict) else {}, digest(data)
 
-def _digest_of(path: Path) -> str | None:
-    try:
-        return file_digest(path)
-    except OSError:
-        return None
+    def _digest_of(self, number: int, name: str) -> str | None:
+        """Return the sha256 of a plain or packed file, None if it is missing or unreadable."""
+        try:
+            return file_digest(f"{self.paths.folder}/{name}")
+        except (FileNotFoundError, NotADirectoryError):
+            data = packed_bytes(self.paths, number, name)
+            return None if data is None else digest(data)
+        except OSError:
+            return None
 
 
 class LoopRecords:
@@ -189,7 +199,7 @@ class LoopRecords:
     def _line(self, number: int, after: Plain | None) -> tuple[Lineage, KnownTests]:
         """Return the lineage; `after` is the state after that iteration, if already read."""
         after = self.after(number) if after is None else after
-        tests = read_json(self.paths.iteration(number) / "tests.json")
+        tests = kept_json(self.paths, number, "tests.json")
         try:
             return decode(Lineage, after["line"]), loop_state.known_from_plain(tests)
         except _MISSHAPEN:
@@ -228,8 +238,8 @@ class LoopRecords:
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
         """Return the measurement and the iteration it descends from; None if either is damaged."""
-        folder = self.paths.iteration(number)
-        plain, tests = read_json(folder / "measurement.json"), read_json(folder / "tests.json")
+        plain = kept_json(self.paths, number, "measurement.json")
+        tests = kept_json(self.paths, number, "tests.json")
         try:
             results = loop_state.results_from_plain(tests, plain["measurement"]["flaky"])
             measured = loop_state.measurement_from_plain(plain["measurement"], results)
@@ -241,7 +251,7 @@ class LoopRecords:
         """Return the tests that count for no iteration: not really tests, or removed together with their code."""
         found: set[str] = set()
         for number in range(self.latest() + 1):
-            plain = read_json(self.paths.iteration(number) / "measurement.json")
+            plain = kept_json(self.paths, number, "measurement.json")
             with suppress(*_MISSHAPEN):
                 integrity = plain["measurement"]["integrity"] or {}
                 found.update(gone for gone, news in integrity.get("matches", {}).items() if not news)
@@ -249,7 +259,7 @@ class LoopRecords:
 
     def tree(self, number: int) -> str | None:
         """Return the tree of an iteration, None if none is kept or its measurement cannot be read."""
-        plain = read_json(self.paths.iteration(number) / "measurement.json")
+        plain = kept_json(self.paths, number, "measurement.json")
         try:
             tree = plain["measurement"]["tree"]
         except (KeyError, TypeError):
@@ -271,8 +281,8 @@ class LoopRecords:
         found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
-            row = found[number] if number in found else self.after(number).get("row")
-            if _is_row(row):
+            row: Any = found.get(number) or self.after(number).get("row")
+            if number in found or _is_row(row):
                 rows.append(row)
             else:
                 lost.append(number)

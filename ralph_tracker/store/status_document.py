@@ -5,7 +5,7 @@ from typing import Final, TypedDict
 from ralph_tracker.core.findings import Verdict
 from ralph_tracker.core.records import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_status import Status, Summary
+from ralph_tracker.store.loop_status import Status, Summary, latest_iteration
 from ralph_tracker.store.reading import read_lines
 from ralph_tracker.store.restoring import InterruptedRestoreDocument, Restoring, interrupted_document
 from ralph_tracker.store.snapshots.values import ITERATIONS, OBJECTS, RULES
@@ -18,15 +18,15 @@ def missing_files(paths: LoopPaths) -> str | None:
 
     The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
     """
-    numbers = [int(path.parent.name.rpartition("-")[2]) for path in paths.iterations.glob(f"iteration-*/{MANIFEST}")]
-    if not numbers or paths.old_store.is_dir():
+    if not (paths.iteration(0) / MANIFEST).exists() or paths.old_store.is_dir():
         return None
+    numbers = range(latest_iteration(paths) + 1)
     if not (paths.store / RULES).is_file() or not (paths.store / OBJECTS).is_dir():
         return f"the store of the kept files is missing or damaged ({paths.shown}/store)"
     named = {path.name for path in (paths.store / ITERATIONS).glob("*")}
     lost = {number for number in numbers if str(number) not in named}
     if lost and paths.staging.is_dir():
-        lost.discard(max(numbers))
+        lost.discard(numbers[-1])
     if lost:
         for event in read_lines(paths.events):
             if isinstance(event, dict) and event.get("event") == "gc" and isinstance(event.get("iterations"), list):

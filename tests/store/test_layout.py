@@ -69,9 +69,9 @@ class TestPaths:
     @table(
         ("number", "name", "record"),
         [
-            (0, "iteration-000", "iteration-000-baseline.yaml"),
-            (12, "iteration-012", "iteration-012-metrics.yaml"),
-            (12345, "iteration-12345", "iteration-12345-metrics.yaml"),
+            (0, "iteration-000", "progress/iteration-000-baseline.yaml"),
+            (12, "iteration-012", "progress/iteration-012-metrics.yaml"),
+            (12345, "iteration-12345", "progress/iteration-12345-metrics.yaml"),
         ],
     )
     def test_have_three_digits_or_as_many_as_it_takes(self, number, name, record):

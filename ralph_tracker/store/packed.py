@@ -1,0 +1,115 @@
+"""Read a record of an iteration wherever it is: as a plain file, else in its pack.
+
+A pack is a zip file with the documents of 25 iterations, named by their paths in the loop's folder: unzipped there, it
+gives the plain files again. Plain files come first, so a restored or rewritten one counts. The baseline and the last
+100 iterations are never packed.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.store.layout import LoopPaths, document_name, pack_name
+from ralph_tracker.store.reading import MAX_BYTES, parsed_json, read_bytes, refuse_newer
+
+_END: Final = struct.Struct("<4s6xH4xI2x")
+_ENTRY: Final = struct.Struct("<4s6xH4xIIIHHH8xI")
+_NAME_LENGTHS: Final = struct.Struct("<HH")
+_LOCAL_LENGTHS_AT: Final = 26
+_LOCAL: Final = 30
+_STORED: Final = 0
+_DEFLATED: Final = 8
+
+
+# Where a document is in a pack: the method, the checksum, the compressed and the plain size, and the place.
+_Member = tuple[int, int, int, int, int]
+
+
+class Pack(NamedTuple):
+    """A pack in memory."""
+
+    data: bytes
+    members: Mapping[str, _Member]
+
+    def read(self, name: str) -> bytes | None:
+        """Return a document, None if it is not in the pack or damaged."""
+        if name not in self.members:
+            return None
+        method, checksum, compressed, size, at = self.members[name]
+        if size > MAX_BYTES or at + _LOCAL > len(self.data):
+            return None
+        start = at + _LOCAL + sum(_NAME_LENGTHS.unpack_from(self.data, at + _LOCAL_LENGTHS_AT))
+        data = self.data[start : start + compressed]
+        if method == _DEFLATED:
+            try:
+                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size + 1)
+            except zlib.error:
+                return None
+        elif method != _STORED:
+            return None
+        return data if len(data) == size and zlib.crc32(data) == checksum else None
+
+
+def _members(data: bytes) -> dict[str, _Member]:
+    """Return the directory of a zip file, {} if it is damaged. At most 65,535 entries are read: the format's limit."""
+    found = {}
+    try:
+        _, count, at = _END.unpack_from(data, max(0, data.rfind(b"PK\5\6")))
+        for _ in range(count):
+            mark, method, checksum, compressed, size, name, extra, comment, start = _ENTRY.unpack_from(data, at)
+            if mark != b"PK\1\2":
+                return {}
+            at += _ENTRY.size
+            found[data[at : at + name].decode()] = method, checksum, compressed, size, start
+            at += name + extra + comment
+    except (struct.error, UnicodeDecodeError):
+        return {}
+    return found
+
+
+@lru_cache(maxsize=2)
+def _opened(path: str, _inode: int, _time: int, _size: int) -> Pack:
+    data = read_bytes(path) or b""
+    return Pack(data, _members(data))
+
+
+def pack_of(paths: LoopPaths, number: int) -> Pack | None:
+    """Return the pack of an iteration, None if there is none. Raises StoreError for a link or a pipe in its place."""
+    path = f"{paths.folder}/{pack_name(number)}"
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return _opened(path, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+def kept_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
+    """Return a document of an iteration, None if it is missing or its pack is damaged.
+
+    `name` is its path as a plain file in the loop's folder. Raises StoreError as `read_bytes` does.
+    """
+    data = read_bytes(f"{paths.folder}/{name}")
+    return packed_bytes(paths, number, name) if data is None and number else data
+
+
+def packed_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
+    """Return a document as its pack has it, None if there is none. Raises StoreError as `read_bytes` does."""
+    pack = pack_of(paths, number)
+    return None if pack is None else pack.read(name)
+
+
+def kept_json(paths: LoopPaths, number: int, name: str) -> Any:  # noqa: ANN401  # any document
+    """Return a document of an iteration's folder, None if it is missing or damaged. Raises as `read_json` does."""
+    data = kept_bytes(paths, number, document_name(number, name))
+    return None if data is None else refuse_newer(parsed_json(data), f"{paths.folder}/{document_name(number, name)}")
+
+
+def is_kept(paths: LoopPaths, number: int, name: str) -> bool:
+    """Return whether a document of an iteration's folder is there, damaged or not."""
+    if (paths.iteration(number) / name).exists():
+        return True
+    pack = pack_of(paths, number) if number else None
+    return pack is not None and document_name(number, name) in pack.members
