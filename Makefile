@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
+unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
 .PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser screenshots test-fleet test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
