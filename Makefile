@@ -55,7 +55,7 @@ coverage: $(VENV)/.test ## run the same under coverage as a whole, with a gate o
 	@$(BIN)/python -m coverage report --fail-under=95
 
 test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
-	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "slow or hypothesis" --hypothesis-profile=full $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "slow or hypothesis" --hypothesis-profile=full $(ARGS)
 
 # The folder whose table of figures is printed at the end is named beside all others.
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)

@@ -38,10 +38,13 @@ def blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 class Checkout:
-    """A copy of what git tracks, or of the whole folder where it is no repository."""
+    """A copy of what git tracks, or of the whole folder where it is no repository.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    What mypy found in one copy holds for the next wherever a file has not changed: they share its cache.
+    """
+
+    def __init__(self, root: Path, mypy_cache: Path) -> None:
+        self.root, self.mypy_cache = root, mypy_cache
         listing = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         listed = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=False)
         if listed.returncode:
@@ -53,7 +56,11 @@ class Checkout:
 
     def run(self, *command: str, said: str | None = None) -> None:
         """Run a command on the copy; fail with all that it printed where it fails."""
-        own = {"PYTHONPATH": str(self.root), "GIT_CEILING_DIRECTORIES": str(self.root.parent)}
+        own = {
+            "PYTHONPATH": str(self.root),
+            "GIT_CEILING_DIRECTORIES": str(self.root.parent),
+            "MYPY_CACHE_DIR": str(self.mypy_cache),
+        }
         unmeasured = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST_XDIST"))}
         done = subprocess.run(
             command, cwd=self.root, env=unmeasured | own, input=said, capture_output=True, text=True, check=False
@@ -82,9 +89,9 @@ class Checkout:
 
 @pytest.mark.slow
 @recipe
-def test_a_recipe_ends_green(name, tmp_path):
+def test_a_recipe_ends_green(name, tmp_path, tmp_path_factory):
     text = RECIPES[name]
-    copy = Checkout(tmp_path / "checkout")
+    copy = Checkout(tmp_path / "checkout", tmp_path_factory.getbasetemp() / "mypy-cache")
     for folder in RECORDED.iterdir():
         if folder.name in text:
             shutil.copytree(folder, copy.root / "fixtures" / "reports" / folder.name)
