@@ -15,7 +15,7 @@ from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.iteration.would_run import trusted_templates
 from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import selection_reports
-from ralph_tracker.report.selection_view import LoopStory
+from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.standing import Setback
 from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
@@ -77,8 +77,7 @@ def close(
         selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
     )
     store.write_text(paths.selection, dump_yaml(document))
-    templates = trusted_templates(paths.root)
-    reports = selection_reports(selection, story, templates)
+    reports = selection_reports(selection_view(selection, story), trusted_templates(paths.root))
     store.write_text(paths.reports / "output-selection.md", reports.selection)
     store.write_text(paths.reports / "loop-report.md", reports.loop)
     store.append_event(

@@ -13,7 +13,7 @@ from ralph_tracker.report.changes import Change
 from ralph_tracker.report.markdown import pull_request
 from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
-from ralph_tracker.report.selection_view import LoopStory
+from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
@@ -80,8 +80,7 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
     loop = gathered(store)
     alerts = sorted(loop.summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
     return pull_request(
-        loop.selection,
-        loop.story,
+        selection_view(loop.selection, loop.story),
         wrong=wrong_lines(store, loop.summary.head),
         alerts=[f"{alert['severity']} {alert['type']}: {alert['message']}" for alert in alerts],
         decision=decision_in_words(loop.summary.decision),

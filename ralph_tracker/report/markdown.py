@@ -18,8 +18,7 @@ from ralph_tracker.report.view import iteration_view
 if TYPE_CHECKING:
     import jinja2
 
-    from ralph_tracker.core.selection import Selection
-    from ralph_tracker.report.selection_view import LoopStory
+    from ralph_tracker.report.selection_view import SelectionView
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 # What a template of the project may take: seconds, of which processor time, and bytes.
@@ -111,12 +110,10 @@ class SelectionReports(NamedTuple):
     loop: str
 
 
-def selection_reports(selection: "Selection", story: "LoopStory", root: Path | None = None) -> SelectionReports:
+def selection_reports(view: "SelectionView", root: Path | None = None) -> SelectionReports:
     """Return both reports of a selection."""
-    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # not needed for iterations
-
-    view = {"s": selection_view(selection, story)}
-    return SelectionReports(render("output-selection.md.j2", view, root), render("loop-report.md.j2", view, root))
+    shown = {"s": view}
+    return SelectionReports(render("output-selection.md.j2", shown, root), render("loop-report.md.j2", shown, root))
 
 
 LINES: Final = 60
@@ -129,8 +126,7 @@ _LONGEST: Final = 500
 
 
 def pull_request(
-    selection: "Selection",
-    story: "LoopStory",
+    view: "SelectionView",
     *,
     wrong: Sequence[str],
     alerts: Sequence[str],
@@ -138,9 +134,6 @@ def pull_request(
     next_step: str,
 ) -> str:
     """Return the comment's text: the sentence, failing and lost tests, open alerts, the decision, picture and table."""
-    from ralph_tracker.report.selection_view import selection_view  # noqa: PLC0415  # as above
-
-    view = selection_view(selection, story)
     shown = {row.iteration for row in view.rows[-_ROWS:]} | {view.selected, view.rows[0].iteration}
     table = [cells for row, cells in zip(view.rows, view.table, strict=True) if row.iteration in shown]
     return render(

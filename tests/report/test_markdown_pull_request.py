@@ -6,6 +6,7 @@ import pytest
 
 from ralph_tracker.loop.page import gathered
 from ralph_tracker.report.markdown import LINES, MARK, pull_request
+from ralph_tracker.report.selection_view import selection_view
 from ralph_tracker.store.loop_store import LoopStore
 
 
@@ -20,7 +21,7 @@ def loop(driven):
 
 def comment(loop, **more):
     told = {"wrong": (), "alerts": (), "decision": "continue (0.90): on", "next_step": "work", **more}
-    return pull_request(loop.selection, loop.story, **told)
+    return pull_request(selection_view(loop.selection, loop.story), **told)
 
 
 def test_everything_that_is_much_is_cut_and_counted(loop):

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ralph_tracker.loop import finish
+from ralph_tracker.loop.page import gathered
 from ralph_tracker.report.selection_view import selection_view
+from ralph_tracker.store.loop_store import LoopStore
 
 
 class _Counted(tuple):  # noqa: SLOT001  # it has an attribute
@@ -17,21 +18,17 @@ class _Counted(tuple):  # noqa: SLOT001  # it has an attribute
 
 
 @pytest.fixture
-def passes(driven, monkeypatch):
+def passes(driven):
     """Return how often the view of a loop's selection goes through its iterations."""
-    seen = []
-    made = finish.selection_reports
-    monkeypatch.setattr(finish, "selection_reports", lambda *asked: seen.append(asked[:2]) or made(*asked))
 
     def count(turns):
         for number in range(turns):
             driven.turn(coverage_percentage=80.0 + number)
-        driven.tracker.select_output(finish=False)
-        selection, story = seen.pop()
-        contenders = _Counted(selection.contenders)
+        loop = gathered(LoopStore(driven.paths))
+        contenders = _Counted(loop.selection.contenders)
         contenders.passes = []
-        object.__setattr__(selection, "contenders", contenders)
-        assert len(selection_view(selection, story).rows) == len(contenders)
+        object.__setattr__(loop.selection, "contenders", contenders)
+        assert len(selection_view(loop.selection, loop.story).rows) == len(contenders)
         return len(contenders.passes)
 
     driven.start()
