@@ -375,7 +375,7 @@ class Tracker(NamedTuple):
             if not alerts:
                 raise LoopError(f"no alert {alert_id!r}: this loop has raised none")
             if alert_id not in alerts:
-                raise LoopError(f"alert {alert_id!r} was never raised{nearest(alert_id, list(alerts))}")
+                raise LoopError(f"no alert {alert_id!r} in this loop{nearest(alert_id, list(alerts))}")
             at = stamp(self.clock.now())
             together = same_event(alerts[alert_id], alerts.values())
             for alert in sorted(

@@ -91,8 +91,8 @@ class TestAcceptance:
         ("alert_id", "reason", "error", "words"),
         [
             (DELETION, "  ", InputError, "accepting needs a reason: --reason WHY"),
-            ("it2-test_deletio", "why", LoopError, r"was never raised; did you mean it2-test_deletion\?"),
-            ("it9-stalled", "why", LoopError, "alert 'it9-stalled' was never raised"),
+            ("it2-test_deletio", "why", LoopError, r"in this loop; did you mean it2-test_deletion\?"),
+            ("it9-stalled", "why", LoopError, "no alert 'it9-stalled' in this loop"),
         ],
         ids=["no reason", "nearly", "never"],
     )

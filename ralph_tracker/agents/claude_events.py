@@ -105,7 +105,7 @@ _SYNTHETIC: Final = "<synthetic>"  # the client's own messages have this model
 HOOK_TIMEOUT_S: Final = 86_400.0
 """How long the client waits for a hook: a person at a checkpoint has 15 minutes after each question."""
 _KEPT: Final = 1024
-_FAILED: Final = "what follows the session failed; the session goes on"
+_FAILED: Final = "what follows the session failed; the session continues"
 _LOG: Final = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
 

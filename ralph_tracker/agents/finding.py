@@ -19,11 +19,11 @@ TOKENS: Final = 800
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.
 BYTES_A_TOKEN: Final = 3.5
 RULES: Final = (
-    "ralph-tracker measures this project each time you stop: its own checks are run, and you are told what they found. "
-    "Tests that are deleted, skipped or weakened are seen and rolled back; make failing tests pass by changing the "
-    "code that they test."
+    "ralph-tracker measures this project each time you stop: it runs the project's own checks and shows you the "
+    "results. Tests that are deleted, skipped or weakened are detected and rolled back; fix failing tests by changing "
+    "the code that they test."
 )
-_NOTHING: Final = "Nothing that is measured is wrong; go on with the task."
+_NOTHING: Final = "All measurements are fine; continue with the task."
 _LINE: Final = 200
 _MESSAGE_LINES: Final = 4
 _FIRST: Final = 3

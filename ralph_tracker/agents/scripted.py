@@ -117,7 +117,7 @@ def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
     for each in replacements:
         if text.count(each.find) != 1:
             raise InputError(
-                f"{path}: {each.find.strip()[:60]!r} stands there {text.count(each.find)} times, not once; "
+                f"{path}: {each.find.strip()[:60]!r} occurs {text.count(each.find)} times, not once; "
                 "the script does not fit this tree"
             )
         text = text.replace(each.find, each.put)

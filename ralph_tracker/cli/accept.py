@@ -45,6 +45,6 @@ def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reaso
         return
     say_wrapped(f"Accepted {alert_id}: {reason}")
     if others:
-        say_wrapped(f"accepted with it, as raised by the same removal: {', '.join(others)}", indent=2)
+        say_wrapped(f"also accepted, because the same removal raised it: {', '.join(others)}", indent=2)
     say_wrapped(f"decision now: {decision_in_words(decision)}", indent=2)
     say_next(next_step(summary, None, tracker.store().paths))

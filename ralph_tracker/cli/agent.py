@@ -73,7 +73,7 @@ def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: b
     line = portable(name.name) if scope == "project" else absolute(program_path(), name.name)
     say(Installation.of(name, scope, checked_root(root), os.environ).install(line))
     if scope == "project" and shutil.which(PROGRAM) is None:
-        say_next(f"{PROGRAM} is not on the PATH, where these hooks look for it: put it there, or use --local")
+        say_next(f"{PROGRAM} is not on PATH, where these hooks look for it: add it, or use --local")
     say_next(f"`ralph-tracker hook pre-loop` starts a loop, or {settings.next_step}")
 
 

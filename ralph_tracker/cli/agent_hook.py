@@ -21,7 +21,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
             return EXIT_OK
         answer = answering(name) if verb == "hook" else showing(name)
         if answer is None:
-            complain(f"agent {verb}: {name} shows none of ours; `ralph-tracker status` says where its loop stands")
+            complain(f"agent {verb}: {name} has no status line; `ralph-tracker status` shows the loop")
         else:
             _print(answer(os.environ, 0))
     except RalphTrackerError as error:

@@ -41,7 +41,7 @@ def _asked(what: str, runs: Sequence[str]) -> bool:
     """Show what would run on standard error, and ask; the end of input and Ctrl-C count as no."""
     import click  # only to ask
 
-    for line in (f"{what} would run what you have neither started nor accepted here:", *(f"  {run}" for run in runs)):
+    for line in (f"{what} would run these commands, which you have not accepted yet:", *(f"  {run}" for run in runs)):
         click.echo(harmless(line), err=True)
     try:
         return click.confirm("Trust it?", default=False, err=True)
@@ -85,29 +85,35 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
 
     number, loop_id = record.iteration, record.loop_id
     facts = facts_of(LoopRecords(paths_of(root, loop_id, os.environ)), number, record.previous)
+    first = ""
     if record.is_baseline:
         _say_baseline(facts)
         _warn_of_uncommitted(root)
     else:
-        say_wrapped(headline(record))
+        first = headline(record)
+        say_wrapped(first)
         counts = facts.counts or "nothing measured"
         say_wrapped(f"{loop_id} iteration {number}, {record.classification}: {counts}", indent=2)
         for line in facts.lines:
             say_wrapped(line, indent=2)
     for alert in record.alerts:
-        say_wrapped(alert_line(alert, facts), indent=2)
+        if alert.message != first:
+            say_wrapped(alert_line(alert, facts), indent=2)
     if record.open_alerts:
         names = ", ".join(alert.id for alert in record.open_alerts[:_SHOWN])
         say_wrapped(f"still open: {names}{_more(record.open_alerts)}", indent=2)
-    if record.integrity is not None and record.integrity.verdict != "PASS":
-        say(f"  integrity: {record.integrity.verdict}; `ralph-tracker integrity {number}` says why")
+    verdict = "PASS" if record.integrity is None else record.integrity.verdict
+    if verdict != "PASS" and not record.is_baseline:  # a baseline has no earlier tests; what is missing is an alert
+        say(f"  integrity: {verdict}; `ralph-tracker integrity {number}` says why")
     for note in record.notes[:_SHOWN]:
         say_wrapped(f"note: {note}", indent=2)
     if len(record.notes) > _SHOWN:
         say(f"  {_more(record.notes).strip()} notes; `ralph-tracker report {number}` has all")
     best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
     score = score_in_words(record.adjusted_score, facts.before, best, number)
-    say(f"  loop {loop_id}, {score}" if record.is_baseline else f"  {score}")
+    if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
+        score += "; what is not measured counts as 0"
+    say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)
     say_next(WORK if record.is_baseline else "`ralph-tracker hook loop-decision`")
 
 

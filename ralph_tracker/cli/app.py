@@ -22,7 +22,7 @@ from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
-_ON_RECORD: Final = "what was on record stays on record"
+_ON_RECORD: Final = "recorded iterations are kept"
 # What a limit or a disk refuses wherever it comes up.
 _REFUSALS: Final = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -146,5 +146,5 @@ def _bug(error: Exception) -> int:
     ) as log:
         log.write(f"{PROGRAM} {__version__}, Python {sys.version}\n{sys.argv}\n\n")
         traceback.print_exception(error, file=log)
-    complain(f"a bug of ours: {type(error).__name__}: {error}; please report it with {log.name}")
+    complain(f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it with {log.name}")
     return EXIT_BUG

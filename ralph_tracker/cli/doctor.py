@@ -91,8 +91,12 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
     except RalphTrackerError as error:
         return [_line("missing", "configuration", str(error), "fix the file")]
     if not checks:
-        found = "the checks that are found" if config.source is None else f"{config.source}, which names no check"
-        step = "ralph-tracker init writes them down"
+        found = (
+            "no ralph-tracker.yaml; the detected checks are used"
+            if config.source is None
+            else f"{config.source}, which names no check"
+        )
+        step = "`ralph-tracker init` writes them to ralph-tracker.yaml"
         return [_line("warning", "configuration", found, step)]
     counted = f"{config.source}, {len(checks)} check{'' if len(checks) == 1 else 's'}"
     commands = [_command(check, root, environment) for check in checks]

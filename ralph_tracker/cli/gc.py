@@ -18,12 +18,12 @@ from ralph_tracker.loop.retention import collect, collection_document
 
 @click.command("gc")
 @loop_options
-@click.option("--yes", "carry_out", is_flag=True, help="Do it; without, what would go is printed.")
+@click.option("--yes", "carry_out", is_flag=True, help="Delete them; without, they are only listed.")
 @click.option(
-    "--keep-last", type=click.IntRange(min=1), default=10, metavar="N", help="How many of the latest stay: 10."
+    "--keep-last", type=click.IntRange(min=1), default=10, metavar="N", help="How many of the latest to keep: 10."
 )
 def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, keep_last: int) -> None:
-    """Remove kept files of iterations that are no longer needed; their records stay.
+    """Remove kept files of iterations that are no longer needed; their records are kept.
 
     The baseline, the best, the latest, and those that an open alert, a selection or an undo needs are kept.
     """
@@ -39,24 +39,24 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
     if not found.keeps_files:
         say(f"{found.loop_id}: no files are kept, metrics were handed in; nothing to collect")
         return
-    went = "went" if found.freed is not None else "would go"
+    went = "deleted" if found.freed is not None else "to delete"
     if found.is_empty:
         say(f"{found.loop_id}: nothing to collect, {quantity(len(found.staying), 'iteration')} kept")
     if found.going:
         size = sum(found.going.values())
         say_wrapped(
-            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes beside the store"
+            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes outside of the store"
         )
     if found.undos:
         say_wrapped(f"{quantity(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)
     if found.leftovers:
-        say_wrapped(f"left by calls that were killed, {went}: {', '.join(found.leftovers)}", indent=2)
+        say_wrapped(f"left by killed commands, {went}: {', '.join(found.leftovers)}", indent=2)
     for number, reasons in () if found.is_empty else found.staying.items():
-        say_wrapped(f"stays: iteration {number}, {', '.join(reasons)}", indent=2)
+        say_wrapped(f"kept: iteration {number}, {', '.join(reasons)}", indent=2)
     if found.freed is not None:
         say(f"  freed: {found.freed:,} bytes")
     elif not found.is_empty:
-        say_next("`ralph-tracker gc --yes` takes them away; their records stay")
+        say_next("`ralph-tracker gc --yes` deletes them; their records are kept")
 
 
 def numbers(iterations: Collection[int]) -> str:

@@ -20,7 +20,7 @@ COLUMNS: Final = (
     *("integrity", "plan", "cost", "$/pt", "decision", ""),
 )
 # These columns are left out if they are empty.
-_OPTIONAL: Final = tuple(map(COLUMNS.index, ("integrity", "plan", "cost", "$/pt")))
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("coverage", "errors", "integrity", "plan", "cost", "$/pt")))
 # On a narrow screen decimals are left out first, then these columns.
 _YIELDING: Final = tuple(
     map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "decision", "class"))
@@ -36,7 +36,7 @@ CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N of those that fit.")
 @click.option("--since", type=click.IntRange(min=0), metavar="N", help="Only iteration N and later ones.")
 @click.option(
-    "--class", "classes", type=click.Choice(CLASSES), multiple=True, help="Only those of this class; say it again."
+    "--class", "classes", type=click.Choice(CLASSES), multiple=True, help="Only those of this class; may be repeated."
 )
 @click.option("--alerts", is_flag=True, help="Only those that raised an alert.")
 def command(
@@ -86,7 +86,7 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
     table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
     kept = [place for place in range(len(COLUMNS)) if place not in idle]
-    yielding = [kept.index(place) for place in _YIELDING if place not in idle]
+    yielding = [kept.index(place) for place in _YIELDING if place in kept]
     rows = [tuple(row[place] for place in kept) for row in table]
     left_out = say_table(rows, yielding=yielding, shorter=_without_decimals)
     if left_out:
@@ -105,10 +105,10 @@ def _say_changed_scores(documents: Iterable[Any]) -> None:
         record = (document or {}).get("iteration_metrics") or {}
         then, now = record.get("adjusted_score_recorded"), record.get("adjusted_score")
         if then is not None and now is not None and percent(then) != percent(now):
-            changed.append(f"{record['iteration']} ({percent(then)})")
+            changed.append(f"iteration {record['iteration']} {percent(then)}")
     if changed:
         few = ", ".join(changed[:_CHANGED_SHOWN]) + (" and more" if len(changed) > _CHANGED_SHOWN else "")
-        say_wrapped(f"score: as of now; when recorded it differed for {few}, as tests that came later count as missing")
+        say_wrapped(f"scores count the tests that were added later as missing; when recorded: {few}")
 
 
 def _foreign(record: Mapping[str, Any]) -> str:

@@ -34,7 +34,7 @@ metrics_option = click.option(
 def selection_options(command: Command) -> Command:
     """Add what selects the output, and says where its files go."""
     for option in (
-        click.option("--verify", is_flag=True, help="Restore it beside the project and measure it again before."),
+        click.option("--verify", is_flag=True, help="First restore it to a temporary folder and measure it again."),
         click.option("--branch", metavar="NAME", help="The branch for --apply branch."),
         click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go."),
         click.option("--reason", metavar="WHY", help="Why; needed with --iteration."),
@@ -92,9 +92,9 @@ def pre_loop(
 @loop_options
 @metrics_option
 @click.option("--usage", type=click.Path(path_type=Path), metavar="FILE", help="What the iteration cost (YAML, JSON).")
-@click.option("--blocked", metavar="WHY", help="The agent cannot go on without a person.")
+@click.option("--blocked", metavar="WHY", help="The agent cannot continue without a person.")
 @click.option(
-    "--iteration", type=click.IntRange(min=1), metavar="N", help="The number; makes a repeated call harmless."
+    "--iteration", type=click.IntRange(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
 @trust_option
 def post_iteration(  # one parameter per option
@@ -116,7 +116,7 @@ def post_iteration(  # one parameter per option
 
 @command.command("loop-decision", short_help="Say what to do next.")
 @loop_options
-@click.option("--apply", is_flag=True, help="Carry a rollback out, and leave with 0 then.")
+@click.option("--apply", is_flag=True, help="Carry out a rollback, and exit with 0 then.")
 def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -> int:
     """Say what to do next: exit code 0 continue, 10 stop, 11 rollback, 12 escalate."""
     return answer(root, loop_id, as_json=as_json, apply=apply)

@@ -38,8 +38,8 @@ _INDENT: Final = "  "
 def command(root: Path, yes: bool, update: bool, force: bool, test_command: str | None) -> None:
     """Find the project's tests, linters and type checkers, and write ralph-tracker.yaml.
 
-    A file that is there already is left alone, unless --update or --force is given; both show what changes. Where no
-    tool is recognised, a file with a template is written, to be filled in.
+    An existing file is left alone, unless --update or --force is given; both show what changes. If no tool is
+    recognised, a file with a template is written, to be filled in.
     """
     if update and force:
         raise click.UsageError("--update and --force exclude each other")
@@ -50,8 +50,8 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
     has_none = source == CONFIG_FILE and not load_config(folder).document["checks"]
     if source is not None and not update and not has_none:
         write_schema(folder)
-        say(f"{source} is there already; nothing was changed")
-        say("  next: ralph-tracker hook pre-loop; --update adds tools that came since, --force starts anew")
+        say(f"{source} already exists; nothing was changed")
+        say("  next: `ralph-tracker hook pre-loop`; --update adds new tools, --force writes a new file")
         return
     if source == PYPROJECT:  # only with --update
         raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
@@ -69,7 +69,7 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
     else:
         text = config_text(_plain(found), found.templates)
     if text == old:
-        say(f"{CONFIG_FILE} has all of it already; nothing was changed")
+        say(f"{CONFIG_FILE} is complete; nothing was changed")
         return
     if old is not None:
         _show_diff(old, text)
@@ -80,8 +80,8 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
     if not update and not project_runs(folder, {}):  # else the project brought commands or templates, to be shown first
         Trust(folder).mark_project()
     done = "written" if old is None else "changed"
-    say(f"{CONFIG_FILE} {done}; commit it, and keep .aiwg/ out of version control")
-    say("  next: ralph-tracker hook pre-loop")
+    say(f"{CONFIG_FILE} {done}; commit it, and add .aiwg/ to .gitignore")
+    say("  next: `ralph-tracker hook pre-loop`")
 
 
 def _lead_on(folder: Path, found: Detected, old: str | None) -> NoReturn:

@@ -28,13 +28,13 @@ _GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 @trust_option
 @loop_options
 def command(number: int | None, rerun: bool, trust: bool, root: Path, loop_id: str | None, as_json: bool) -> None:
-    """List what is held against iteration NUMBER (default: the latest): what was run, and what failed.
+    """List the findings of iteration NUMBER (default: the latest), and the earlier tests run on its source.
 
     The verdict is the current one; findings accepted since are marked.
     """
     found = listing(root, loop_id)
     if found.committed is None:
-        raise LoopError(f"loop {found.loop_id}: AIWG wrote it; nobody looked at its files and tests")
+        raise LoopError(f"loop {found.loop_id}: AIWG wrote it; its files and tests were not checked")
     document = document_of(as_of_now(found, [found.one(number)])[0])
     view = open_findings(found.committed, document)
     if rerun:
@@ -82,22 +82,23 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
         if count > 0:
             say(f"{count} more {kind} suppressions than in the baseline; each counts as a finding")
     if view.found.matches:
-        say(f"{len(view.found.matches)} tests go by another name now, or went with their code")
+        say(f"{len(view.found.matches)} tests were renamed, or removed with their code")
     for file, why in view.found.unread.items():
-        say_wrapped(f"not looked into: {file}: {why}")
+        say_wrapped(f"not checked: {file}: {why}")
     if not view.findings and not view.tests:
         # Something did not load, or the earlier tests could not run.
         why = view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
-        say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not proven: {why}")
+        say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not checked: {why}")
     elif view.verdict in _GRAVE:
-        say("  next: fix it, or `ralph-tracker accept ALERT --reason WHY` where it is as it should be")
+        say("  next: fix it, or `ralph-tracker accept ID --reason WHY` if it is intended")
 
 
 def rates(view: Any) -> str:  # noqa: ANN401  # as above
     """Return the pass rate, and the share of all tests ever seen that pass."""
-    passing = "n/a" if view.pass_rate is None else f"{view.pass_rate:g}%"
-    union = "n/a" if view.union_rate is None else f"{view.union_rate:g}%"
-    return f"pass rate {passing}, union rate {union} of all tests ever seen"
+    if view.pass_rate is None:
+        return "tests not measured"
+    union = "" if view.union_rate is None else f", and {view.union_rate:g} % of all tests ever seen"
+    return f"{view.pass_rate:g} % of its tests pass{union}"
 
 
 def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held

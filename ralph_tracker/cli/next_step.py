@@ -20,8 +20,8 @@ _DRIVEN: Final[dict[str | None, str]] = {
 }
 _ENDED: Final = {
     "finished": "read {folder}/reports/loop-report.md, or select again with `ralph-tracker select-best`",
-    "abandoned": "the loop was given up; `ralph-tracker hook pre-loop` starts another",
-    "rebaselined": "another loop goes on from here: `ralph-tracker status` without --loop-id",
+    "abandoned": "the loop was abandoned; `ralph-tracker hook pre-loop` starts another",
+    "rebaselined": "another loop continues from here: `ralph-tracker status` without --loop-id",
 }
 
 
@@ -46,12 +46,14 @@ def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # 
     if action == "rollback" and summary.head == summary.iteration:
         return _go_back(summary, paths)
     if action == "escalate":
-        accept = f", {_ACCEPT}" if summary.alerts else ""
-        return f"a person looks; then {_RECORD}{accept}, or {_FINISH}"
+        accept = f", {_ACCEPT} if an alert is wrong" if summary.alerts else ""
+        return f"a person decides: {_RECORD} to go on, {_FINISH} to end the loop{accept}"
     return _FINISH if action == "stop" else WORK
 
 
 def _go_back(summary: Summary, paths: LoopPaths) -> str:
     target = summary.decision["target_iteration"]
-    by = "`ralph-tracker hook loop-decision --apply`" if paths.store.is_dir() else "your own means"
-    return f"go back to iteration {target} by {by}" + (f", or {_ACCEPT}" if summary.alerts else "")
+    accept = f"; if an alert is wrong, {_ACCEPT}" if summary.alerts else ""
+    if paths.store.is_dir():
+        return f"`ralph-tracker hook loop-decision --apply` restores iteration {target}{accept}"
+    return f"restore iteration {target} yourself, since no files were stored{accept}"

@@ -43,7 +43,7 @@ def _on_stdout(act: Callable[[TextIO], object]) -> None:
         _abandon_output()
     except OSError as error:
         _abandon_output()
-        raise StoreError(f"standard output: {error.strerror}; what was recorded stays on record") from None
+        raise StoreError(f"standard output: {error.strerror}; recorded iterations are kept") from None
 
 
 def _abandon_output() -> None:

@@ -137,7 +137,8 @@ def edit(file: Path, yes: bool) -> None:
 def say_changed(file: Path, kept: "KeptPlan") -> None:
     """Print that a plan continues as it was begun, if its file has changed since."""
     if kept.has_changed:
-        say(f"{file} has changed since it was begun; it goes on as begun (remove {state_path(file)} to begin anew)")
+        state = state_path(file)
+        say(f"{file} has changed since it was begun; it continues as it was begun (remove {state} to start over)")
 
 
 def _confirmed(question: str, *, yes: bool) -> bool:

@@ -49,7 +49,7 @@ def command(
     del form, md
     if reader is not None:
         if number is not None or as_json or html is not None:
-            raise click.UsageError("--for pr tells of the whole loop: leave NUMBER, --json and --html away")
+            raise click.UsageError("--for pr reports the whole loop: leave out NUMBER, --json and --html")
         _say_comment(root, loop_id, output)
         return
     if html is not None:

@@ -28,8 +28,8 @@ class RestoreDocument(TypedDict):
 @click.command("restore")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @loop_options
-@click.option("--undo", metavar="ID", help="Bring back the files from before a restore.")
-@click.option("--list", "listing", is_flag=True, help="List the undo ids, with their time and what they bring back.")
+@click.option("--undo", metavar="ID", help="Restore the files from before a restore.")
+@click.option("--list", "listing", is_flag=True, help="List the undo ids, with their time and what they restore.")
 def command(
     number: int | None, root: Path, loop_id: str | None, as_json: bool, undo: str | None, listing: bool
 ) -> None:
@@ -52,9 +52,9 @@ def command(
         say(f"The working tree is iteration {number} now; the next iteration continues from it")
     else:
         say(f"The working tree is as it was before {undo} was kept")
-    say(f"  undo: ralph-tracker restore --undo {found.undo}")
+    say(f"  undo with `ralph-tracker restore --undo {found.undo}`")
     if found.edits is not None:
-        say(f"  edits since the interrupted restore: ralph-tracker restore --undo {found.edits}")
+        say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}`")
 
 
 def _list(undos: Sequence[Undo], *, as_json: bool) -> None:
@@ -75,4 +75,4 @@ def _held(undo: Undo) -> str:
     if undo.iteration is None:
         return files
     changed = f" with {undo.changed} changed" if undo.changed else ""
-    return f"iteration {undo.iteration}{changed}, {files}"
+    return f"back to iteration {undo.iteration}{changed}, {files}"

@@ -23,11 +23,11 @@ from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
 
 _SENSELESS: Final = {
-    "prompt_file": "--prompt-file: the prompts of a plan are its tasks; put it into `context:` of the plan",
-    "apply": "--apply: what a task of a plan comes to is left in the working tree; leave it out",
+    "prompt_file": "--prompt-file: with --plan the tasks are the prompts; put shared text into `context:` of the plan",
+    "apply": "--apply: with --plan the result of each task stays in the working tree; leave --apply out",
 }
-_LOOP_ID: Final = "--loop-id: each task of a plan is a loop of its own; leave it out"
-_GO_ON: Final = "the same command goes on, `ralph-tracker plan show {file}` tells how far it has come"
+_LOOP_ID: Final = "--loop-id: with --plan each task has its own loop; leave --loop-id out"
+_GO_ON: Final = "run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
 
 
 def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
@@ -61,7 +61,7 @@ def _say_done(state: "PlanState", reason: str) -> int:
         why = each.outcome.reason if each.outcome else ""
         say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
     if failed:
-        say_next("look at its loop with `ralph-tracker history --loop-id ID`; a plan of what is left goes on from here")
+        say_next("see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks")
     return EXIT_FAILURE if failed else EXIT_OK
 
 
@@ -89,24 +89,30 @@ def _told_how_to_go_on(screen: Terminal, step: str) -> Iterator[None]:
 @place_options
 @click.option("--backend", type=click.Choice(list(BACKENDS)), help="The usual command of that agent; see docs/run.md.")
 @click.option("--continue", "keeps_session", is_flag=True, help="Keep one session of the --backend's client.")
-@click.option("--prompt-file", metavar="FILE", help="What the agent is to do; read anew for each iteration.")
+@click.option("--prompt-file", metavar="FILE", help="The prompt for the agent; read again for each iteration.")
 @click.option("--plan", type=click.Path(path_type=Path), metavar="FILE", help="Do the tasks of a plan, one by one.")
-@click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after so many.")
-@click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once that much is known to be spent.")
-@click.option("--max-minutes", type=_POSITIVE, metavar="M", help="Stop after that time.")
-@click.option("--target-score", type=click.FloatRange(0, 1), metavar="S", help="Stop where that score is reached.")
-@click.option("--agent-minutes", type=_POSITIVE, metavar="M", help="End a run of the agent after that; 60.")
-@click.option("--silence-minutes", type=_POSITIVE, metavar="M", help="End one that prints nothing for so long.")
-@click.option("--retries", type=click.IntRange(min=0), metavar="N", help="Runs again after one that failed; 3.")
-@click.option("--pause", type=click.FloatRange(min=0), metavar="S", help="Seconds before those, each time doubled; 10.")
-@click.option("--calls-per-hour", type=click.IntRange(min=1), metavar="N", help="Run the agent at most so often.")
-@click.option("--apply", type=click.Choice(_APPLY), help="Where the files of the peak go; output.")
+@click.option("--max-iterations", type=click.IntRange(min=1), metavar="N", help="Stop after N iterations.")
+@click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once X USD are known to be spent.")
+@click.option("--max-minutes", type=_POSITIVE, metavar="M", help="Stop after M minutes.")
+@click.option("--target-score", type=click.FloatRange(0, 1), metavar="S", help="Stop once that score is reached.")
+@click.option("--agent-minutes", type=_POSITIVE, metavar="M", help="Stop an agent run after M minutes; 60.")
+@click.option(
+    "--silence-minutes", type=_POSITIVE, metavar="M", help="Stop an agent run that prints nothing for M minutes."
+)
+@click.option("--retries", type=click.IntRange(min=0), metavar="N", help="Repeat a failed agent run up to N times; 3.")
+@click.option(
+    "--pause", type=click.FloatRange(min=0), metavar="S", help="Seconds before a repeat, doubled each time; 10."
+)
+@click.option(
+    "--calls-per-hour", type=click.IntRange(min=1), metavar="N", help="Run the agent at most N times an hour."
+)
+@click.option("--apply", type=click.Choice(_APPLY), help="Where the files of the best iteration go; output.")
 @click.option("--new", is_flag=True, help="Abandon a loop that is still running.")
 @click.option(
     "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
 )
 @trust_option
-@click.option("--resume", is_flag=True, help="Go on where a run was ended, by whatever.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
 def command(
     root: Path,
@@ -121,14 +127,14 @@ def command(
 
     The agent gets its prompt on standard input, or where its command contains {prompt} or {prompt_file}: your prompt
     and the latest measurements. With --backend the words after `--` are added to that agent's command. Ctrl-C once
-    finishes the iteration, twice stops now. With --plan each task is a loop of its own, until its checks pass.
+    finishes the iteration, twice stops now. With --plan each task has its own loop, until its checks pass.
     """
     if options["keeps_session"] and options["backend"] is None:
         raise click.UsageError("--continue: only a --backend is known to continue its session; name one")
     if options["backend"] is not None:
         agent = BACKENDS[options["backend"]].command(agent)
     if not agent and (plan is not None or not options["resume"]):
-        raise click.UsageError("no agent command; say it after `--`, or name a --backend")
+        raise click.UsageError("no agent command; give it after `--`, or name a --backend")
     asked = RunRequest(
         agent,
         _settings(options),

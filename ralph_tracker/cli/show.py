@@ -14,6 +14,7 @@ from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.standing import Point, iteration_sentence, percent, point_of
+from ralph_tracker.report.text import ABSENT
 from ralph_tracker.report.view import iteration_view, rerun_line
 from ralph_tracker.store.loop_story import kept_point
 
@@ -48,14 +49,15 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
 def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -> None:  # noqa: ANN401  # as explained
 
     it, record = iteration_view(document), document["iteration_metrics"]
-    say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}, verified: {it.verified}")
+    verified = {"yes": ", verified", "no": ", not verified"}.get(it.verified, "")
+    say(f"iteration {it.iteration} ({it.timestamp}): {it.classification}{verified}")
     say_wrapped(sentence)
     for line in wrong:
         say_wrapped(line)
     because = f": {it.adjusted_because}" if it.adjusted_because else ""
     believed = record.get("adjusted_score")
     score = "" if believed is None else f"score {percent(believed)}, "
-    say_wrapped(f"{score}quality_score {it.total}{because}")
+    say_wrapped(f"{score}quality_score {_quality(record, it)}{because}")
     _say_trust(record)
     reasons = {} if explanation is None else explanation.alerts
     for alert in it.all_alerts:
@@ -81,33 +83,58 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
 def _say_trust(record: Any) -> None:  # noqa: ANN401  # the part of a record's document
     trust = record.get("integrity")
     if trust:
-        union = "n/a" if trust["union_rate"] is None else f"{trust['union_rate']:g}%"
+        rate = trust["union_rate"]
+        union = "" if rate is None else f", {rate:g} % of all tests ever seen pass"
         more = "" if trust["verdict"] == "PASS" else f"; `ralph-tracker integrity {record['iteration']}` says why"
-        say(f"integrity {trust['verdict']}, union rate {union}{more}")
-
+        say_wrapped(f"integrity {trust['verdict']}{union}{more}")
         for rerun in trust.get("reruns") or ():
             say_wrapped(f"earlier tests: {rerun_line(rerun)}")
 
 
 def _say_metrics(it: Any) -> None:  # noqa: ANN401  # an IterationView
 
-    header = ("metric", "now", "previous", "change", "baseline", "change")
-    rows = [
+    header: tuple[str, ...] = ("metric", "now", "previous", "change", "baseline", "change")
+    rows: list[tuple[str, ...]] = [
         (f"  {row.label}", row.current, row.previous, row.change, row.baseline, row.change_from_baseline)
         for row in (*it.rows, *it.more_rows)
     ]
+    if it.evidence == "100%":  # nothing of the loop is missing: what is unknown throughout was never measured
+        rows = [row for row in rows if set(row[1:]) != {ABSENT}]
+    if it.iteration == 0:  # nothing to compare with
+        header, rows = header[:2], [row[:2] for row in rows]
     say_table([header, *rows], right=range(1, len(header)))
 
 
 def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationView, ComponentShares
 
-    rows = [("score", "value", "weight", "adds")]
+    rows = [("quality_score", "value", "weight", "adds")]
     for dimension in it.dimensions:
-        rows.append((f"  {dimension.label}", dimension.score, dimension.weight, dimension.contribution))
-        for share in (share for share in shares if share.dimension == dimension.label.lower()):
-            value = "not measured" if share.value is None else f"{share.value:.2f}"
-            rows.append((f"    {share.name}", value, f"{share.weight:.4f}", f"{share.contribution:.4f}"))
+        own = [share for share in shares if share.dimension == dimension.label.lower()]
+        if not own:
+            continue
+        weight, adds = (sum(getattr(share, name) for share in own) for name in ("weight", "contribution"))
+        rows.append((f"  {dimension.label}", _tenths(dimension.score), _share(weight), _share(adds)))
+        for share in own:
+            value = "not measured" if share.value is None else f"{share.value:.1f}"
+            rows.append((f"    {share.name}", value, _share(share.weight), _share(share.contribution)))
     say_table(rows, right={1, 2, 3})
+
+
+def _quality(record: Any, it: Any) -> str:  # noqa: ANN401  # the part of a record's document, an IterationView
+    value = record.get("quality_score")
+    return percent(value) + it.total.removeprefix(it.quality_score) if isinstance(value, int | float) else ABSENT
+
+
+def _share(value: float) -> str:
+    return f"{value * 100:.1f} %"
+
+
+def _tenths(score: str) -> str:
+    """Return the score of a dimension with one decimal; what is no number as it is."""
+    try:
+        return f"{float(score):.1f}"
+    except ValueError:
+        return score
 
 
 def _say_decision(recommendation: Any, it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above

@@ -87,7 +87,7 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     for line in wrong_lines(committed, summary.head):
         say_wrapped(line, indent=2)
     if is_current:  # what an iteration did that was rolled back is no longer in the files
-        if summary.integrity not in {None, "PASS"}:
+        if summary.integrity not in {None, "PASS"} and summary.iteration:
             say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
         _say_alerts(summary, committed)
     for accepted in summary.accepted:

@@ -74,7 +74,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
         kept = tracker.store().summary().iteration + 1 - len(collected)
         say(f"{quantity(kept, 'iteration')} checked: every file is there and matches its hash")
     elif repaired is not None:
-        say("  what is left cannot be made from the rest: bring it back from a copy; the other iterations go on")
+        say("  what is still damaged cannot be rebuilt: restore it from a backup; other iterations are not affected")
     else:
         say("  next: `ralph-tracker verify --repair` rebuilds what can be made from the rest")
     return EXIT_OK if found.is_whole else EXIT_FAILURE

@@ -41,7 +41,7 @@ def _text(kind: str, message: str, path: tuple[int | str, ...], model: type[Base
     if kind == "extra_forbidden":
         key, known = str(path[-1]), _keys_at(path[:-1], model)
         return (
-            "another name of a key that is there too; leave one out"
+            "another name of a key that is also given; remove one"
             if key in known
             else f"unknown key{nearest(key, known)}"
         )

@@ -134,7 +134,7 @@ class PlanDocument(Section):
         seen: set[str] = set()
         for task in self.tasks:
             if str(task.id) in seen:
-                msg = f"tasks: id {task.id} stands twice; each needs its own"
+                msg = f"tasks: id {task.id} is given twice; each needs its own"
                 raise ValueError(msg)
             seen.add(str(task.id))
         return self

@@ -63,7 +63,7 @@ class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where lib
             key = key_node.value if isinstance(key_node, yaml.ScalarNode) else None
             if key is not None and key in seen:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} stands twice; keep one", key_node.start_mark
+                    None, None, f"key {key!r} is given twice; keep one", key_node.start_mark
                 )
             seen.add(key)
         return cast("dict[Any, Any]", super().construct_mapping(node, deep=deep))

@@ -78,7 +78,7 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "config_changed",
         Severity.HIGH,
         _REVIEW,
-        "the configuration is frozen at pre-loop; a change is told and not used",
+        "the configuration is frozen at pre-loop; a change is reported but not used",
     ),
     AlertType(
         "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
@@ -86,7 +86,7 @@ TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
     AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, about_tests=True),
     AlertType(
-        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are told, though each is matched", metric="test_count"
+        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are reported, but each is matched", metric="test_count"
     ),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),

@@ -69,7 +69,7 @@ def python_with_tools(root: Path, say: Callable[[str], None], tools: Sequence[st
     if not missing:
         return sys.executable
     folder = root / ".venv"
-    say(f"{', '.join(missing)} not found beside ralph-tracker: installing {', '.join(tools)} into {folder}")
+    say(f"{', '.join(missing)} not found in ralph-tracker's environment: installing {', '.join(tools)} into {folder}")
     try:
         return _installed(folder, tools)
     except (OSError, subprocess.SubprocessError) as error:

@@ -154,9 +154,8 @@ def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Fin
     if not tests:
         return None
     are = "is" if len(tests) == 1 else "are"
-    message = (
-        f"{_count(tests)} failed and {are} gone or skipped now; no earlier form of {'it' if are == 'is' else 'them'} "
-    )
+    which = "it" if are == "is" else "them"
+    message = f"{_count(tests)} failed and {are} gone or skipped now; no earlier version of {which} "
     return Finding(
         rule="failure_hidden",
         severity=Severity.HIGH,

@@ -213,7 +213,7 @@ _FORGED: Final = (
     _hook(
         "runtest_protocol|pyfunc_call|runtest_call|runtest_setup",
         r"(?:return True\b|except[^\n:]*:\s*\n?\s*pass\b)",
-        "A hook of pytest stands in for running the test; remove it.",
+        "A pytest hook replaces the running of the test; remove it.",
         r"runtestprotocol\(|testfunction\(|funcitem|pyfuncitem\.obj|asyncio|item\.obj|yield",
     ),
     _hook(
@@ -287,7 +287,7 @@ _FORGED: Final = (
     Rule(
         "R2",
         r"\bos\.Exit\(0\)|\bsyscall\.Exit\(0\)|^func TestMain\([^)]*\)\s*\{\s*(?:_\s*=\s*)?m\.Run\(\)\s*;?\s*os\.Exit\(0",
-        "The tests exit with status 0 themselves; leave with `os.Exit(m.Run())`.",
+        "The tests exit with status 0 themselves; use `os.Exit(m.Run())`.",
         where="tests",
         languages=_GO,
         words=("Exit(0)",),
@@ -448,7 +448,7 @@ _GATES: Final = (
     Rule(
         "R5",
         r"^\s*(?:continue-on-error|allow_failure|continueOnError|ignore_outcome|ignore_errors)\s*[:=]\s*[\"']?true\b[^\n]*",
-        "CI goes on when the step fails; let the failure count.",
+        "CI continues when the step fails; let the failure count.",
         where=CI + r"|(^|/)tox\.ini$",
         words=("continue", "allow_failure", "ignore_"),
         in_new_files=False,
@@ -464,7 +464,7 @@ _GATES: Final = (
     Rule(
         "R5",
         r"^\s*(?:-\s*)?(?:run:\s*)?set \+e\b[^\n]*",
-        "The script goes on after a failing command; remove `set +e`.",
+        "The script continues after a failing command; remove `set +e`.",
         where=COMMANDS,
         words=("set +e",),
         in_new_files=False,

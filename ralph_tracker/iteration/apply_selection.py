@@ -64,10 +64,11 @@ class Placement:
     @property
     def lines(self) -> tuple[str, ...]:
         """Return it for people: the number of files with the first paths, then tests."""
-        shown = ", ".join(self.files[:_FILES_SHOWN]) or "nothing"
+        shown = ", ".join(self.files[:_FILES_SHOWN])
         rest = len(self.files) - _FILES_SHOWN
         more = f" and {rest} more" if rest > 0 else ""
-        lines = [f"in the working tree it changes {quantity(len(self.files), 'file')}: {shown}{more}"]
+        changes = f"applying it changes {quantity(len(self.files), 'file')} in the working tree: {shown}{more}"
+        lines = [changes if self.files else f"the working tree is iteration {self.number} already"]
         lines += [f"gained since iteration {self.since}: {names_in_short(self.gained)}"] if self.gained else []
         return (*lines, *([f"lost since iteration {self.since}: {names_in_short(self.lost)}"] if self.lost else []))
 
@@ -118,7 +119,7 @@ def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, br
         iteration_files.refuse_damaged(number)
         changes = iteration_files.differs_from_baseline(number)
     except CollectedError as error:
-        raise CollectedError(f"{error}; nothing was applied, --apply none selects it all the same") from None
+        raise CollectedError(f"{error}; nothing was applied, --apply none selects it anyway") from None
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
@@ -133,9 +134,8 @@ def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, br
     _write_output(iteration_files, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone
-    text = f"{count} file{'' if count == 1 else 's'} in {OUTPUT}/" + (
-        f", {gone} deleted since the baseline" if gone else ""
-    )
+    text = f"{quantity(count, 'changed file')} in {OUTPUT}/" if count else f"no changed files for {OUTPUT}/"
+    text += f", {gone} deleted since the baseline" if gone else ""
     return Applied(_document(source, f"{OUTPUT}/", changes, text), text, in_place=iteration_files.is_in_place(number))
 
 
@@ -150,7 +150,7 @@ def _write_output(iteration_files: IterationFiles, changes: Sequence[Change]) ->
         iteration_files.write_changed(present, scratch / "new")
         for change in present:
             if file_digest(scratch / "new" / change.path) != change.sha256:
-                raise StoreError(f"{shown(change.path)}: written otherwise than it was kept; run it again")
+                raise StoreError(f"{shown(change.path)}: was not written as it is stored; run it again")
         sync_below(scratch / "new")
         if target.exists():
             target.rename(scratch / "old")

@@ -30,20 +30,20 @@ from ralph_tracker.store.records import LoopRecords
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Rules], str]]] = {
     0: lambda _: "no iteration yet",
-    1: lambda _: "the loop goes round in circles",
+    1: lambda _: "the loop repeats itself",
     2: lambda _: "a limit of the loop is reached",
     3: lambda rules: f"it would be rollback {rules.decision.rollbacks_in_a_row} in a row",
-    4: lambda _: "a CRITICAL alert is new, or open while the score is not above that of the rollback's target",
+    4: lambda _: "a CRITICAL alert is new, or still open and the score is not above the rollback target's",
     5: lambda rules: (
         f"a regression, more than {plain_number(rules.decision.rollback_margin)} below the best"
         " (decision.rollback_margin)"
     ),
-    6: lambda _: "the runner says that a person is needed",
+    6: lambda _: "the runner reported that a person is needed",
     7: lambda _: "metrics are cycling",
     8: lambda rules: f"evidence below {plain_number(rules.decision.evidence)} (decision.evidence)",
     9: lambda rules: f"the target {plain_number(rules.loop.target_score or 0)} is reached (loop.target_score)",
     10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
-    11: lambda _: "no other rule holds",
+    11: lambda _: "no other rule applies",
 }
 
 
@@ -234,12 +234,12 @@ def _working_tests_failing(at: _Facts) -> str:
 
 def _coverage_regression(at: _Facts) -> str:
     limit = plain_number(at.rules.alerts.coverage_drop)
-    rule = f"coverage may fall by {limit} points (alerts.coverage_drop)"
+    rule = f"coverage may fall by at most {limit} points (alerts.coverage_drop)"
     return _with(rule, at.numbers("coverage_percentage", "%"))
 
 
 def _error_increase(at: _Facts) -> str:
-    rule = f"errors may rise by {at.rules.alerts.error_increase} (alerts.error_increase)"
+    rule = f"errors may rise by at most {at.rules.alerts.error_increase} (alerts.error_increase)"
     count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
     sized = ""
     if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
@@ -249,7 +249,7 @@ def _error_increase(at: _Facts) -> str:
 
 def _complexity_explosion(at: _Facts) -> str:
     growth, before = at.rules.alerts.complexity_growth, at.before.get("complexity_score")
-    rule = f"complexity may grow by {plain_number(growth * 100)}% (alerts.complexity_growth)"
+    rule = f"complexity may grow by at most {plain_number(growth * 100)}% (alerts.complexity_growth)"
     limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
     return _with(rule, at.numbers("complexity_score"), limit)
 
@@ -258,7 +258,7 @@ def _metric_cycling(at: _Facts) -> str:
     limits = at.rules.cycling
     return (
         f"the last {limits.window} iterations must not repeat one another (cycling.window), "
-        f"nor the same files stand there {limits.tree_visits} times (cycling.tree_visits)"
+        f"nor may the same files occur {limits.tree_visits} times (cycling.tree_visits)"
     )
 
 

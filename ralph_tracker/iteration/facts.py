@@ -17,6 +17,7 @@ from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
 from ralph_tracker.iteration.remaining_problems import (
     RemainingProblems,
+    build_lines,
     held_back_lines,
     not_loading_lines,
     remaining_problems,
@@ -128,7 +129,7 @@ def _gained(moves: _Moves) -> list[str]:
 
 def _still_failing(moves: _Moves, problems: RemainingProblems) -> list[str]:
     lines = test_lines("failing", [test for test in problems.failing or () if test.name not in moves.broken])
-    return lines + held_back_lines(problems)
+    return build_lines(problems) + lines + held_back_lines(problems)
 
 
 def _has_same_files(committed: LoopRecords, previous: int, number: int) -> bool:

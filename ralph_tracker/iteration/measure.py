@@ -440,7 +440,7 @@ class IterationContext(NamedTuple):
         """
         if self.loop is None and config.document["codebase"]["keep"] == "never":
             raise ConfigError(
-                f"{config.source}: codebase.keep: never is for metrics handed in; checks read what is kept"
+                f"{config.source}: codebase.keep: never works only with metrics handed in; checks need the stored files"
             )
         commit = self.checkout
         root = store.paths.root if commit is None else commit.root

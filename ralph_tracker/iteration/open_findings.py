@@ -60,8 +60,8 @@ def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFi
     found = None if measured is None else measured[0].integrity
     if trust is None or measured is None or found is None:
         raise LoopError(
-            f"iteration {number}: nobody compared its files and tests, as its metrics were handed in and no files are "
-            "kept; set codebase.keep: always for the next loop"
+            f"iteration {number}: its files and tests were not compared, because its metrics were handed in and no "
+            "files are stored; set codebase.keep: always for the next loop"
         )
     held = {each.alert.id: each for each in (*_finding_alerts(record, found), *_held(committed, number))}
     by_key = {

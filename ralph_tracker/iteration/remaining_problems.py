@@ -122,13 +122,18 @@ def remaining_problems(committed: LoopRecords, number: int, root: Path | None = 
     alerts = _alerts_held(committed, number)
     tests = measurement.tests
     names = () if tests is None else [name for name, how in tests.outcomes.items() if how == FAILED]
-    visible = [name for name in names if not name.startswith(HELD_BACK)]
+    # The test file that did not load may be in the report as a failing test too.
+    reasons = set(measurement.not_loaded.values())
+    said = {} if tests is None else tests.messages
+    visible = [
+        name for name in names if not name.startswith(HELD_BACK) and first_line(said.get(name, "")) not in reasons
+    ]
     broken = {name for alert in alerts if alert.type in _BREAKS for name in alert.tests}
     return RemainingProblems(
         iteration=number,
         metrics=measurement.metrics,
         failing=None if tests is None else tuple(_failing(tests, visible, broken, root)),
-        held_back=len(names) - len(visible),
+        held_back=sum(name.startswith(HELD_BACK) for name in names),
         not_loaded=_without_held_back(measurement.not_loaded),
         lost=_without_held_back(_lost(alerts, tests)),
         listed=listed_findings(committed, number),
@@ -196,7 +201,7 @@ def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:
         return ()
     if problems is None:
         return ()
-    lines = test_lines("failing", problems.failing or ()) + held_back_lines(problems)
+    lines = build_lines(problems) + test_lines("failing", problems.failing or ()) + held_back_lines(problems)
     lines += [f"lost: {names_in_short(problems.lost)}"] if problems.lost else []
     return (*lines, *not_loading_lines(problems))
 
@@ -205,6 +210,12 @@ def test_lines(word: str, tests: Sequence[FailingTest]) -> list[str]:
     """Return the first tests with place and message, each after a word, and how many more there are."""
     rest = len(tests) - SHOWN
     return [f"{word}: {first_words(test)}" for test in tests[:SHOWN]] + ([f"{word}: {rest} more"] if rest > 0 else [])
+
+
+def build_lines(problems: RemainingProblems) -> list[str]:
+    """Return the first errors of builds and other commands that count by their exit status."""
+    found = () if problems.listed is None else problems.listed.findings
+    return [f"failing: {each.text}" for each in found if each.kind == "build"][:SHOWN]
 
 
 def held_back_lines(problems: RemainingProblems) -> list[str]:

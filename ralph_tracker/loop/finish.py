@@ -117,7 +117,7 @@ def story_of(
         applied="",
         total_cost=summary.cost_usd,
         alerts=tuple(alert for document in documents for alert in new_alerts(document)),
-        events=tuple(told),
+        events=tuple(dict.fromkeys(told)),
         problems=tuple(record.problem for record in listed if record.problem is not None),
         setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
         wrong=wrong_lines(store, selection.selected.iteration),

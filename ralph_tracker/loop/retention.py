@@ -208,7 +208,7 @@ def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tu
     target = summary.decision["target_iteration"]
     for number, why in (
         (summary.best_iteration, "the best"),
-        (summary.head, "the next iteration goes on from it"),
+        (summary.head, "the next iteration continues from it"),
         (target, "the decision's target"),
     ):
         if number is not None:

@@ -162,7 +162,7 @@ class Start:
             return store
         raise LoopError(
             f"loop {current} is still running; end it with `ralph-tracker hook post-loop`, "
-            "or say --new (abandon it) or --rebaseline (start a linked one)"
+            "or use --new to abandon it, or --rebaseline to measure a new baseline"
         )
 
 
@@ -187,6 +187,6 @@ def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) ->
     why = missing[lost]
     error = next((line for line in measurement.not_loaded.values() if line not in why), None)
     raise ConfigError(
-        f"the baseline has no {lost.value}: {why}{f'; first error: {error}' if error else ''}; fix the check, or "
-        "start without it with --allow-missing"
+        f"{lost.value.capitalize()} could not be measured for the baseline: {why}"
+        f"{f'; first error: {error}' if error else ''}; fix that, or start without it with --allow-missing"
     )

@@ -215,7 +215,7 @@ def _refuse_unusable(checks: Sequence[Check]) -> None:
         if not _NAME.fullmatch(check.name):
             raise ConfigError(f"checks.{check.name}: a name is letters, digits and _ . + -; rename it")
         if check.name.casefold() in seen:
-            raise ConfigError(f"checks.{check.name}: the name stands twice; rename one (letter case does not tell)")
+            raise ConfigError(f"checks.{check.name}: this name is used twice; rename one (case is ignored)")
         seen.add(check.name.casefold())
         if not check.run:
             raise ConfigError(f"checks.{check.name}.run: nothing to run; name a command or remove the check")

@@ -68,5 +68,5 @@ def absent(name: str, problem: str | None) -> ConfigError:
     """Return the error for a check whose command does not exist."""
     return ConfigError(
         f"checks.{name}: {problem}; install it, fix checks.{name}.run (`ralph-tracker doctor` shows what is found), "
-        "or say --allow-missing"
+        "or use --allow-missing"
     )

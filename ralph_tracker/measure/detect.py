@@ -15,7 +15,7 @@ _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], 
     *(python.detect, node.detect, go.detect, rust.detect, jvm.detect),
     *(partial(runners.detect, language) for language in runners.LANGUAGES),
 )
-_KNOWN: Final = "the file of any build tool that is known here (docs/ecosystems.md)"
+_NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
 _BLANK: Final = f"""# No tool was recognised here. Name the command that runs the tests, and remove the comment signs:
 # checks:
@@ -55,7 +55,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
         found = (*found, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
     templates = tuple(template for each in found for template in each.templates)
-    nothing = f"neither a Python project nor {_KNOWN} found in {root}; write checks into ralph-tracker.yaml"
+    nothing = f"{_NOTHING} in {root}; name a command with `ralph-tracker init --test-command COMMAND`"
     checks: Checks = {}
     for each in found:
         # A check whose name is taken gets another one, which no longer implies its kind.

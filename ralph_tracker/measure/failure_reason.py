@@ -51,7 +51,7 @@ def _missing_dependency(text: str) -> str | None:
         what = f"pip install {' '.join(names)}" if names else "install the plugin that knows it"
         return f"unknown option {' '.join(options)}; {what} {_WHERE}"
     if found := _MODULE.search(text):
-        return f"module {_plain(found[1])} is not there; install what brings it {_WHERE}"
+        return f"module {_plain(found[1])} is missing; install it {_WHERE}"
     return None
 
 

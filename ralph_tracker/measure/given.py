@@ -127,7 +127,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         doubled = next(key for key in keys if keys.count(key) > 1)
-        msg = f"key {doubled!r} stands twice; keep one"
+        msg = f"key {doubled!r} is given twice; keep one"
         raise ValueError(msg)
     return mapping
 

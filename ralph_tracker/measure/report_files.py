@@ -146,11 +146,11 @@ class Missing(StrEnum):
 
 
 _REASONS: Final[Mapping[Missing, str]] = {
-    Missing.ABSENT: "absent: not written by this run",
-    Missing.STALE: "stale: not rewritten by this run",
-    Missing.NO_FILE: "no file: a folder or something else stands there",
-    Missing.LINK: "a link out of the project; have the check write the file itself there",
-    Missing.CUT: "cut: standard output was longer than what is kept of it",
+    Missing.ABSENT: "not written by this run",
+    Missing.STALE: "left from an earlier run, not rewritten by this one",
+    Missing.NO_FILE: "not a file",
+    Missing.LINK: "a link out of the project; let the check write the file itself",
+    Missing.CUT: "cut off: standard output was longer than what is stored of it",
 }
 
 

@@ -188,7 +188,9 @@ class _Totals:
                 found = first_error(self._relative(_output(result)))
                 if found is not None:
                     complaint = Complaint(found.file or result.check.name, found.number, "", found.line)
-                    self._complaints.append((Group.BUILD, complaint))
+                else:
+                    complaint = Complaint(result.check.name, None, "", _ending(result))
+                self._complaints.append((Group.BUILD, complaint))
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
@@ -434,13 +436,28 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     return silences[0] if silences and None not in silences else None
 
 
+def _ending(result: CheckResult) -> str:
+    """Return how a command ended, with its explanation if it printed one."""
+    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands succeed
+
+    said = last_words(result.stdout, result.stderr)
+    how = result.finished.summary.partition(" after ")[0]  # times would make the same failure another one
+    return f"ended with {how}{f'; {said}' if said else ''}"
+
+
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
-    if found.missing is Missing.ABSENT and _failed(result) and result.check.held_back is None:
+    absent, name = found.missing is Missing.ABSENT, result.check.name
+    if (absent or report.empty) and _failed(result) and result.check.held_back is None:
         from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands leave their reports
 
         said = last_words(result.stdout, result.stderr)
-    return f"{result.check.name} ({result.finished.summary}): {found.path}: {report}{f'; {said}' if said else ''}"
+    how, reason = result.finished.summary, f"; {said}" if said else ""
+    if found.path == STANDARD_OUTPUT:
+        return f"check `{name}` printed no report ({how}){'' if absent else f': {report}'}{reason}"
+    if absent:
+        return f"check `{name}` did not write {found.path} ({how}){reason}"
+    return f"check `{name}` ({how}): {found.path}: {report}{reason}"
 
 
 def _output(result: CheckResult) -> str:

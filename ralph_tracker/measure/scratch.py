@@ -108,7 +108,7 @@ def link_environments(
         source for path in linked_environments if path.name == _NODE for source in _linked_packages(root / path, root)
     ]
     if sources and not same_source:
-        raise InputError(f"{sources[0]} is a link into the working tree: what is restored beside it cannot be measured")
+        raise InputError(f"{sources[0]} is a link into the working tree: no iteration can be measured apart from it")
     if same_source:
         _copy_files(root, copy)
     places = {*(root / path for path in linked_environments), *prefixes(root, checks, environment)}

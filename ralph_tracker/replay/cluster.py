@@ -271,7 +271,7 @@ class Cluster:
             raise Interrupted
         if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > _SILENCE_S):
             self._lost = True
-            self._tell(f"the scheduler {self._address} is gone; what is left is measured here")
+            self._tell(f"the scheduler {self._address} is gone; the rest is measured here")
 
     def _watch(self) -> None:
         """Keep the list of workers up to date; a scheduler that hangs holds up this thread only."""

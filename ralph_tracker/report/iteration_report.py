@@ -46,7 +46,10 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
     out += "\n"
     out += "### Best Iteration Tracker\n"
     out += "\n"
-    out += f"- **Current Best**: Iteration {it.best} (quality: {it.best_score})\n"
+    if it.best == "n/a":
+        out += "- **Current Best**: none yet\n"
+    if it.best != "n/a":
+        out += f"- **Current Best**: Iteration {it.best} (quality: {it.best_score})\n"
     out += f"- **This Iteration**: Iteration {it.iteration} (quality: {it.quality_score})\n"
     out += f"- **Best Preserved**: {it.best_preserved}\n"
     out += "\n"
@@ -58,18 +61,22 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
     for alternative in it.alternatives:
         out += f"- {for_markdown(alternative)}\n"
     out += "\n"
-    out += "### On Equal Ground\n"
+    out += "### Adjusted Score and Verdict\n"
     out += "\n"
     out += f"- **Adjusted Score**: {it.adjusted_score}"
     if it.adjusted_because:
-        out += f": {for_markdown(it.adjusted_because)}"
+        out += f" ({for_markdown(it.adjusted_because)})"
     out += "\n"
     out += f"- **Tests Ever Seen**: {it.tests_ever_seen}\n"
     out += f"- **Evidence**: {it.evidence} of the score's components were measured\n"
     out += f"- **Verified**: {it.verified}\n"
     if it.integrity:
-        out += f"- **Integrity**: {it.integrity}, union rate {it.union_rate}\n"
-    out += f"- **Cost**: {it.cost}\n"
+        out += f"- **Integrity**: {it.integrity}"
+        if it.union_rate:
+            out += f", union rate {it.union_rate}"
+        out += "\n"
+    if it.cost:
+        out += f"- **Cost**: {it.cost}\n"
     if it.plan:
         out += f"- **Plan**: {it.plan} tasks done\n"
     for closed in it.closed_alerts:
@@ -103,7 +110,7 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
             out += f"- {for_markdown(line)}\n"
     if it.unread:
         out += "\n"
-        out += "### Not Looked Into\n"
+        out += "### Not Checked\n"
         out += "\n"
         for file in it.unread:
             out += f"- {for_markdown(file)}\n"

@@ -64,9 +64,13 @@ def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None =
     elif old.get("coverage_percentage") is not None:
         parts.append(f"coverage not measured ({_percentage(old['coverage_percentage'])} % before)")
     parts += [_count_words(now, old, name, noun) for name, noun in _FINDINGS if _is_worth_words(now, old, name)]
-    if now.get("build_status") == "failure":
-        parts.append("the build fails")
-    return ", ".join(part for part in parts if part)
+    parts = [part for part in parts if part]
+    build, was = now.get("build_status"), old.get("build_status")
+    if build == "failure":
+        parts.append("the build or test command fails")
+    elif build == "success" and (was == "failure" or not parts):
+        parts.append(f"the build or test command succeeds{' (failed before)' if was == 'failure' else ''}")
+    return ", ".join(parts)
 
 
 _FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
@@ -154,7 +158,8 @@ def loop_sentence(
     undone = {setback.iteration for setback in setbacks}
     after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
     if after:
-        parts.append(f"{_span(after)} {_since(peak, last, rolled_back=last.iteration in undone)}")
+        who = "iteration" if len(after) == 1 else "iterations"
+        parts.append(f"{who} {_span(after)} {_since(peak, last, rolled_back=last.iteration in undone)}")
     return _ended([*parts, *_rolled_back(setbacks)], advice)
 
 
@@ -174,7 +179,8 @@ def progress(before: Point, now: Point) -> str:
     if now.coverage is not None:
         said.append(f"{_moved(_percentage(before.coverage), _percentage(now.coverage))} % coverage")
     if not said:
-        said.append(f"score {_moved(percent(before.score).removesuffix(' %'), percent(now.score))}")
+        then = None if before.score is None else percent(before.score).removesuffix(" %")
+        said.append(f"score {_moved(then, percent(now.score))}")
     return " and ".join(said)
 
 
@@ -214,7 +220,7 @@ def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
         falls.append(f"{_percentage(last.coverage)} % coverage")
     if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - _POINT:
         falls.append(f"a score of {percent(last.score)}")
-    return "added nothing" if rolled_back or not falls else f"fell back to {' and '.join(falls)}"
+    return "added nothing" if rolled_back or not falls else f"fell to {' and '.join(falls)}"
 
 
 def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
@@ -223,7 +229,7 @@ def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
     if len(setbacks) > _SETBACKS_SHOWN:
         return [f"{quantity(len(setbacks), 'iteration')} were rolled back"]
     return [
-        f"{setback.iteration} was rolled back" + (f" ({_titles(setback.alerts)})" if setback.alerts else "")
+        f"iteration {setback.iteration} was rolled back" + (f" ({_titles(setback.alerts)})" if setback.alerts else "")
         for setback in setbacks
     ]
 

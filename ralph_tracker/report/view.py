@@ -64,7 +64,7 @@ class FindingRow(NamedTuple):
 
 
 class IterationView(NamedTuple):
-    """One iteration; `integrity` is "" if nobody compared its files and tests, `plan` without one."""
+    """One iteration; `integrity`, `union_rate`, `cost` and `plan` are "" if unknown."""
 
     iteration: int
     timestamp: str
@@ -150,16 +150,20 @@ def iteration_view(document: Document) -> IterationView:
         evidence=_percent(record.get("evidence")),
         tests_ever_seen=str(record.get("tests_ever_seen", ABSENT)),
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
-        cost=money((record.get("usage") or {}).get("cost_usd")),
+        cost=_known((record.get("usage") or {}).get("cost_usd")),
         plan=plan_tasks(record),
         notes=tuple(record.get("notes") or ()),
         integrity=trust.get("verdict") or "",
-        union_rate=ABSENT if trust.get("union_rate") is None else f"{trust['union_rate']:.1f}%",
+        union_rate="" if trust.get("union_rate") is None else f"{trust['union_rate']:.1f}%",
         findings=findings[:FINDINGS_SHOWN],
         more_findings=max(0, trust.get("findings_total", 0) - FINDINGS_SHOWN),
         reruns=tuple(rerun_line(each) for each in trust.get("reruns") or ()),
         unread=tuple(f"{file}: {why}" for file, why in (trust.get("unread") or {}).items()),
     )
+
+
+def _known(cost_usd: float | None) -> str:
+    return "" if cost_usd is None else money(cost_usd)
 
 
 def plan_tasks(record: Document) -> str:

@@ -100,7 +100,8 @@ def read_journal(paths: LoopPaths) -> Journal | None:
         return _journal(plain)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(
-            f"{paths.shown}/{FILE}: damaged; say the command again: `ralph-tracker run --resume … -- AGENT COMMAND`"
+            f"{paths.shown}/{FILE}: damaged; give the agent's command again: "
+            "`ralph-tracker run --resume … -- AGENT COMMAND`"
         ) from None
 
 

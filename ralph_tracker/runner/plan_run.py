@@ -42,7 +42,7 @@ from ralph_tracker.tracker import Tracker
 
 _NAME: Final = "plan-{}"
 _UNKNOWN: Final = (
-    "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; fix it, or say --allow-missing"
+    "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; fix it, or use --allow-missing"
 )
 _UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_ID: Final = 56  # the limit of LOOP_ID, without the number after it
@@ -299,7 +299,7 @@ class PlanRun:
         if status != "finished":
             left = self._left(assignment, begun)
             if status is None and left is not None and left <= _CENTS_OF_NOTHING:
-                return TaskOutcome("stopped", reason=f"nothing is left of the ${self.rules.max_cost_usd:.2f}")
+                return TaskOutcome("stopped", reason=f"nothing is left of the budget of ${self.rules.max_cost_usd:.2f}")
             stopped = self._refined(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
             if stopped is not None:
                 return stopped
@@ -359,7 +359,7 @@ class PlanRun:
 
     def _announce(self, assignment: Assignment, begun: PlanTask, *, is_resumed: bool) -> None:
         total = assignment.summary.tasks_total
-        what = "goes on" if is_resumed else "begins"
+        what = "continues" if is_resumed else "begins"
         title = f"task {assignment.position} of {total}, {begun.id}: {begun.task.title}"
         self.screen.line(f"{title}; {what} as loop {begun.loops[-1]}")
 

@@ -65,12 +65,14 @@ _PROMPT: Final = "prompt.md"
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
 _ITERATIONS_AFTER_WARNING: Final = 2
 _NO_COST: Final = (
-    "what iteration {number} cost is unknown: the agent's output does not tell, the limit cannot act on it"
+    "the cost of iteration {number} is unknown: the agent does not report it, so the cost limit cannot count it"
 )
 _NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
 _NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
-_INTERRUPTED: Final = "interrupted: the run was ended from outside"
-_ONCE: Final = "Ctrl-C: the iteration is finished first, again stops now; `ralph-tracker run --resume` goes on later"
+_INTERRUPTED: Final = "interrupted: the run was stopped from outside"
+_ONCE: Final = (
+    "Ctrl-C: this iteration is finished first; press it again to stop now; `ralph-tracker run --resume` continues later"
+)
 _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 
@@ -128,7 +130,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
 
 def status_line(summary: Summary, iteration: int, now: float, *, is_partial: bool = False) -> str:
-    """Return iteration, score, best, cost and time of a loop in one line.
+    """Return iteration, score, best, cost (if known) and time of a loop in one line.
 
     The score is that of the last record, which is named while `iteration` is still at work. `now` is epoch seconds,
     `is_partial` whether parts of the cost are unknown.
@@ -138,9 +140,9 @@ def status_line(summary: Summary, iteration: int, now: float, *, is_partial: boo
     best = ""
     if summary.best_iteration is not None:
         best = f" · best {percent(summary.best_adjusted_score)} (iteration {summary.best_iteration})"
-    cost = known_money(summary.cost_usd, is_partial=is_partial)
+    cost = "" if summary.cost_usd is None else f" · cost {known_money(summary.cost_usd, is_partial=is_partial)}"
     spent = now - datetime.fromisoformat(summary.started_at).timestamp()
-    return f"[ralph {summary.loop_id}] iteration {iteration} · score {score}{best} · cost {cost} · {_shown_time(spent)}"
+    return f"[ralph {summary.loop_id}] iteration {iteration} · score {score}{best}{cost} · {_shown_time(spent)}"
 
 
 def _shown_time(seconds: float) -> str:
@@ -368,7 +370,7 @@ class Run:
             return None
         if stalls:
             left = quantity(_ITERATIONS_AFTER_WARNING + 1 - stalls, "more iteration")
-            self.screen.line(f"  the agent is told; the loop ends after {left} without progress")
+            self.screen.line(f"  the agent is warned; the loop ends after {left} without progress")
         self.journal = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
             return Outcome("escalate", decision.reason)
@@ -497,8 +499,8 @@ def begin(tracker: Tracker, asked: RunRequest) -> Journal:
 def still_running(summary: Summary) -> LoopError:
     """Return the error for starting a run while a loop is still running."""
     return LoopError(
-        f"loop {summary.loop_id} is still running; go on with `ralph-tracker run --resume`, end it with "
-        "`ralph-tracker hook post-loop`, or say --new (abandon it)"
+        f"loop {summary.loop_id} is still running; continue it with `ralph-tracker run --resume`, end it with "
+        "`ralph-tracker hook post-loop`, or use --new to abandon it"
     )
 
 
@@ -541,7 +543,7 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
             return journal
         return journal._replace(settings=journal.settings._replace(command=command, backend=None), session=None)
     if not command:
-        raise LoopError(f"loop {summary.loop_id} was not driven by `run`; say the agent's command after `--`")
+        raise LoopError(f"loop {summary.loop_id} was not driven by `run`; give the agent's command after `--`")
     return Journal(summary.loop_id, RunSettings(command), summary.iteration + 1)
 
 
@@ -576,4 +578,5 @@ def _refuse_unusable(tracker: Tracker, settings: RunSettings) -> None:
     root = tracker.root.resolve()
     user_prompt(settings.prompt_file, root)
     if not is_startable(settings.command[0], root, tracker.environment):
-        raise InputError(f"{settings.command[0]}: no such command; say the agent's after `--`, or look at PATH")
+        program = settings.command[0]
+        raise InputError(f"{program}: command not found; give the agent's command after `--`, or check PATH")

@@ -149,10 +149,10 @@ async def ask_evaluator(
         if not isinstance(goes_on, bool):
             raise TypeError(f"should_continue gave {goes_on!r}, neither True nor False")  # noqa: TRY301  # logged below
     except TimeoutError:
-        _LOG.warning("%s did not answer in time; the session goes on", name)
+        _LOG.warning("%s did not answer in time; the session continues", name)
         return True, f"{name} did not answer in time"
     except Exception as error:  # noqa: BLE001  # no error of an evaluator may lose work
-        _LOG.exception("%s failed; the session goes on", name)
+        _LOG.exception("%s failed; the session continues", name)
         return True, f"{name} failed: {error!r}"
     return goes_on, str(reason)
 
@@ -399,7 +399,7 @@ class InteractiveProgressEvaluator:
         while True:
             reply = await self._ask(question)
             if reply is None:
-                return False, "Nobody is there to continue: end of input"
+                return False, "No one is there to answer: end of input"
             word = reply.strip().casefold()
             if word in _NO:
                 return False, "User requested stop"

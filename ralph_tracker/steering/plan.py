@@ -281,7 +281,7 @@ def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document
     _demand(isinstance(plain, dict) and isinstance(plain.get("tasks"), list), "no list of tasks")
     tasks = tuple(_task_from_plain(each) for each in plain["tasks"])
     ids = [each.id for each in tasks]
-    _demand(len(set(ids)) == len(ids), "a task stands twice")
+    _demand(len(set(ids)) == len(ids), "a task is listed twice")
     fired = _texts(plain, "fired")
     open_one, checkpoint = plain.get("checkpoint"), None
     if open_one is not None:

@@ -60,7 +60,7 @@ def parse_plan_revision(state: PlanState, text: str) -> Revision:
         entry, is_skipped = _SKIPPED.subn("", entry)
         task_id, told = _known_in(entry, titles, state, number)
         if task_id in lines:
-            raise _refused(number, f"task {task_id} stands twice, first in line {lines[task_id]}; keep one of them")
+            raise _refused(number, f"task {task_id} is given twice, first in line {lines[task_id]}; keep one of them")
         lines[task_id] = number
         if is_skipped:
             skipped.append(task_id)

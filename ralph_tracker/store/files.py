@@ -19,7 +19,7 @@ _MANY: Final = 32
 _CHUNK: Final = 1 << 16
 _AT_A_TIME: Final = 8
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-AGAIN: Final = "look at free space and rights, then run it again"
+AGAIN: Final = "check free space and permissions, then run it again"
 
 
 _T = TypeVar("_T")

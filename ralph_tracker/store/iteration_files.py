@@ -37,7 +37,7 @@ CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 _LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
 SNAPSHOT: Final = "the snapshot in store"
-COLLECTED: Final = "iteration {} was collected by gc; its record stays"
+COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _PACKED_EVERY: Final = 25
@@ -342,7 +342,7 @@ class IterationFiles:
         if damaged:
             names = ", ".join(shown(path) for path in damaged[:3])
             raise StoreError(
-                f"iteration {number}: what is kept is damaged ({names}); nothing was changed, "
+                f"iteration {number}: its stored files are damaged ({names}); nothing was changed, "
                 "run `ralph-tracker verify` and take another iteration"
             )
 

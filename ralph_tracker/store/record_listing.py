@@ -55,7 +55,8 @@ class RecordHistory:
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
             note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
             return Listed(number, document, note)
-        return Listed(number, None, f"iteration {number}: both copies of its record are damaged; the others go on")
+        problem = f"iteration {number}: both copies of its record are damaged; other iterations are not affected"
+        return Listed(number, None, problem)
 
     def all(self) -> Iterator[Listed]:
         """Yield every record of the loop, oldest first."""

@@ -10,7 +10,7 @@ from ralph_tracker.store.reading import read_lines
 from ralph_tracker.store.restoring import InterruptedRestoreDocument, Restoring, interrupted_document
 from ralph_tracker.store.snapshots.values import ITERATIONS, OBJECTS, RULES
 
-REPAIR: Final = "`ralph-tracker verify` says what is lost, `ralph-tracker verify --repair` rebuilds what can be"
+REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
 
 
 def missing_files(paths: LoopPaths) -> str | None:

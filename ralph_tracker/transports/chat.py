@@ -132,7 +132,7 @@ class ChatSession(PersonSession, Generic[Message]):
                 else:
                     await self._chat.edit(self._message, text)
             except Exception:  # noqa: BLE001  # anything a chat raises
-                _LOG.exception("the chat did not take a message; the session goes on")
+                _LOG.exception("the chat did not take a message; the session continues")
                 return False
             self._shown = text
             return True

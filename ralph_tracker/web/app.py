@@ -234,7 +234,7 @@ def _response(request: Request, answer: Answer, kind: str, headers: Mapping[str,
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    bug = f"a bug of ours: {type(error).__name__}: {error}; please report it"
+    bug = f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it"
     status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, bug)
     if request.url.path.startswith("/api/"):
         return Response(json.dumps({"error": why}), status, media_type="application/json")

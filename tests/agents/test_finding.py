@@ -86,7 +86,7 @@ def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():
 
 def test_where_nothing_is_wrong_the_agent_is_told_to_go_on():
     assert told(problems=RemainingProblems(2, Metrics(), ()))[1:] == [
-        "Nothing that is measured is wrong; go on with the task."
+        "All measurements are fine; continue with the task."
     ]
 
 

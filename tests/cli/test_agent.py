@@ -203,7 +203,7 @@ class TestInThisProcess:
             (
                 "status-line",
                 "ralph-orchestrator",
-                "ralph-orchestrator shows none of ours; `ralph-tracker status` says where its loop stands",
+                "ralph-orchestrator has no status line; `ralph-tracker status` shows the loop",
             ),
         ],
     )
@@ -272,7 +272,7 @@ class TestInstalling:
         assert run(["agent", "install", "claude-code", "--root", str(root)]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert lines[0].startswith(f"{settings}: hooks added")
-        assert "ralph-tracker is not on the PATH" in lines[1]
+        assert "ralph-tracker is not on PATH" in lines[1]
         assert "hook pre-loop" in lines[-2] + lines[-1]
         command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
         assert command.endswith("; exec ralph-tracker agent hook claude-code'")
@@ -286,7 +286,7 @@ class TestInstalling:
         assert run(["agent", "install", "claude-code", "--local", "--root", str(root)]) == 0
         command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
         assert command == f"{PROGRAM} agent hook claude-code"
-        assert "is not on the PATH" not in capsys.readouterr().out
+        assert "is not on PATH" not in capsys.readouterr().out
         assert run(["agent", "uninstall", "claude-code", "--local", "--root", str(root)]) == 0
         assert not settings.parent.exists()
 

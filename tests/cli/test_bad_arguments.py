@@ -194,7 +194,7 @@ class Refused(list):
 )
 def test_a_limit_of_the_machine_is_one_line_and_no_bug(capsys, error, said):
     assert run(Refused(error)) == 1
-    assert capsys.readouterr().err == f"ralph-tracker: {said}; what was on record stays on record\n"
+    assert capsys.readouterr().err == f"ralph-tracker: {said}; recorded iterations are kept\n"
 
 
 def test_a_bug_of_ours_is_one_line_and_a_log(capsys):
@@ -203,7 +203,8 @@ def test_a_bug_of_ours_is_one_line_and_a_log(capsys):
     assert told.out == ""
     line = told.err
     assert line.startswith(
-        "ralph-tracker: a bug of ours: RuntimeError: first line second \\u001b[31m line; please report it with "
+        "ralph-tracker: a bug in ralph-tracker: RuntimeError: first line second \\u001b[31m line; please report it "
+        "with "
     )
     assert line.count("\n") == 1
     log = Path(line.rpartition(" with ")[2].strip())

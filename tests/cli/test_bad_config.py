@@ -21,7 +21,7 @@ UNUSABLE = {
     ),
     "one key by two names": (
         "loop: {max_cost_usd: 1, hardLimitUsd: 2}",
-        "loop.hardLimitUsd: another name of a key that is there too; leave one out",
+        "loop.hardLimitUsd: another name of a key that is also given; remove one",
     ),
     "NaN": ("loop: {target_score: .nan}", "loop.target_score: not a finite number, found nan"),
     "infinity": ("loop: {max_cost_usd: .inf}", "loop.max_cost_usd: not a finite number, found inf"),
@@ -64,7 +64,7 @@ UNUSABLE = {
     "section without content": ("loop:", "loop: should be keys and values, found nothing"),
     "newer version": ("version: 2", "version: should be 1, found 2"),
     "list": ("[1]", "expected keys and values at the top, found [1]"),
-    "key that stands twice": ("loop: {}\nloop: {}", "line 2, column 1: key 'loop' stands twice; keep one"),
+    "key that is given twice": ("loop: {}\nloop: {}", "line 2, column 1: key 'loop' is given twice; keep one"),
     "several documents": ("loop: {}\n---\nloop: {}", "line 2, column 1: a second document begins; keep one in a file"),
     "not UTF-8": (b"loop: \xff", "not UTF-8 (byte 6); save it as UTF-8"),
 }

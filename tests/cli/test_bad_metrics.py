@@ -102,7 +102,10 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
     "YAML bomb": (BOMB, NESTED),
     "deep YAML": ("a: " + "[" * 100 + "]" * 100, NESTED),
     "deep JSON": ('{"a": ' * 20_000 + "1" + "}" * 20_000, "nested too deeply; make it flatter"),
-    "key that stands twice": ("quality: {}\nquality: {}\n", "line 2, column 1: key 'quality' stands twice; keep one"),
+    "key twice": (
+        "quality: {}\nquality: {}\n",
+        "line 2, column 1: key 'quality' is given twice; keep one",
+    ),
     "several documents": (
         "quality_score: 1\n---\nquality_score: 0\n",
         "line 2, column 1: a second document begins; keep one in a file",
@@ -117,7 +120,7 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
 NOT_JSON = {
     "NaN": ('{"quality_score": NaN}', "not readable as JSON: NaN is no number; leave out what was not measured"),
     "infinity": ('{"a": -Infinity}', "not readable as JSON: -Infinity is no number; leave out what was not measured"),
-    "key that stands twice": ('{"a": 1, "a": 2}', "not readable as JSON: key 'a' stands twice; keep one"),
+    "key twice": ('{"a": 1, "a": 2}', "not readable as JSON: key 'a' is given twice; keep one"),
     "two documents": ("{} {}", "not readable as JSON: Extra data: line 1 column 4 (char 3)"),
     "cut short": ('{"a": 1', "not readable as JSON: Expecting ',' delimiter: line 1 column 8 (char 7)"),
     "endless number": (

@@ -86,7 +86,7 @@ def test_update_adds_what_came_since_shows_it_and_keeps_the_rest(root, capsys):
     before = (root / FILE).read_text()
     capsys.readouterr()
     assert init(root, "--update") == 0
-    assert "has all of it already; nothing was changed" in capsys.readouterr().out
+    assert "is complete; nothing was changed" in capsys.readouterr().out
     (root / "deno.json").write_text("{}")
     provide(root.parent / "programs", "deno", "echo deno 2.9.6")
     assert init(root, "--update") == 0
@@ -110,7 +110,7 @@ def test_update_adds_nothing_that_needs_what_is_there_otherwise(root, capsys):
 def test_force_starts_anew_and_shows_the_difference(root, capsys):
     (root / FILE).write_text("checks:\n  tests: {run: [gone], reports: ['-']}\n")
     assert init(root) == 0
-    assert "--update adds tools that came since, --force starts anew" in capsys.readouterr().out
+    assert "--update adds new tools, --force writes a new file" in capsys.readouterr().out
     assert init(root, "--force") == 0
     assert "-  tests: {run: [gone], reports: ['-']}" in capsys.readouterr().out
     assert list(load_config(root).document["checks"]) == ["test-command"]

@@ -34,18 +34,18 @@ def test_history_is_a_line_an_iteration_with_the_best_marked(dropped):
         "0    baseline    9/9    50.0%     10      80.8 %  n/a    continue\n"
         "1    forward     10/10  50.0%     10      84.3 %  n/a    continue  ← best\n"
         "2    regression  9/9    50.0%     10      80.8 %  $1.50  rollback\n"
-        "score: as of now; when recorded it differed for 0 (84.3 %), as tests that came\n"
-        "  later count as missing\n"
+        "scores count the tests that were added later as missing; when recorded:\n"
+        "  iteration 0 84.3 %\n"
     )
 
 
-def test_history_says_na_for_what_was_not_measured(project, metrics_of):
+def test_history_says_na_for_tests_and_leaves_empty_columns_out(project, metrics_of):
     project.must("pre-loop", {"quality_score": 0.5})
     project.must("post-iteration", {"quality_score": 0.25, "testing": {"tests_passed": 3}})
     lines = [line.split() for line in project.ralph("history").out.splitlines()[1:]]
     assert lines == [
-        ["0", "baseline", "n/a", "n/a", "n/a", "50", "%", "continue", "←", "best"],
-        ["1", "regression", "n/a", "n/a", "n/a", "25", "%", "rollback"],
+        ["0", "baseline", "n/a", "50", "%", "continue", "←", "best"],
+        ["1", "regression", "n/a", "25", "%", "rollback"],
     ]
 
 
@@ -82,7 +82,7 @@ def test_a_record_damaged_in_one_copy_is_named_and_shown_from_the_other(dropped)
 def test_a_record_damaged_in_both_copies_is_named_and_the_others_go_on(dropped):
     damage(dropped.root / LOOP / "progress/iteration-001-metrics.yaml")
     damage(dropped.root / LOOP / "iterations/iteration-001/metrics.json")
-    said = "iteration 1: both copies of its record are damaged; the others go on"
+    said = "iteration 1: both copies of its record are damaged; other iterations are not affected"
     for verb in ("show", "report"):
         answer = dropped.ralph(verb, "1")
         assert (answer.code, answer.complaint) == (1, said)

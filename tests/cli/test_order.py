@@ -5,7 +5,7 @@ import pytest
 START = "run `ralph-tracker hook pre-loop` first"
 RUNNING = (
     "loop ralph-001 is still running; end it with `ralph-tracker hook post-loop`, "
-    "or say --new (abandon it) or --rebaseline (start a linked one)"
+    "or use --new to abandon it, or --rebaseline to measure a new baseline"
 )
 ANOTHER = "start another one with `ralph-tracker hook pre-loop`"
 OVERRIDE = "an override needs both: --iteration N and --reason WHY"
@@ -152,10 +152,10 @@ def test_an_iteration_that_is_not_there_is_named_with_those_that_are(running, ve
 
 
 def test_accepting_what_was_never_raised_names_the_nearest(dropped):
-    said = "alert 'it2-test_deleted' was never raised; did you mean it2-test_deletion?"
+    said = "no alert 'it2-test_deleted' in this loop; did you mean it2-test_deletion?"
     refused(dropped, said, "accept", "it2-test_deleted", "--reason", "x")
     answer = dropped.ralph("accept", "zzz", "--reason", "x")
-    assert answer.complaint.startswith("alert 'zzz' was never raised; known: it2-")
+    assert answer.complaint.startswith("no alert 'zzz' in this loop; known: it2-")
 
 
 @pytest.mark.parametrize("reason", ["", "  \n"], ids=["empty", "blank"])
@@ -169,7 +169,7 @@ def test_accepting_twice_is_refused_and_once_changes_the_decision(dropped):
     assert answer.code == 0
     assert answer.out.splitlines()[:2] == [
         "Accepted it2-test_deletion: it tested what was removed",
-        "  accepted with it, as raised by the same removal: it2-functionality_loss",
+        "  also accepted, because the same removal raised it: it2-functionality_loss",
     ]
     assert dropped.hook("loop-decision").code == 0
     for alert in ("it2-test_deletion", "it2-functionality_loss"):  # one removal is one event

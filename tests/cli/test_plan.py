@@ -107,8 +107,8 @@ def test_a_plan_that_was_changed_meanwhile_is_told(project, begun):
     begun.write_text(PLAN.replace("splits", "cuts"))
     told = project.plainly("plan", "show", begun).out.splitlines()[0]
     assert (
-        told
-        == f"{begun} has changed since it was begun; it goes on as begun (remove {state_path(begun)} to begin anew)"
+        told == f"{begun} has changed since it was begun; "
+        f"it continues as it was begun (remove {state_path(begun)} to start over)"
     )
 
 
@@ -136,7 +136,7 @@ def test_edit_may_begin_with_a_plan_of_which_nothing_ran(project, plan, editor):
     [
         ("parser\nnew: More\n", "line 2: no remaining task 'new'; tasks cannot be added, and ids stay as they are"),
         ("lexer\n", "line 1: task lexer is complete and stays as it is; delete the line"),
-        ("docs\ndocs\n", "line 2: task docs stands twice, first in line 1; keep one of them"),
+        ("docs\ndocs\n", "line 2: task docs is given twice, first in line 1; keep one of them"),
     ],
 )
 def test_an_edit_that_cannot_be_is_refused_in_one_line(project, begun, editor, text, says):

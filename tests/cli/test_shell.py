@@ -155,9 +155,7 @@ def test_a_closed_standard_output_is_no_reason_to_fail(sh, metrics):
 def test_a_full_disk_behind_the_output_is_named_and_nothing_recorded_is_lost(sh, metrics):
     script = 'ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" > /dev/full; echo $?; ralph-tracker status'
     done = sh(script, METRICS=str(metrics((0.5, 8))))
-    assert done.stderr == (
-        "ralph-tracker: standard output: No space left on device; what was recorded stays on record\n"
-    )
+    assert done.stderr == ("ralph-tracker: standard output: No space left on device; recorded iterations are kept\n")
     assert done.stdout.startswith("1\nloop ralph-001: running, iteration 0 (")
 
 
@@ -173,7 +171,7 @@ def test_an_interrupted_iteration_is_not_on_record_and_says_so_until_one_is(proj
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
     assert (running.returncode, out) == (130, "")
-    assert err == "ralph-tracker: interrupted; what was on record stays on record\n"
+    assert err == "ralph-tracker: interrupted; recorded iterations are kept\n"
     refused = project.hook("loop-decision")
     assert (refused.code, refused.err.split(";")[0]) == (1, "ralph-tracker: iteration 1 was not recorded")
     project.must("post-iteration", metrics_of())

@@ -30,15 +30,15 @@ def test_status_shows_where_the_loop_stands(dropped, status):
     lines, _ = status()
     assert lines == [
         "loop ralph-001: running, iteration 2 (then)",
-        "  9/9 → 10/10 tests and 50 % coverage by iteration 1; 2 fell back to 9/9 tests.",
-        "    Go back to iteration 1.",
+        "  9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 fell to 9/9",
+        "    tests. Go back to iteration 1.",
         "  CRITICAL it2-test_deletion: Test count decreased from 10 to 9",
         "  HIGH it2-functionality_loss: Passing tests decreased from 10 to 9",
         "  decision: rollback to iteration 1 (confidence 95 %)",
         "  score 80.8 %; best 84.3 %, iteration 1",
         "  cost: at least $1.50",
-        "  next: go back to iteration 1 by your own means, or",
-        f"    {ACCEPT}",
+        "  next: restore iteration 1 yourself, since no files were stored; if an alert is",
+        f"    wrong, {ACCEPT}",
     ]
 
 
@@ -95,17 +95,19 @@ class TestNextStep:
     def test_a_regression_without_an_alert_has_nothing_to_accept(self, project, status):
         project.must("pre-loop", {"quality_score": 0.9})
         project.must("post-iteration", {"quality_score": 0.2})
-        assert status()[1] == "go back to iteration 0 by your own means"
+        assert status()[1] == "restore iteration 0 yourself, since no files were stored"
 
     def test_a_stop_ends_the_loop(self, project, metrics_of, status):
         (project.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: 1}")
         project.started().must("post-iteration", metrics_of())
         assert status()[1] == FINISH
 
-    @pytest.mark.parametrize(("coverage", "accept"), [(50.0, ""), (40.0, f", {ACCEPT}")], ids=["no alert", "alert"])
+    @pytest.mark.parametrize(
+        ("coverage", "accept"), [(50.0, ""), (40.0, f", {ACCEPT} if an alert is wrong")], ids=["no alert", "alert"]
+    )
     def test_an_escalation_is_for_a_person(self, project, metrics_of, status, coverage, accept):
         project.started().must("post-iteration", metrics_of(coverage_percentage=coverage), "--blocked", "no key")
-        assert status()[1] == f"a person looks; then {RECORD}{accept}, or {FINISH}"
+        assert status()[1] == f"a person decides: {RECORD} to go on, {FINISH} to end the loop{accept}"
 
     def test_a_finished_loop_is_to_be_read(self, running, status):
         running.must("post-loop")
@@ -115,12 +117,12 @@ class TestNextStep:
 
     def test_a_loop_that_was_given_up_is_over(self, running, metrics_of, status):
         running.must("pre-loop", metrics_of(), "--new")
-        step = "the loop was given up; `ralph-tracker hook pre-loop` starts another"
+        step = "the loop was abandoned; `ralph-tracker hook pre-loop` starts another"
         assert status("--loop-id", "ralph-001")[1] == step
 
     def test_a_loop_that_was_rebaselined_goes_on_in_another(self, running, metrics_of, status):
         running.must("pre-loop", metrics_of(), "--rebaseline")
-        step = "another loop goes on from here: `ralph-tracker status` without --loop-id"
+        step = "another loop continues from here: `ralph-tracker status` without --loop-id"
         assert status("--loop-id", "ralph-001")[1] == step
         assert status()[1] == WORK
 
@@ -146,15 +148,18 @@ def fallen(project):
 
 
 def test_a_rollback_is_carried_out_by_a_command_where_files_are_kept(fallen, status):
-    assert status()[1] == f"go back to iteration 0 by `ralph-tracker hook loop-decision --apply`, or {ACCEPT}"
+    assert (
+        status()[1]
+        == f"`ralph-tracker hook loop-decision --apply` restores iteration 0; if an alert is wrong, {ACCEPT}"
+    )
 
 
 def test_after_a_rollback_the_agent_works_on_from_there(fallen, status):
     assert fallen.ralph("hook", "loop-decision", "--apply").code == 0
     lines, step = status()
     assert lines[1:4] == [
-        "  Nothing is better than the baseline with 2/2 tests; 1 was rolled back (test",
-        "    deletion).",
+        "  Nothing is better than the baseline with 2/2 tests; iteration 1 was rolled",
+        "    back (test deletion).",
         "  the working tree was set back to iteration 0; the next iteration continues",
     ]
     assert step == WORK
@@ -164,4 +169,4 @@ def test_a_rollback_that_was_undone_is_recommended_again(fallen, status):
     undo = fallen.ralph("restore", "0", "--json").json["undo"]
     assert status()[1] == WORK
     assert fallen.ralph("restore", "--undo", undo).code == 0
-    assert status()[1].startswith("go back to iteration 0 by ")
+    assert status()[1].startswith("`ralph-tracker hook loop-decision --apply` restores iteration 0")

@@ -34,7 +34,7 @@ else printf '\\n\\ndef test_of_one():\\n    assert mean([1]) == 1\\n' >> test_ca
 fi
 rm -f calc.py.bak
 """
-BACK = "go back to iteration 0 by `ralph-tracker hook loop-decision --apply`"
+BACK = "`ralph-tracker hook loop-decision --apply` restores iteration 0"
 ON = "let the agent work, then `ralph-tracker hook post-iteration`"
 # command: what its answers have to name; the first iteration takes a red test away, the second adds one
 NEXT = {

@@ -181,7 +181,7 @@ def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
         code, out, err = driven.drive(service.url, "--resume")
     assert code == 0, out + err
     assert service.played_out, service.told
-    assert notes_of(driven) == [["interrupted: the run was ended from outside", "agent: done"]]
+    assert notes_of(driven) == [["interrupted: the run was stopped from outside", "agent: done"]]
     turns = 3 if driven.name in TURNS else 2  # the others print no usage before their end
     assert driven.project.history[1]["usage"]["input_tokens"] == turns * (FRESH + KEPT + CACHED)
 

@@ -38,8 +38,8 @@ REFUSED = {
     "an id of two words": ({"tasks": [TASK | {"id": "a b"}]}, "tasks.0: id 'a b': use letters, digits"),
     "an id that skips": ({"tasks": [TASK | {"id": "skip"}]}, "tasks.0: id 'skip': use letters"),
     "an id that is no word": ({"tasks": [TASK | {"id": True}]}, "tasks.0.id: "),
-    "one id twice": ({"tasks": [TASK, TASK]}, "tasks: id a stands twice; each needs its own"),
-    "a number and its text": ({"tasks": [TASK | {"id": 1}, TASK | {"id": "1"}]}, "tasks: id 1 stands twice"),
+    "one id twice": ({"tasks": [TASK, TASK]}, "tasks: id a is given twice; each needs its own"),
+    "a number and its text": ({"tasks": [TASK | {"id": 1}, TASK | {"id": "1"}]}, "tasks: id 1 is given twice"),
 }
 
 

@@ -49,7 +49,7 @@ def test_merge_keys_are_merged_and_do_not_count_as_doubled():
 
 @table("text", ["a: 1\na: 2", "x: {a: 1, a: 2}", "- {a: 1, 'a': 2}"], ids=["top", "inside", "quoted"])
 def test_a_key_that_stands_twice_is_refused_wherever_it_is(text):
-    assert "key 'a' stands twice; keep one" in refusal(text)
+    assert "key 'a' is given twice; keep one" in refusal(text)
 
 
 @table(

@@ -228,4 +228,4 @@ def test_tools_that_cannot_be_installed_are_told_in_one_line(tmp_path):
     with pytest.raises(ConfigError, match=r"^no_such cannot be installed .*; run `.* -m pip install no_such`") as told:
         sample.python_with_tools(root, said.append, ["no_such"])
     assert "\n" not in str(told.value)
-    assert said == [f"no_such not found beside ralph-tracker: installing no_such into {root / '.venv'}"]
+    assert said == [f"no_such not found in ralph-tracker's environment: installing no_such into {root / '.venv'}"]

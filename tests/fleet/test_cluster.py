@@ -219,7 +219,7 @@ def test_after_the_scheduler_is_gone_the_replay_goes_on_here(machines, local, tm
     machines.signal("scheduler", signal.SIGKILL)
     said = " ".join(finished(process).split())
     assert records(root) == local[1]
-    assert "is gone; what is left is measured here" in said
+    assert "is gone; the rest is measured here" in said
 
 
 def test_where_no_scheduler_answers_one_line_says_so(local, tmp_path):

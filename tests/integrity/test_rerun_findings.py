@@ -148,7 +148,8 @@ class TestUnasked:
         if finding is not None:
             assert (finding.rule, finding.severity) == ("failure_hidden", Severity.HIGH)
             assert (
-                finding.message == "1 test failed and is gone or skipped now; no earlier form of it could be run: box"
+                finding.message
+                == "1 test failed and is gone or skipped now; no earlier version of it could be run: box"
             )
 
 

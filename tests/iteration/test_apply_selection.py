@@ -61,7 +61,7 @@ def iteration_files(tmp_path: Path) -> FakeFiles:
     ("how", "destination", "text", "done"),
     [
         ("none", None, "nothing was applied, as asked", []),
-        ("output", ".aiwg/output/", "2 files in .aiwg/output/, 1 deleted since the baseline", []),
+        ("output", ".aiwg/output/", "2 changed files in .aiwg/output/, 1 deleted since the baseline", []),
         ("worktree", ".", "restore --undo undo-0123456789ab", [("restore", 3)]),
         (
             "branch",
@@ -111,6 +111,6 @@ def test_a_loop_without_files_applies_nothing_and_says_so(iteration_files, how):
 def test_files_that_were_written_wrong_do_not_replace_the_output_folder(iteration_files):
     apply_iteration(iteration_files, 3, "output")
     iteration_files.written = {"b.txt": b"torn"}
-    with pytest.raises(StoreError, match=r"b\.txt: written otherwise than it was kept"):
+    with pytest.raises(StoreError, match=r"b\.txt: was not written as it is stored"):
         apply_iteration(iteration_files, 3, "output")
     assert (iteration_files.paths.root / ".aiwg/output/b.txt").read_bytes() == b"b"

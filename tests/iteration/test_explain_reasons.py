@@ -6,6 +6,7 @@ from ralph_tracker.iteration.diff import recorded_values
 from ralph_tracker.iteration.explain import condition_of, previous_values, why_raised
 from tests.tables import table
 
+RISE = "errors may rise by at most 5"
 RECORD = {
     "testing": {
         "test_count": 9,
@@ -50,18 +51,18 @@ RECORD = {
         (
             "coverage_regression",
             None,
-            "coverage may fall by 2 points (alerts.coverage_drop): before 75%, now 72%",
+            "coverage may fall by at most 2 points (alerts.coverage_drop): before 75%, now 72%",
         ),
         (
             "error_increase",
             None,
-            "errors may rise by 5 (alerts.error_increase): before 5, now 20; 10 at the size before, 100 of 200 lines",
+            RISE + " (alerts.error_increase): before 5, now 20; 10 at the size before, 100 of 200 lines",
         ),
         ("file_deletion", None, "the count of source files must not fall: before 5, now 4"),
         (
             "complexity_explosion",
             None,
-            "complexity may grow by 50% (alerts.complexity_growth): before 2, now 4.5; limit 3",
+            "complexity may grow by at most 50% (alerts.complexity_growth): before 2, now 4.5; limit 3",
         ),
         ("tests_replaced", 2, "tests must not disappear, though others came: 2 gone"),
         ("flaky_test", 2, "a test known to be flaky passed before and fails now: 2 of them"),
@@ -89,8 +90,8 @@ def test_the_thresholds_are_those_of_the_loop():
     rules = Rules()._replace(alerts=AlertRules(coverage_drop=0.5, error_increase=1, complexity_growth=0.25))
     told = [why_raised({"type": kind}, {}, rules) for kind in ("coverage_regression", "error_increase")]
     assert told == [
-        "coverage may fall by 0.5 points (alerts.coverage_drop)",
-        "errors may rise by 1 (alerts.error_increase)",
+        "coverage may fall by at most 0.5 points (alerts.coverage_drop)",
+        "errors may rise by at most 1 (alerts.error_increase)",
     ]
     assert "limit 2.5" in why_raised({"type": "complexity_explosion"}, RECORD, rules)
 

@@ -145,10 +145,11 @@ def test_a_lost_test_is_named_with_its_outcome_before(project):
     assert remaining_problems(project.records, 1).lost == {"tests.test_box::test_lid": "passed"}
 
 
-def test_a_failed_build_without_an_error_line_has_no_finding(project):
+def test_a_failed_build_without_an_error_line_is_found_by_its_last_words(project):
     project.write("build.txt", "bad\n")
     project.tracker.post_iteration(None)
-    assert remaining_problems(project.records, 1).listed.findings == ()
+    found = remaining_problems(project.records, 1).listed.findings
+    assert [each.text for each in found] == ["build ended with exit 1; it said: bad"]
 
 
 @pytest.mark.parametrize("damage", ["", "{}", '{"findings": 1, "counts": {}, "uncovered": null}'])

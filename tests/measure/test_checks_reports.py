@@ -244,8 +244,8 @@ def test_reasons_are_told(tmp_path):
     )
 
     assert [report.reason for report in result.reports] == [
-        "stale: not rewritten by this run",
-        "absent: not written by this run",
+        "left from an earlier run, not rewritten by this one",
+        "not written by this run",
         None,
     ]
 

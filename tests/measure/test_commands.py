@@ -81,7 +81,7 @@ def test_a_program_that_is_absent_is_refused_in_one_line_with_check_command_and_
         require_commands(checks, root, environment)
     assert str(refused.value) == (
         "checks.tests: command not found: no-such-tool; install it, fix checks.tests.run "
-        "(`ralph-tracker doctor` shows what is found), or say --allow-missing"
+        "(`ralph-tracker doctor` shows what is found), or use --allow-missing"
     )
 
 

@@ -66,7 +66,7 @@ def test_a_folder_of_no_ecosystem_is_told_what_to_do(tmp_path, on_path):
     found = detect(tmp_path, on_path())
     assert (found.ecosystems, found.checks) == ((), {})
     assert str(tmp_path) in found.notes[0]
-    assert "write checks into ralph-tracker.yaml" in found.notes[0]
+    assert "`ralph-tracker init --test-command COMMAND`" in found.notes[0]
 
 
 def test_the_checks_found_are_plain_values(three):
@@ -79,7 +79,7 @@ def test_what_init_writes_is_a_valid_configuration_without_anchors(three, monkey
     monkeypatch.setenv("PATH", environment["PATH"])
     assert run(["init", "--yes", "--root", str(root)]) == 0
     told = capsys.readouterr().out
-    assert "next: ralph-tracker hook pre-loop" in told
+    assert "next: `ralph-tracker hook pre-loop`" in told
     assert [line.partition(":")[0] for line in told.splitlines()[:1]] == ["python 3.12.1"]
     text = (root / "ralph-tracker.yaml").read_text()
     assert "&" not in text.replace("2>&1", "")
@@ -87,7 +87,7 @@ def test_what_init_writes_is_a_valid_configuration_without_anchors(three, monkey
     names = [check.name for check in configured_checks(load_config(root).document)]
     assert names[:4] == ["tests", "coverage", "lint", "types"]
     assert run(["init", "--yes", "--root", str(root)]) == 0
-    assert "ralph-tracker.yaml is there already; nothing was changed" in capsys.readouterr().out
+    assert "ralph-tracker.yaml already exists; nothing was changed" in capsys.readouterr().out
     assert (root / "ralph-tracker.yaml").read_text() == text
 
 

@@ -31,7 +31,7 @@ WHERE = "into the project's environment"
         (
             "",
             "E   ModuleNotFoundError: No module named 'a.b'\n",
-            f"module a is not there; install what brings it {WHERE}",
+            f"module a is missing; install it {WHERE}",
         ),
         ("ERROR: Missing required plugins: pytest-x, pytest-y>2\n", "", f"pip install pytest-x pytest-y>2 {WHERE}"),
         ("first\nlast \x1b[31mred\x1b[0m\n\n", "", "it said: last red"),
@@ -58,7 +58,7 @@ def test_the_last_words_of_a_command(tmp_path, stdout, stderr, expected):
             "unknown option --no-such-thing=1; install the plugin",
         ),
         ({"pytest.ini": "[pytest]\nrequired_plugins = pytest-none\n"}, f"pip install pytest-none {WHERE}"),
-        ({"conftest.py": "import no_such_module\n"}, "module no_such_module is not there; install"),
+        ({"conftest.py": "import no_such_module\n"}, "module no_such_module is missing; install"),
         ({"conftest.py": "def pytest_no_such(\n"}, "it said: "),
     ],
     ids=["option", "plugin", "module", "syntax"],

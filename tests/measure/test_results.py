@@ -96,13 +96,19 @@ def test_a_test_is_named_by_its_path_below_the_folder_of_its_check(ran, tmp_path
 @pytest.mark.parametrize(
     ("checks", "absent", "group", "why"),
     [
-        pytest.param([("tests", [PASSES, None])], "test_count", "tests", "absent", id="one of two reports"),
+        pytest.param([("tests", [PASSES, None])], "test_count", "tests", "printed no report", id="one of two reports"),
         pytest.param([("tests", [PASSES, CUT])], "test_count", "tests", "line 1", id="one of two unreadable"),
         pytest.param([("lint", [b""])], "lint_errors", "lint", "empty", id="empty, the tool always writes"),
         pytest.param([("types", [STOPPED])], "type_errors", "types", "stopped at an error", id="the checker gave up"),
         pytest.param([("coverage", [coverage(0, 0)])], "coverage_percentage", "coverage", "no line", id="no lines"),
         pytest.param([("lint", [b"{}"])], "lint_errors", "lint", "JSON, but no known report", id="unknown JSON"),
-        pytest.param([("style", [None])], "lint_errors", "lint", "style (exit 0", id="unknown kind: all that lack"),
+        pytest.param(
+            [("style", [None])],
+            "lint_errors",
+            "lint",
+            "`style` printed no report (exit 0",
+            id="unknown kind: all that lack",
+        ),
     ],
 )
 def test_a_group_that_was_not_measured_says_why_and_has_no_value(ran, checks, absent, group, why):
@@ -124,7 +130,7 @@ def test_a_group_that_was_not_measured_says_why_and_has_no_value(ran, checks, ab
 def test_a_check_that_failed_without_a_report_is_told_in_its_own_words(ran, tmp_path, finished, told):
     (tmp_path / "err").write_text("usage: pytest\npytest: error: unrecognized arguments: --cov=app\n")
     why = read_results([ran("tests", None, finished=finished)]).missing["tests"]
-    assert ("absent: not written by this run; unknown option --cov=app; pip install pytest-cov" in why) == told
+    assert ("; unknown option --cov=app; pip install pytest-cov" in why) == told
 
 
 def test_a_report_of_unknown_kind_leaves_alone_what_was_measured(ran):
@@ -225,7 +231,7 @@ def test_a_package_that_fails_without_a_test_counts_as_a_failed_test(ran):
     assert (measured.metrics.test_count, measured.metrics.tests_failed) == (2, 1)
     assert measured.tests is not None
     assert measured.tests.outcomes["box::(package)"] == "failed"
-    assert measured.notes == ("failed without a test of its own: box::(package)",)
+    assert measured.notes == ("failed outside of its tests: box::(package)",)
 
 
 def test_a_report_that_contradicts_itself_is_told(ran):

@@ -127,4 +127,4 @@ def test_post_loop_prints_what_was_applied_and_its_document_has_both_lists(run_b
     document = json.loads(capsys.readouterr().out)["best_output_selection"]["artifacts_applied"]
     assert (document["files_deleted"], document["destination"]) == (["old.txt"], ".aiwg/output/")
     assert run(["select-best", "--root", root]) == 0
-    assert "3 files in .aiwg/output/, 1 deleted since the baseline" in capsys.readouterr().out
+    assert "3 changed files in .aiwg/output/, 1 deleted since the baseline" in capsys.readouterr().out

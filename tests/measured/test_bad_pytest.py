@@ -61,7 +61,7 @@ def ralph(shop, capsys):
         pytest.param(
             "import os\n\n\ndef test_one():\n    os._exit(0)\n",
             ["HIGH it1-metric_missing"],
-            "absent: not written by this run",
+            "did not write {reports}/junit.xml",
             id="report absent",
         ),
         pytest.param(BYTES, ["CRITICAL it1-"], "", id="no UTF-8"),
@@ -110,7 +110,7 @@ def test_200_mb_of_output_are_cut_in_bounded_memory_and_the_report_beside_them_c
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0
     assert done.stdout.count("metric_missing") == 1
-    assert "cut: standard output was longer than what is kept of it" in done.stdout
+    assert "cut off: standard output was longer than what is stored of it" in done.stdout
     name, peak = done.stderr.split()
     assert name == "peak"
     assert int(peak) * 1024 < 150_000_000, peak

@@ -26,15 +26,15 @@ HANDS_ON = 'cp results.xml "$1/junit.xml"\n'
 @pytest.mark.parametrize(
     ("script", "why"),
     [
-        pytest.param("exit 0\n", "absent: not written by this run", id="report absent"),
+        pytest.param("exit 0\n", "check `tests` did not write ", id="report absent"),
         pytest.param(': > "$1/junit.xml"\n', "empty", id="report empty"),
         pytest.param('head -c 60 results.xml > "$1/junit.xml"\n', "junit.xml: ", id="report truncated"),
         pytest.param('cp bomb.xml "$1/junit.xml"\n', "entit", id="entity bomb"),
         pytest.param(
             'printf "\\377\\376 nothing" > "$1/junit.xml"\n', "not a report of a known format", id="no report"
         ),
-        pytest.param('mkdir "$1/junit.xml"\n', "no file: a folder or something else", id="folder in its place"),
-        pytest.param('mkfifo "$1/junit.xml"\n', "no file: a folder or something else", id="pipe in its place"),
+        pytest.param('mkdir "$1/junit.xml"\n', ": not a file", id="folder in its place"),
+        pytest.param('mkfifo "$1/junit.xml"\n', ": not a file", id="pipe in its place"),
         pytest.param("kill -9 $$\n", "killed by SIGKILL", id="killed by a signal"),
         pytest.param("sleep 60 & sleep 60\n", "ended at its time limit", id="time-out"),
         pytest.param("exec no-such-command\n", "exit 127", id="command of the script missing"),
@@ -67,7 +67,7 @@ def test_a_report_at_a_fixed_path_that_is_not_rewritten_is_stale(workshop):
     shop = workshop.configure({"tests": {"run": ["/bin/sh", "measure.sh", "."], "reports": ["junit.xml"]}})
     shop.start()
     shop.write("measure.sh", "exit 0\n")
-    assert "stale: not rewritten by this run" in str(shop.turn().alerts[0])
+    assert "left from an earlier run, not rewritten by this one" in str(shop.turn().alerts[0])
     shop.passing(5).write("measure.sh", HANDS_ON)
     assert shop.turn().metrics.test_count == 5
 

@@ -22,9 +22,9 @@ def test_tests_that_were_not_measured_are_refused_with_the_first_error_of_the_to
     with pytest.raises(ConfigError) as refused:
         shop.start()
     (line,) = str(refused.value).splitlines()
-    assert line.startswith("the baseline has no tests: tests (exit 1 after ")
+    assert line.startswith("Tests could not be measured for the baseline: check `tests` ")
     assert "it said: main.go:3:2: undefined: mean" in line
-    assert line.endswith("; fix the check, or start without it with --allow-missing")
+    assert line.endswith("; fix that, or start without it with --allow-missing")
     assert not shop.paths.iteration(0).exists()
 
 
@@ -39,7 +39,7 @@ def test_the_next_call_begins_the_loop_once_that_is_mended(workshop):
 def test_who_goes_on_without_tests_says_so_on_the_command_line_or_in_the_call(workshop, capsys):
     shop = workshop.configure({"tests": SILENT})
     assert run(["hook", "pre-loop", "--root", str(shop.root)]) == 1
-    assert "the baseline has no tests" in capsys.readouterr().err
+    assert "Tests could not be measured for the baseline" in capsys.readouterr().err
     assert run(["hook", "pre-loop", "--root", str(shop.root), "--allow-missing"]) == 0
     assert pre_loop(root=shop.root, new=True, allow_missing=True).metrics.test_count is None
 
@@ -48,7 +48,7 @@ def test_without_tests_one_measured_group_is_enough(workshop):
     coverage = {"run": "true", "reports": ["{reports}/coverage.json"], "kind": "coverage"}
     assert workshop.configure({"coverage": coverage, "lint": LINT}).start().metrics.lint_errors == 0
     shop = workshop.configure({"coverage": coverage})
-    with pytest.raises(ConfigError, match=r"the baseline has no coverage: coverage \(exit 0 after "):
+    with pytest.raises(ConfigError, match=r"Coverage could not be measured for the baseline: check `coverage` "):
         shop.start(new=True)
 
 

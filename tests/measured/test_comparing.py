@@ -87,7 +87,7 @@ class TestExplanation:
         assert found.alerts["it2-test_deletion"] == "the count of tests must not fall: before 6, now 2"
         assert found.rule == (
             4,
-            "a CRITICAL alert is new, or open while the score is not above that of the rollback's target",
+            "a CRITICAL alert is new, or still open and the score is not above the rollback target's",
         )
         assert found.compared_with == 1
         assert [change.id for change in found.differences.tests["gone"]] == [f"s::t::t{n}" for n in range(2, 6)]

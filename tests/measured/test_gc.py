@@ -13,7 +13,7 @@ from ralph_tracker.store.loop_store import LoopStore
 pytestmark = pytest.mark.slow
 
 OVERRIDE = ("--iteration", 2, "--reason", "why")
-COLLECTED = "iteration {} was collected by gc; its record stays"
+COLLECTED = "iteration {} was deleted by gc; its record is kept"
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +191,7 @@ def test_what_killed_calls_have_left_goes_too(long_loop, ralph):
     (folder / "progress" / ".tmp-1").write_text("half")
     (folder / "store" / "tmp" / "draft").write_text("half")
     left = ["progress/.tmp-1", "store.new", "store/tmp/draft", "tmp/.tmp-half"]
-    assert "left by calls that were killed, would go: progress/.tmp-1" in ralph("gc")[1]
+    assert "left by killed commands, to delete: progress/.tmp-1" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["leftovers"] == left
     assert not any((folder / name).exists() for name in left)
     assert collected_by(ralph)["leftovers"] == []

@@ -62,7 +62,7 @@ def test_what_is_kept_is_rolled_back_and_applied_as_where_checks_measure(plain, 
     assert shop.files() == peak
     assert hand_in(shop, MORE).previous == 1
     assert run(["hook", "post-loop", "--iteration", "1", "--reason", "it has all", "--root", str(shop.root)]) == 0
-    assert "1 file in .aiwg/output/" in capsys.readouterr().out
+    assert "1 changed file in .aiwg/output/" in capsys.readouterr().out
     assert (shop.root / ".aiwg/output/new.txt").read_text() == "new\n"
 
 
@@ -120,7 +120,9 @@ def test_the_next_step_puts_in_place_only_what_is_not_in_place(plain, capsys):
 def test_checks_cannot_measure_what_is_not_kept(workshop):
     shop = keeping(workshop.commit(), "never")
     shop.prepare().configure({"tests": {"run": "true"}}, codebase={"keep": "never"})
-    with pytest.raises(ConfigError, match=r"ralph-tracker\.yaml: codebase\.keep: never is for metrics handed in"):
+    with pytest.raises(
+        ConfigError, match=r"ralph-tracker\.yaml: codebase\.keep: never works only with metrics handed in"
+    ):
         shop.start()
     assert not shop.paths.iteration(0).exists()
 

@@ -50,14 +50,12 @@ def hanging(workshop, lifeline):
 
 
 ENDS = [
-    pytest.param(signal.SIGINT, 130, "ralph-tracker: interrupted; what was on record stays on record\n", id="Ctrl-C"),
-    pytest.param(
-        signal.SIGTERM, 143, "ralph-tracker: ended by SIGTERM; what was on record stays on record\n", id="TERM"
-    ),
+    pytest.param(signal.SIGINT, 130, "ralph-tracker: interrupted; recorded iterations are kept\n", id="Ctrl-C"),
+    pytest.param(signal.SIGTERM, 143, "ralph-tracker: ended by SIGTERM; recorded iterations are kept\n", id="TERM"),
     pytest.param(
         signal.SIGHUP,
         129,
-        "ralph-tracker: ended by SIGHUP; what was on record stays on record\n",
+        "ralph-tracker: ended by SIGHUP; recorded iterations are kept\n",
         marks=pytest.mark.slow,
         id="HUP",
     ),

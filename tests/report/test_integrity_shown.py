@@ -23,7 +23,7 @@ def record(**trust):
 
 def test_the_verdict_beside_the_union_rate():
     assert "- **Integrity**: SUSPECT, union rate 87.5%\n" in iteration_report(record())
-    assert "- **Integrity**: PASS, union rate n/a\n" in iteration_report(record(verdict="PASS", union_rate=None))
+    assert "- **Integrity**: PASS\n" in iteration_report(record(verdict="PASS", union_rate=None))
 
 
 def test_each_finding_with_its_place_and_both_texts():
@@ -41,7 +41,7 @@ def test_many_are_cut_and_counted():
 
 
 def test_files_that_were_not_looked_into_are_named():
-    assert "### Not Looked Into\n\n- big.py: larger than 2 MB\n" in iteration_report(
+    assert "### Not Checked\n\n- big.py: larger than 2 MB\n" in iteration_report(
         record(findings=[], unread={"big.py": "larger than 2 MB"})
     )
 

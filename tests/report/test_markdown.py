@@ -162,7 +162,10 @@ def test_what_is_ours_stands_below_the_template(told):
     for text in iteration_reports(told).values():
         ours = text[pattern_of(TEMPLATE).match(text).end() :]
         headings = re.findall(r"^#+ .*", ours, re.MULTILINE)
-        assert headings in (["### On Equal Ground"], ["### On Equal Ground", "### All Metrics"])
+        assert headings in (
+            ["### Adjusted Score and Verdict"],
+            ["### Adjusted Score and Verdict", "### All Metrics"],
+        )
 
 
 def test_the_weights_that_are_printed_sum_to_one_and_what_they_weigh_to_the_total(told):

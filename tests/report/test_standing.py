@@ -17,17 +17,17 @@ NO_GAIN = "Nothing is better than the baseline with 8/12 tests and 67.1 % covera
         (
             (START, PEAK, Point(9, 17, 17, 100.0, 0.99)),
             (),
-            f"{GAIN}; 7 to 9 added nothing.",
+            f"{GAIN}; iterations 7 to 9 added nothing.",
         ),
         (
             (START, PEAK, Point(7, 15, 17, 82.4, 0.8)),
             (Setback(3, ("test_deletion",)),),
-            f"{GAIN}; 7 fell back to 15/17 tests and 82.4 % coverage; 3 was rolled back (test deletion).",
+            f"{GAIN}; iteration 7 fell to 15/17 tests and 82.4 % coverage; iteration 3 was rolled back (test deletion).",  # noqa: E501
         ),
         (
             (START, START, Point(2, 7, 12, 67.1, 0.6)),
             (Setback(1, ("test_deletion", "failure_hidden", "test_deletion")), Setback(2)),
-            f"{NO_GAIN}; 1 was rolled back (test deletion, failure hidden); 2 was rolled back.",
+            f"{NO_GAIN}; iteration 1 was rolled back (test deletion, failure hidden); iteration 2 was rolled back.",
         ),
         (
             (START, PEAK, PEAK),
@@ -43,17 +43,17 @@ def test_a_loop_in_a_sentence(points, setbacks, said):
 
 def test_what_was_not_measured_is_left_out_and_the_score_stands_in_for_all_of_it():
     given = [Point(number, score=score) for number, score in ((0, 0.5), (1, 0.9), (2, 0.7))]
-    assert loop_sentence(*given) == "Score 50 → 90 % by iteration 1; 2 fell back to a score of 70 %."
+    assert loop_sentence(*given) == "Score 50 → 90 % by iteration 1; iteration 2 fell to a score of 70 %."
     tests = [Point(number, 5, 5) for number in (0, 1, 2)]
     assert loop_sentence(*tests, advice="Take iteration 1.") == (
-        "5/5 tests by iteration 1; 2 added nothing. Take iteration 1."
+        "5/5 tests by iteration 1; iteration 2 added nothing. Take iteration 1."
     )
     assert loop_sentence(Point(0), None, Point(0)) == "Baseline: score unknown."
 
 
 def test_an_iteration_that_was_rolled_back_did_not_fall_back():
     said = loop_sentence(START, Point(1, 9, 12), Point(2, 3, 12), (Setback(2),))
-    assert said == "8/12 → 9/12 tests by iteration 1; 2 was rolled back."
+    assert said == "8/12 → 9/12 tests by iteration 1; iteration 2 was rolled back."
 
 
 def test_an_iteration_in_a_sentence():

@@ -65,7 +65,7 @@ def test_a_damaged_one_is_named(paths, name):
     plain = json.loads(file.read_text())
     changed = {b"phase": plain | {"phase": "sleep"}, b"iteration": plain | {"iteration": 0}}.get(DAMAGE[name])
     file.write_bytes(DAMAGE[name] if changed is None else json.dumps(changed).encode())
-    with pytest.raises(RecordError, match=r"ralph-001/run\.json: damaged; say the command again"):
+    with pytest.raises(RecordError, match=r"ralph-001/run\.json: damaged; give the agent's command again"):
         read_journal(paths)
 
 

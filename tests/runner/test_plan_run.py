@@ -243,7 +243,7 @@ class TestBudget:
         planned.write({"id": "a"}, {"id": "b"}, {"id": "c"}, config="checkpoints: {unattended: continue}\n")
         steps = {name: [step(4, 0, spends=SPENT)] for name in "abc"}
         outcome = planned.drive(planned.scripted(**steps), max_cost_usd=1.0)
-        assert (outcome.ended.how, outcome.ended.reason) == ("stopped", "nothing is left of the $1.00")
+        assert (outcome.ended.how, outcome.ended.reason) == ("stopped", "nothing is left of the budget of $1.00")
         assert planned.statuses() == {"a": "complete", "b": "complete", "c": "pending"}
         limits = [(planned.root / f".aiwg/ralph/plan-{name}/loop.yaml").read_text() for name in "ab"]
         assert ["max_cost_usd: 1.0" in limits[0], "max_cost_usd: 0.5" in limits[1]] == [True, True]
@@ -254,7 +254,7 @@ class TestBudget:
         config = planned.root / "ralph-tracker.yaml"
         config.write_text(config.read_text().replace("{target_score: 0.9}", "{target_score: 0.9, max_cost_usd: 0.4}"))
         outcome = planned.drive(planned.scripted(a=[step(4, 0, spends=SPENT)]))
-        assert outcome.ended.reason == "nothing is left of the $0.40"
+        assert outcome.ended.reason == "nothing is left of the budget of $0.40"
 
 
 class TestCommits:

@@ -54,7 +54,7 @@ def test_tasks_that_failed_are_named_at_the_end(planned, said):
     ("step", "begins"),
     [
         (LOGIN, "A person is needed: Escalate to human - blocked: needs a person: "),
-        (step(4, 0, spends=SPENT), "A person is needed: nothing is left of the $0.50"),
+        (step(4, 0, spends=SPENT), "A person is needed: nothing is left of the budget of $0.50"),
         (step(2, 2, spends=SPENT), "A person is needed: a checkpoint (budget critical), nobody to ask"),
     ],
     ids=["an escalation", "the budget", "a checkpoint"],
@@ -93,15 +93,15 @@ def test_a_file_that_has_changed_is_told_and_the_plan_goes_on_as_begun(planned, 
     planned.write({"id": "other"})
     code, out, _ = said(planned.scripted(a=[LOGIN, step(4, 0)]))
     assert (code, planned.statuses()) == (0, {"a": "complete"})
-    assert "has changed since it was begun; it goes on as begun" in out[0]
+    assert "has changed since it was begun; it continues as it was begun" in out[0]
 
 
 @pytest.mark.parametrize(
     ("words", "code", "why"),
     [
-        (("--prompt-file", "x.md"), 2, "--prompt-file: the prompts of a plan are its tasks"),
-        (("--apply", "none"), 2, "--apply: what a task of a plan comes to is left in the working tree"),
-        (("--loop-id", "x"), 2, "--loop-id: each task of a plan is a loop of its own"),
+        (("--prompt-file", "x.md"), 2, "--prompt-file: with --plan the tasks are the prompts"),
+        (("--apply", "none"), 2, "--apply: with --plan the result of each task stays in the working tree"),
+        (("--loop-id", "x"), 2, "--loop-id: with --plan each task has its own loop"),
         (("--target-score", "2"), 2, "2.0 is not in the range"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",
@@ -117,7 +117,7 @@ def test_what_says_nothing_with_a_plan_is_refused_in_one_line(planned, said, wor
 def test_without_a_command_it_is_refused_even_where_it_goes_on(planned, capsys):
     planned.write({"id": "a"})
     assert command_line(["run", "--plan", str(planned.file), "--resume"]) == 2
-    assert "no agent command; say it after `--`" in capsys.readouterr().err
+    assert "no agent command; give it after `--`" in capsys.readouterr().err
 
 
 def test_resume_means_nothing_more(planned, said):

@@ -51,7 +51,7 @@ class TestGoingOn:
         assert planned.drive(command, max_iterations=3).ended.how == "stopped"
         assert planned.drive(command, max_iterations=3).ended.how == "done"
         assert planned.loops() == ["plan-a", "plan-b"]
-        assert "task 1 of 2, a: Do a; goes on as loop plan-a" in planned.lines
+        assert "task 1 of 2, a: Do a; continues as loop plan-a" in planned.lines
 
     def test_with_new_the_loop_that_is_running_is_given_up_and_its_cost_counts(self, planned):
         planned.write({"id": "a"})

@@ -139,7 +139,7 @@ class TestGoingWrong:
         assert outcome.reason == "No meaningful progress for 3 iterations"
         assert len(project.records()) == 1 + 3 + 2
         told = [line.strip() for line in project.screen.lines if "is told" in line]
-        ends = "the agent is told; the loop ends after {} without progress"
+        ends = "the agent is warned; the loop ends after {} without progress"
         assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
         prompt = (project.folder / "prompt.md").read_text()
         warning = "No meaningful progress for 3 iterations: nothing got better. The loop ends after 1 more iteration"
@@ -234,13 +234,13 @@ class TestRefused:
 
     @pytest.mark.parametrize("agent", ["no-such-agent", "./no-such-agent"])
     def test_a_command_that_is_not_there(self, project, agent):
-        with pytest.raises(InputError, match=f"{agent}: no such command; say the agent's after `--`"):
+        with pytest.raises(InputError, match=f"{agent}: command not found; give the agent's command after `--`"):
             project.drive((agent,))
         assert not project.folder.exists()
 
     def test_a_loop_that_is_still_running(self, project):
         project.drive(project.scripted(step(exit=1, prints="Invalid API key · Please run /login")))
-        with pytest.raises(LoopError, match=r"ralph-001 is still running; go on with `ralph-tracker run --resume`"):
+        with pytest.raises(LoopError, match="ralph-001 is still running; continue it with `ralph-tracker run --"):
             project.drive(project.scripted(step()))
         assert project.drive(project.scripted(step(4, 0)), new=True, max_iterations=1).how == "stop"
 
@@ -255,7 +255,7 @@ class TestRefused:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("run",), 2, "no agent command; say it after `--`"),
+        (("run",), 2, "no agent command; give it after `--`"),
         (("run", "--loop-id", "", "--", "/bin/true"), 1, "loop id '': use 1 to 64 of a-z"),
         (("run", "--max-iterations", "0", "--", "/bin/true"), 2, "0 is not in the range x>=1"),
         (("run", "--pause", "soon", "--", "/bin/true"), 2, "'soon' is not a valid float range"),

@@ -41,7 +41,7 @@ def test_once_finishes_the_iteration_and_a_later_run_goes_on(project, running):
     said = process.stderr.readline()
     while b"the iteration is finished first" not in said:
         said = process.stderr.readline()
-    assert b"`ralph-tracker run --resume` goes on later" in said
+    assert b"`ralph-tracker run --resume` continues later" in said
     (project.root.parent / "go").touch()
     out, _ = process.communicate()
     assert process.returncode == 130
@@ -60,7 +60,7 @@ def test_twice_stops_now_and_the_agent_is_gone(project, running, lifeline):
     _, err = process.communicate()
     assert process.returncode == 130
     assert err.endswith(
-        b"ralph-tracker: interrupted; what was on record stays on record; `ralph-tracker run --resume` continues\n"
+        b"ralph-tracker: interrupted; recorded iterations are kept; `ralph-tracker run --resume` continues\n"
     )
     assert lifeline.wait() == b""
     assert len(project.records()) == 1
@@ -88,7 +88,7 @@ def test_another_end_and_the_status_say_how_to_go_on(project, running):
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate()
     assert out in {b"half\n", b""}
-    assert err.endswith(b"what was on record stays on record; `ralph-tracker run --resume` continues\n")
+    assert err.endswith(b"recorded iterations are kept; `ralph-tracker run --resume` continues\n")
     stopped = subprocess.run(status, capture_output=True, text=True, check=True).stdout
     assert "next: `ralph-tracker run --resume` continues" in stopped
 

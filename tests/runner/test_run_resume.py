@@ -78,7 +78,7 @@ def test_with_a_command_and_no_loop_yet_one_begins(project):
 
 def test_a_loop_that_hooks_have_driven_is_taken_over(project):
     Tracker(project.root).pre_loop(None, limits={"max_iterations": 1})
-    with pytest.raises(LoopError, match="ralph-001 was not driven by `run`; say the agent's command"):
+    with pytest.raises(LoopError, match="ralph-001 was not driven by `run`; give the agent's command"):
         project.drive(resume=True)
     assert project.drive(project.scripted(step(4, 0)), resume=True).how == "stop"
 
@@ -93,7 +93,7 @@ def test_an_agent_that_was_at_work_is_run_again_and_its_cost_counted(project):
     project.drive(resume=True)
     second = project.records()[2]
     assert second["usage"]["cost_usd"] == 0.5
-    assert second["notes"] == ["interrupted: the run was ended from outside", "agent: done"]
+    assert second["notes"] == ["interrupted: the run was stopped from outside", "agent: done"]
 
 
 class TestRefused:

@@ -70,7 +70,7 @@ def test_a_journal_whose_session_could_be_an_option_is_damaged(project, heard, s
     heard(step(3, 1, spends=spent(100)), step(exit=1, prints="Invalid API key · Please run /login"))
     (project.folder / "run.json").write_text(json.dumps(project.journal() | {"session": session}))
     assert command_line(["run", "--resume", "--root", str(project.root)]) == 1
-    assert "run.json: damaged; say the command again" in capsys.readouterr().err
+    assert "run.json: damaged; give the agent's command again" in capsys.readouterr().err
 
 
 def test_without_a_backend_it_is_refused(project, capsys):

@@ -47,7 +47,7 @@ def test_what_is_neither_yes_nor_no_is_asked_again():
 
 
 def test_the_end_of_input_stops():
-    assert verdict(None)[0] == (False, "Nobody is there to continue: end of input")
+    assert verdict(None)[0] == (False, "No one is there to answer: end of input")
 
 
 @table(("cost", "shown"), [(0.5, "$0.50"), (None, "unknown")])
@@ -82,7 +82,7 @@ def test_a_person_answers_at_a_real_terminal(typed, expected):
     os.close(ours)
     assert "--- Progress Check (Turn 10) ---" in shown
     assert "I have fixed the parser.\nContinue? [Y/n]: " in shown
-    assert shown.endswith(f"{expected or (False, 'Nobody is there to continue: end of input')}\n")
+    assert shown.endswith(f"{expected or (False, 'No one is there to answer: end of input')}\n")
 
 
 @pytest.mark.parametrize(("typed", "expected"), [("n\nmore\n", "n"), ("", None)])

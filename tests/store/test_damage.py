@@ -177,13 +177,18 @@ class TestBothCopiesOfARecord:
 
     def test_are_named_and_the_others_listed(self, gone, ask):
         history = ask(gone.root, "history")
-        assert history.err == "ralph-tracker: iteration 2: both copies of its record are damaged; the others go on\n"
+        assert (
+            history.err
+            == "ralph-tracker: iteration 2: both copies of its record are damaged; other iterations are not affected\n"
+        )
         assert [line[0] for line in history.out.splitlines() if line[0].isdigit()] == list("012345")
         assert "\n2    damaged" in history.out
 
     def test_are_named_by_the_selection(self, gone):
         closed = gone.tracker.select_output()
-        assert closed.problems == ("iteration 2: both copies of its record are damaged; the others go on",)
+        assert closed.problems == (
+            "iteration 2: both copies of its record are damaged; other iterations are not affected",
+        )
         assert "both copies of its record are damaged" in (gone.paths.reports / "output-selection.md").read_text()
 
 

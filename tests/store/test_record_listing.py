@@ -64,7 +64,10 @@ class TestOurRecord:
         damage(loop.paths.record(1), data)
         damage(loop.paths.iteration(1) / "metrics.json", b"{")
         assert records.one(1).document is None
-        assert records.one(1).problem == "iteration 1: both copies of its record are damaged; the others go on"
+        assert (
+            records.one(1).problem
+            == "iteration 1: both copies of its record are damaged; other iterations are not affected"
+        )
 
     def test_is_not_called_missing_while_it_is_being_written(self, loop, records):
         loop.paths.record(1).unlink()

@@ -21,7 +21,7 @@ def cap_text(cap: int) -> str:
     """Return what is told of that limit."""
     return (
         f"Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still running, "
-        f"a new prompt goes on with it. {CAP} raises the limit."
+        f"a new prompt continues it. {CAP} raises the limit."
     )
 
 

@@ -37,7 +37,7 @@ def uninstall(folder: Path) -> str:
     """Remove our plugin and then empty folders. Raises as `install` does."""
     _refuse_foreign(folder)
     if not (folder / ".claude-plugin" / "plugin.json").exists():
-        return f"{folder}: nothing of ours is there"
+        return f"{folder}: nothing of ralph-tracker is installed there"
     with as_store_error(folder):
         for name in plugin_files(Path(PLUGIN)):
             (folder / name).unlink(missing_ok=True)

@@ -96,8 +96,8 @@ def own_cap(environment: Environment) -> int | None:
 def own_cap_text(cap: int) -> str:
     """Return what an agent and a person are told of the limit."""
     return (
-        f"An agent is held {cap} times in a row without a tool call; the loop is still running, a new prompt goes on "
-        f"with it."
+        f"An agent is held {cap} times in a row without a tool call; the loop is still running, a new prompt "
+        f"continues it."
     )
 
 

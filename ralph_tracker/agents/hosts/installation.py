@@ -29,7 +29,7 @@ from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_a
 NOTE: Final = ".ralph-tracker-installed"
 _SCHEMA: Final = 1
 _OWNERS: Final = 0o644
-_NOTHING: Final = "nothing of ours is there"
+_NOTHING: Final = "nothing of ralph-tracker is installed there"
 Scope = Literal["project", "local", "user"]
 
 

@@ -50,7 +50,7 @@ class _Reader(Elements):
             raise DamageError(f"the root element is <{name}>, not Clover's")
         if name == "line":
             if "file" not in self.path:
-                raise DamageError("a line stands outside of any file")
+                raise DamageError("a line is outside of any file")
             counts = [attributes[key] for key in _COUNTS if key in attributes]
             if "num" not in attributes or not counts:
                 raise DamageError("a line has no num or no count")

@@ -105,5 +105,5 @@ class _Reader(Elements):
 
     def report(self, folder: str) -> CoverageReport:
         if self._outside:
-            raise DamageError("a line stands outside of any class")
+            raise DamageError("a line is outside of any class")
         return rows.report({folder + path: lines for path, lines in self._files.items()}, self._stated)

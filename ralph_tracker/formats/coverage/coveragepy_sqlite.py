@@ -21,4 +21,4 @@ def read(content: Content) -> NoReturn:
     """
     if content.data.startswith(_BEFORE_5):
         raise DamageError("coverage.py's data of before its version 5; write a report with `coverage json`", 1, 1)
-    raise DamageError("coverage.py's data tells which lines ran, not of how many; write a report with `coverage json`")
+    raise DamageError("coverage.py's data says which lines ran, not of how many; write a report with `coverage json`")

@@ -49,7 +49,7 @@ class _Reader(Elements):
             raise DamageError(f"the root element is <{name}>, not JaCoCo's")
         if name == "line":
             if self.path[-1] != "sourcefile":
-                raise DamageError("a line stands outside of any sourcefile")
+                raise DamageError("a line is outside of any sourcefile")
             try:
                 number, hit = self._numbers[attributes["nr"]], self._hits[attributes["ci"]]
             except KeyError as missing:

@@ -50,7 +50,7 @@ def read(content: Content) -> LintReport:
         raise DamageError("cut short: the message with which cargo ends is missing", content.text.count("\n") + 1)
     report = LintReport(findings=dict(findings), skipped_lines=skipped)
     if not all(ends) and not report.errors:
-        raise DamageError("the build failed, and no error has a place; see what cargo wrote beside")
+        raise DamageError("the build failed, and no error has a location; see cargo's other output")
     return report
 
 

@@ -103,7 +103,7 @@ def read(content: Content) -> LintReport:
     suppressed = 0
     log = decode(content, _Log, "SARIF")
     if any(each.results is not None for each in log.inlineExternalProperties or ()):
-        raise damage_at(content, ["inlineExternalProperties"], "it has results that stand outside of its runs")
+        raise damage_at(content, ["inlineExternalProperties"], "it has results outside of its runs")
     for number, run in enumerate(log.runs):
         elsewhere = run.externalPropertyFileReferences
         if elsewhere is not None and elsewhere.results is not None:

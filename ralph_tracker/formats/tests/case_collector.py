@@ -90,9 +90,7 @@ class Cases:
         """Return the report of the cases and its own declarations. Raises DamageError for absurdly many `unnamed`."""
         if unnamed is not None:
             plausible(unnamed.tests, "tests")
-        broken = (
-            f"failed without a test of its own: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
-        )
+        broken = f"failed outside of its tests: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
         return TestReport(
             outcomes=self.outcomes,
             durations=self._durations,

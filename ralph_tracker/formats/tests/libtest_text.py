@@ -31,7 +31,7 @@ _KEPT_LINES: Final = 50
 _FAILED_BUILD: Final = "error: could not compile "
 _FAILED_RUN: Final = ("error: test failed", "error: doctest failed")
 _OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
-_NOTE: Final = "some tests have no names in it: which of them changed cannot be told"
+_NOTE: Final = "some tests have no names in it, so changed outcomes cannot be named"
 
 
 def sniff(content: Content) -> bool:

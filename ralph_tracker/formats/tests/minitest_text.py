@@ -28,7 +28,7 @@ _OF: Final = re.compile(r"(?P<name>[A-Z].*?#.{1,1000}?)(?: \[(?P<place>[^\]]+)\]
 _OUTCOMES: Final = {".": PASSED, "F": FAILED, "E": ERROR, "S": SKIPPED}
 _KEPT_LINES: Final = 12
 _LONGEST: Final = 4000
-_NO_NAMES: Final = "the tests have no names without -v: which of them changed cannot be told"
+_NO_NAMES: Final = "without -v the tests have no names, so changed outcomes cannot be named"
 
 
 def sniff(content: Content) -> bool:

@@ -50,8 +50,8 @@ _UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MU
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
 _STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
 _LONGEST: Final = 4000
-_NOTE: Final = "read from pytest's terminal summary, for want of a JUnit report"
-_NO_NAMES: Final = "; the tests have no names in it: which of them changed cannot be told"
+_NOTE: Final = "read from pytest's terminal summary, because there is no JUnit report"
+_NO_NAMES: Final = "; the tests have no names in it, so changed outcomes cannot be named"
 
 
 def sniff(content: Content) -> bool:

@@ -129,7 +129,7 @@ class Restore:
         own = next((item.path for item in writes if is_of_loops(item.path)), None)
         if own is not None:
             raise StoreError(
-                f"{shown(own)}: no snapshot of ours holds that; nothing was changed, do not use this store"
+                f"{shown(own)}: no snapshot of ralph-tracker contains that; nothing was changed, do not use this store"
             )
         closed = {skip.path.rstrip("/") for skip in now.skipped if skip.reason == UNREADABLE}
         below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)

@@ -45,5 +45,5 @@ def test_a_folder_that_is_something_else_is_refused(tmp_path):
 
 
 def test_an_empty_folder_has_nothing_of_ours(tmp_path):
-    assert plugin.uninstall(tmp_path) == f"{tmp_path}: nothing of ours is there"
-    assert plugin.uninstall(tmp_path / "none") == f"{tmp_path / 'none'}: nothing of ours is there"
+    assert plugin.uninstall(tmp_path) == f"{tmp_path}: nothing of ralph-tracker is installed there"
+    assert plugin.uninstall(tmp_path / "none") == f"{tmp_path / 'none'}: nothing of ralph-tracker is installed there"

@@ -181,7 +181,7 @@ def test_uninstalled_everything_is_as_it_was_to_the_byte(tmp_path, project, name
         assert status == b""
     assert place.uninstall() == f"{place.file}: taken out"
     assert everything(tmp_path) == before
-    assert place.uninstall() == f"{place.file}: nothing of ours is there"
+    assert place.uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
 
 
 @pytest.mark.parametrize("name", HOSTS)
@@ -203,7 +203,7 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path, name):
     place.file.write_text("mine")
     with pytest.raises(InputError, match="not written by ralph-tracker"):
         place.install(portable(name))
-    assert place.uninstall().endswith("nothing of ours is there")
+    assert place.uninstall().endswith("nothing of ralph-tracker is installed there")
     assert place.file.read_text() == "mine"
 
 

@@ -108,8 +108,8 @@ def test_another_ralph_tracker_takes_the_place_of_the_first(place):
 
 
 def test_taking_out_what_is_not_there_changes_nothing(place):
-    assert place.uninstall() == f"{place.file}: nothing of ours is there"
-    assert existing(place).uninstall() == f"{place.file}: nothing of ours is there"
+    assert place.uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
+    assert existing(place).uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
     assert place.file.read_text() == MINE
 
 
@@ -117,7 +117,7 @@ def test_empty_settings_stay_a_file(place):
     existing(place, "").install(PROGRAM)
     place.uninstall()
     assert place.file.read_text() == ""
-    assert place.uninstall() == f"{place.file}: nothing of ours is there"
+    assert place.uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
 
 
 @pytest.mark.parametrize("other", [0, 1], ids=["local", "user"])

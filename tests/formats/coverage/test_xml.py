@@ -126,10 +126,10 @@ OPENCOVER = (
         (DEEP, "elements are nested deeper than 256"),
         (JACOCO.format('<line ci="1"/>', ""), "a line has no attribute 'nr'"),
         (JACOCO.format('<line nr="1"/>', ""), "a line has no attribute 'ci'"),
-        ('<report><package><line nr="1" ci="1"/></package></report>', "a line stands outside of any sourcefile"),
+        ('<report><package><line nr="1" ci="1"/></package></report>', "a line is outside of any sourcefile"),
         (CLOVER.format("", '<line num="1"/>'), "a line has no num or no count"),
         (CLOVER.format("", '<line count="1"/>'), "a line has no num or no count"),
-        ('<coverage clover="4"><project><line num="1" count="1"/></project></coverage>', "a line stands outside of"),
+        ('<coverage clover="4"><project><line num="1" count="1"/></project></coverage>', "a line is outside of"),
         ('<coverage clover="4"><project><file/></project></coverage>', "a file has neither path nor name"),
         (OPENCOVER.format("", '<SequencePoint sl="1"/>'), "a SequencePoint has no attribute 'vc'"),
         (OPENCOVER.format("", '<SequencePoint sl="1" vc="?"/>'), "'?' is no number of hits"),
@@ -145,7 +145,7 @@ def test_a_row_that_is_none_makes_it_unreadable_and_says_where(text, why):
 
 def test_a_line_of_cobertura_outside_of_any_class_is_no_report():
     text = "<coverage line-rate='1'><packages><line number='1' hits='1'/></packages></coverage>"
-    assert read(text) == Unreadable("a line stands outside of any class")
+    assert read(text) == Unreadable("a line is outside of any class")
 
 
 @table("name", ["cobertura", "jacoco", "clover", "opencover"])

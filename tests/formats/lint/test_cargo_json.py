@@ -61,7 +61,7 @@ def test_a_finding_in_two_targets_counts_twice():
 
 def test_a_build_that_failed_without_an_error_that_counts_is_no_report():
     assert read(message("error", "E1"), FAILED).errors == 1
-    why = "the build failed, and no error has a place; see what cargo wrote beside"
+    why = "the build failed, and no error has a location; see cargo's other output"
     assert read(message("warning", "x"), message("error", None, []), FAILED) == Unreadable(why)
     assert read(FINISHED, FAILED, FINISHED) == Unreadable(why)
 

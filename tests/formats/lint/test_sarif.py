@@ -149,7 +149,7 @@ def test_no_version_is_unreadable():
         ),
         pytest.param(
             log() | {"inlineExternalProperties": [{"results": []}]},
-            "it has results that stand outside of its runs",
+            "it has results outside of its runs",
             '[{"results": []}]',
             id="outside",
         ),

@@ -65,7 +65,7 @@ def test_without_all_names_the_numbers_are_right_and_nothing_else_is_told(read, 
     report = read(binary(*lines, passed=2, failed=1, ignored=1), "libtest-text")
     assert report.unnamed == Counts(passed=2, failed=1, skipped=1)
     assert (report.tests, report.outcomes, report.results) == (4, {}, None)
-    assert report.note == "some tests have no names in it: which of them changed cannot be told"
+    assert report.note == "some tests have no names in it, so changed outcomes cannot be named"
 
 
 def test_what_a_failed_test_wrote_is_not_read(read):

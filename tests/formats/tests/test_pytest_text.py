@@ -2,7 +2,7 @@
 
 import pytest
 
-NOTE = "read from pytest's terminal summary, for want of a JUnit report"
+NOTE = "read from pytest's terminal summary, because there is no JUnit report"
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_last_line_counts(read, parts, counts, line):
 def test_without_names_nothing_is_told_of_which_tests_they_are(read):
     report = read("== 1 passed in 0.12s ==\n", "pytest-text")
     assert (report.outcomes, report.results) == ({}, None)
-    assert report.note == f"{NOTE}; the tests have no names in it: which of them changed cannot be told"
+    assert report.note == f"{NOTE}; the tests have no names in it, so changed outcomes cannot be named"
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ DAMAGE = {
     "no title": ({"tasks": [{"id": "a"}]}, "task a: no title"),
     "a status that is none": ({"tasks": [GOOD | {"status": "asleep"}]}, "task a: no status 'asleep'"),
     "a status that is a list": ({"tasks": [GOOD | {"status": []}]}, r"task a: no status \[\]"),
-    "one twice": ({"tasks": [GOOD, GOOD]}, "a task stands twice"),
+    "one twice": ({"tasks": [GOOD, GOOD]}, "a task is listed twice"),
     "checks that are none": ({"tasks": [GOOD | {"checks": [1]}]}, "checks: no list of texts"),
     "an outcome without a status": ({"tasks": [GOOD | {"outcome": {}}]}, "an outcome without a status"),
     "a cost in words": ({"tasks": [GOOD | {"outcome": {"status": "failed", "cost_usd": "5"}}]}, "a cost that is no"),

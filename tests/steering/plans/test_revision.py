@@ -125,7 +125,7 @@ REFUSED = {
     "a long line": ("x" * 500, f"line 1: no remaining task '{'x' * 40}…'"),
     "one that is done": ("# head\nt1: Title 1", "line 2: task t1 is complete and stays as it is; delete the line"),
     "one that was skipped": ("t4", "line 1: task t4 is skipped and stays"),
-    "one twice": ("t2\nt3\n\nskip: t2", "line 4: task t2 stands twice, first in line 1; keep one"),
+    "one twice": ("t2\nt3\n\nskip: t2", "line 4: task t2 is given twice, first in line 1; keep one"),
     "a mark without a task": ("skip:", "line 1: no remaining task ''"),
 }
 
