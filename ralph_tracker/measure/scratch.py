@@ -131,11 +131,11 @@ def _environments(root: Path, copy: Path) -> Iterator[Path]:
 
 def _folders_in(folder: Path) -> list[Path]:
     """Return the folders in a folder, links to folders among them; [] if there is no such folder."""
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(folder / entry.name for entry in entries if entry.is_dir())
-    except OSError:
+    if not folder.is_dir():
         return []
+    with os.scandir(folder) as entries:
+        names = [each.name for each in entries if not each.is_file(follow_symlinks=False) and Path(each).is_dir()]
+    return [folder / name for name in sorted(names)]
 
 
 def _folders(copy: Path) -> list[Path]:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.measure.scratch import link_environments, scratch_folder
 
 
 @pytest.fixture
@@ -66,3 +66,15 @@ def test_none_is_made_in_the_project(beside):
     with pytest.raises(StoreError, match="name another with TMPDIR"), scratch_folder(beside):
         pass
     assert not list(beside.iterdir())
+
+
+def test_environments_are_lent_although_a_link_beside_them_leads_nowhere(tmp_path):
+    root, copy = tmp_path / "project", tmp_path / "copy"
+    for folder in (root / "api" / ".venv", copy / "api"):
+        folder.mkdir(parents=True)
+    (root / "api" / ".venv" / "pyvenv.cfg").touch()
+    (root / "api" / "loop").symlink_to("loop")
+    (root / "api" / "gone").symlink_to("nowhere")
+    (root / "venv").symlink_to("api/.venv")
+    link_environments(root, copy, (), {"PATH": ""})
+    assert sorted(str(path.relative_to(copy)) for path in copy.rglob("*venv")) == ["api/.venv", "venv"]
