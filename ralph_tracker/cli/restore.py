@@ -8,7 +8,8 @@ import click
 
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
-from ralph_tracker.store.undos import Undo, UndoIndex, undo_document
+from ralph_tracker.core.metrics import quantity
+from ralph_tracker.store.undos import UndoDocument, UndoIndex
 from ralph_tracker.tracker import Tracker
 
 
@@ -57,22 +58,22 @@ def command(
         say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}`")
 
 
-def _list(undos: Sequence[Undo], *, as_json: bool) -> None:
+def _list(undos: Sequence[UndoDocument], *, as_json: bool) -> None:
     if as_json:
-        say_json([undo_document(each) for each in undos])
+        say_json(undos)
         return
     for each in undos:
-        more = "; the restore was interrupted" if each.interrupted else ""
-        say(f"{each.undo_id}  {each.at}  {_held(each)}{more}")
+        more = "; the restore was interrupted" if each["interrupted"] else ""
+        say(f"{each['undo']}  {each['at']}  {_held(each)}{more}")
     if not undos:
         say("no undo ids: nothing was restored in this loop")
 
 
-def _held(undo: Undo) -> str:
-    if undo.files is None:
+def _held(undo: UndoDocument) -> str:
+    if undo["files"] is None:
         return "damaged or missing; see `ralph-tracker verify`"
-    files = f"{undo.files} file{'' if undo.files == 1 else 's'}"
-    if undo.iteration is None:
+    files = quantity(undo["files"], "file")
+    if undo["iteration"] is None:
         return files
-    changed = f" with {undo.changed} changed" if undo.changed else ""
-    return f"back to iteration {undo.iteration}{changed}, {files}"
+    changed = f" with {undo['changed']} changed" if undo["changed"] else ""
+    return f"back to iteration {undo['iteration']}{changed}, {files}"

@@ -1,28 +1,12 @@
 """List what restores have kept before they began, so that a lost undo id can be found again."""
 
 from datetime import UTC, datetime
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
-
-
-class Undo(NamedTuple):
-    """What an undo id brings back.
-
-    `iteration` is the one that differs least from it, in `changed` files; `files` counts all. They are None if what is
-    kept is damaged or no iteration is. `at` is when it was kept. `interrupted` is whether the restore that kept it was
-    interrupted.
-    """
-
-    undo_id: str
-    at: str
-    iteration: int | None
-    changed: int | None
-    files: int | None
-    interrupted: bool
 
 
 class UndoDocument(TypedDict):
@@ -39,8 +23,12 @@ class UndoDocument(TypedDict):
 class UndoIndex(IterationFiles):
     """The files of a loop, only read, to list its undo ids."""
 
-    def listed(self) -> tuple[Undo, ...]:
-        """Return the undo ids, the newest first. Raises StoreError if the store cannot be read."""
+    def listed(self) -> tuple[UndoDocument, ...]:
+        """Return the undo ids, the newest first. Raises StoreError if the store cannot be read.
+
+        `files` counts all files that the id brings back, `at` is when they were kept. `interrupted` is whether the
+        restore that kept them was interrupted.
+        """
         self._refuse_none(0)
         names = self._store.references()
         marked = interrupted_restore(self.paths)
@@ -52,7 +40,7 @@ class UndoIndex(IterationFiles):
         }
         safeties = {name: self._store.named_at(name) for name in names if name.startswith(SAFETY)}
         newest_first = sorted(safeties, key=lambda name: (-safeties[name], name))
-        found = []
+        found: list[UndoDocument] = []
         for name in newest_first:
             undo_id, scope = name.removeprefix(SAFETY), self._tree_of(name)
             time = datetime.fromtimestamp(safeties[name], UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -62,7 +50,16 @@ class UndoIndex(IterationFiles):
                 differing = {each: len(self._store.changes(tree, scope)) for each, tree in trees.items()}
                 number = min(differing, key=lambda each: (differing[each], -each), default=None)
                 changed = None if number is None else differing[number]
-            found.append(Undo(undo_id, time, number, changed, files, undo_id in ids))
+            found.append(
+                {
+                    "undo": undo_id,
+                    "at": time,
+                    "iteration": number,
+                    "changed": changed,
+                    "files": files,
+                    "interrupted": undo_id in ids,
+                }
+            )
         return tuple(found)
 
     def _tree_of(self, name: str) -> str | None:
@@ -70,15 +67,3 @@ class UndoIndex(IterationFiles):
             return self._store.scope_of(name)
         except (NoSnapshotError, StoreError):
             return None
-
-
-def undo_document(found: Undo) -> UndoDocument:
-    """Return it as a document."""
-    return {
-        "undo": found.undo_id,
-        "at": found.at,
-        "iteration": found.iteration,
-        "changed": found.changed,
-        "files": found.files,
-        "interrupted": found.interrupted,
-    }
