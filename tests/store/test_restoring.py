@@ -81,8 +81,8 @@ def test_the_undo_ids_are_listed_with_what_they_bring_back(loop, ask):
     assert held == {first: (1, 0, 2), second: (0, 1, 3)}
     told = dict(line.split("  ", 1) for line in ask(loop.root, "restore", "--list").out.splitlines())
     assert {undo: line.split("  ")[1] for undo, line in told.items()} == {
-        first: "iteration 1, 2 files",
-        second: "iteration 0 with 1 changed, 3 files",
+        first: "back to iteration 1, 2 files",
+        second: "back to iteration 0 with 1 changed, 3 files",
     }
 
 
