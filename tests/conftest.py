@@ -46,6 +46,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # A process of its own that a test starts is not what the gates of coverage go by, and starts sooner unmeasured.
     if hasattr(config, "workerinput"):
         os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
+        # Nor do the projects that are measured need the plugins of this suite, which take pytest a second to load.
+        os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
 
 def _takes_projects(folder: Path) -> bool:

@@ -127,6 +127,8 @@ class Place:
             "HOME": str(self.home),
             "BASE": "main",
             "HEAD": "main",
+            # What our own suite needs beside pytest is no part of the reader's project, and takes a second to load.
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         self.run("git init -q -b main && git add -A && git commit -q -m first")
 
