@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, repository_around
+from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, endless_in_tree, repository_around
 from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 _FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
@@ -157,6 +157,9 @@ class History(NamedTuple):
         top = around.top if self.prefix and around is not None and around.prefix == self.prefix else folder.resolve()
         if self.prefix and not (top / self.prefix).is_dir():
             raise InputError(f"{folder}: no checkout of the whole repository; name one, with {self.prefix} in it")
+        endless = endless_in_tree(top)
+        if endless is not None:
+            raise InputError(f"{endless}: a pipe or a device, which git would wait for; remove it")
         index = str(self.objects.with_name(f"{len(list(self.objects.parent.iterdir()))}.index"))
         place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": index, **_settings()}
         self._run("read-tree", base.sha, more=place)

@@ -1,6 +1,7 @@
 """Candidates are measured against one base: none is judged by another, and the order of their names changes nothing."""
 
 import json
+import os
 import re
 import shutil
 
@@ -124,3 +125,13 @@ def test_what_cannot_be_compared_is_one_line(ralph, words, said):
     code, out, err = ralph("compare", *words)
     assert (code, out) == (1, "")
     assert said in err
+
+
+@pytest.mark.parametrize("place", ["deep/.gitignore", ".gitattributes", "nested/.git/HEAD"])
+def test_a_pipe_where_git_takes_in_a_folder_is_one_line(branch, ralph, place):
+    pipe = branch.write(place, "")
+    pipe.unlink()
+    os.mkfifo(pipe)
+    code, out, err = ralph("compare", str(branch.root), "--base", "v0")
+    assert (code, out) == (1, "")
+    assert f"{pipe}: a pipe or a device, which git would wait for; remove it" in err

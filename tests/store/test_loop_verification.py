@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 from pathlib import Path
 
@@ -275,3 +276,36 @@ def referred(loop) -> set[str]:
         wanted |= {found.commit or ""}
         store._kept.collect(found.tree, wanted)
     return wanted
+
+
+def test_a_large_content_is_hashed_in_parts_and_made_again_from_its_copy(loop, ask):
+    content = random.Random(7).randbytes(5 << 20)  # more than what is read and hashed at once
+    (loop.root / "large.bin").write_bytes(content)
+    loop.turn()
+    (large,) = (path for path in (loop.paths.store / "objects").rglob("*") if path.stat().st_size > 4 << 20)
+    large.chmod(0o600)
+    with large.open("r+b") as file:
+        file.seek(3 << 20)
+        file.write(b"damaged")
+    assert loop.tracker.verify().iterations == {3: ("large.bin",)}
+    assert ask(loop.root, "verify", "--repair").code == 0
+    (loop.root / "large.bin").unlink()
+    loop.tracker.restore(3)
+    assert (loop.root / "large.bin").read_bytes() == content
+
+
+def test_a_loop_that_keeps_files_named_like_secrets_because_it_was_told_to_is_whole(driven, ask):
+    (driven.root / "ralph-tracker.yaml").write_text(
+        'codebase: {keep: always}\nsnapshot: {include: [".env.test", "certs/*"]}\n'
+    )
+    (driven.root / "certs").mkdir()
+    for name in (".env", ".env.test", "certs/a.pem"):
+        (driven.root / name).write_text("made up\n")
+    driven.start()
+    said = ask(driven.root, "verify")
+    assert (said.code, said.out) == (0, "1 iteration checked: every file is there and matches its hash\n")
+    for name in (".env", ".env.test", "certs/a.pem"):
+        (driven.root / name).write_text("changed\n")
+    driven.tracker.restore(0)
+    now = [(driven.root / name).read_text() for name in (".env", ".env.test", "certs/a.pem")]
+    assert now == ["changed\n", "made up\n", "made up\n"]

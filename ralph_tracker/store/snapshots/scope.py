@@ -86,8 +86,10 @@ def repository_of(root: Path) -> UserRepository | None:
         return None
 
 
-def left_out(tracked: Iterable[str], rules: IgnoreRules) -> Iterator[str]:
-    """Yield the paths, which git tracks, that the rules would exclude."""
+def left_out(
+    tracked: Iterable[str], rules: IgnoreRules, includes: Callable[[str], bool] | None = None
+) -> Iterator[str]:
+    """Yield the paths, which git tracks, that the rules would exclude; `includes` as in a scope."""
     closed = {"": False}
     for path in tracked:
         folders = list(_folders_above(path))
@@ -97,8 +99,10 @@ def left_out(tracked: Iterable[str], rules: IgnoreRules) -> Iterator[str]:
                 is_left_out = folder_reason(name) is not None or rules.leave_out(folder, is_folder=True)
                 closed[folder] = closed[parent] or is_left_out
         is_closed = bool(folders) and closed[folders[-1]]
-        is_left_out = is_closed or rules.leave_out(path, is_folder=False) or untracked_reason(path) is not None
-        if is_left_out and LOOP_FOLDER not in path.split("/"):
+        may_be_secret = untracked_reason(path) is not None and not (includes and includes(path))
+        if (is_closed or may_be_secret or rules.leave_out(path, is_folder=False)) and LOOP_FOLDER not in path.split(
+            "/"
+        ):
             yield path
 
 

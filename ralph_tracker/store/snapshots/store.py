@@ -293,7 +293,7 @@ class SnapshotStore:
             paths = self.paths(content)
         except (NoSnapshotError, StoreError):
             return frozenset()
-        return frozenset(left_out(paths, self._rules()))
+        return frozenset(left_out(paths, self._rules(), self._includes()))
 
     def pack(self) -> None:
         """Merge loose contents and small packs into one pack; nothing is deleted."""
@@ -368,8 +368,10 @@ class SnapshotStore:
         return capture(scanner, take_in, lambda: index.write(self._objects.add))
 
     def _scanner(self, index: Index, began: int) -> Scanner:
-        scope = Scope(self._rules(), self._tracked(), path_matcher(tuple(self._list(INCLUDED))))
-        return Scanner(self._root, scope, self._limits, index, began)
+        return Scanner(self._root, Scope(self._rules(), self._tracked(), self._includes()), self._limits, index, began)
+
+    def _includes(self) -> Callable[[str], bool]:
+        return path_matcher(tuple(self._list(INCLUDED)))
 
     def _rules(self) -> IgnoreRules:
         return IgnoreRules(read_bytes(self._folder / RULES) or b"")

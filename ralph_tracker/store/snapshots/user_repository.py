@@ -36,7 +36,9 @@ _QUIET: Final = (
 )
 # Where git reads in its folder, beside the files at its top: the rest (submodules, large files) may have a million.
 _READ_BELOW: Final = ("info", "logs", "objects", "refs", "reftable")
+_READ_IN_TREE: Final = frozenset({".gitignore", ".gitattributes"})
 _WALK_S: Final = 10.0
+_MOST_INCLUDED: Final = 200
 _READ_ELSEWHERE: Final = ("core.attributesfile", "core.excludesfile")
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
 _NO_SETTINGS: Final = {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -99,25 +101,26 @@ class UserRepository:
             found = _endless_in(folder)
             if found is not None:
                 return found
-        return next((str(path) for path in self._named_in_settings() if _is_endless(path)), None)
+        return self._endless_in_settings()
 
-    def _named_in_settings(self) -> Iterator[Path]:
-        """Yield the files that the repository's own settings make git read; none is read before it was yielded."""
-        pending, seen = [self.common / "config", self.folder / "config.worktree"], set[Path]()
-        nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}  # git reads the repository's settings before any command
+    def _endless_in_settings(self) -> str | None:
+        """Return what the repository's own settings make git read without end: a pipe, a device, too many includes."""
+        pending, known, count = [self.common / "config", self.folder / "config.worktree"], dict[Path, list[str]](), 0
         while pending:
             file = _resolved(pending.pop())
-            if file is None or file in seen or not file.is_file():
+            if file is None or not file.is_file():
                 continue
-            seen.add(file)
-            words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
-            for item in os.fsdecode(_run_git(words, self.top, nowhere, b"").out).split("\0"):
-                key, _, value = item.partition("\n")
+            count += 1
+            if count > _MOST_INCLUDED:  # git reads a file as often as it is included
+                return str(file)
+            known[file] = known[file] if file in known else _own_settings(file)
+            for key, _, value in (item.partition("\n") for item in known[file]):
                 is_include = key.startswith(("include.", "includeif.")) and key.endswith(".path")
-                if is_include or key in _READ_ELSEWHERE:
-                    path = file.parent / os.path.expanduser(value)  # noqa: PTH111  "~" may stay
-                    yield path
-                    pending += [path] if is_include else []
+                path = file.parent / os.path.expanduser(value)  # noqa: PTH111  "~" may stay
+                if (is_include or key in _READ_ELSEWHERE) and _is_endless(path):
+                    return str(path)
+                pending += [path] if is_include else []
+        return None
 
     def ask(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> Answer:
         """Run git and return its result; `more` are additional environment variables."""
@@ -271,6 +274,27 @@ def bytes_of(file: Path) -> bytes:
         return read_regular(file)
     except (InputError, OSError):
         return b""
+
+
+def _own_settings(file: Path) -> list[str]:
+    """Return the settings of a regular file of git's without those that it includes: key, line feed, value."""
+    words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
+    nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}  # git reads the repository's settings before any command
+    return os.fsdecode(_run_git(words, file.parent, nowhere, b"").out).split("\0")
+
+
+def endless_in_tree(root: Path) -> str | None:
+    """Return a pipe or device that git would read where it takes in the files of a folder; None if there is none."""
+    for at, folders, files in os.walk(root):
+        for name in _READ_IN_TREE.intersection(files):
+            if _is_endless(os.path.join(at, name)):  # noqa: PTH118  # of many
+                return os.path.join(at, name)  # noqa: PTH118
+        nested = _git_folder(Path(at)) if at != str(root) and ".git" in (*folders, *files) else None
+        found = nested and _endless_in(nested)
+        if found:
+            return found
+        folders[:] = [name for name in folders if name not in {".git", LOOP_FOLDER}]
+    return None
 
 
 def _endless_in(folder: Path) -> str | None:

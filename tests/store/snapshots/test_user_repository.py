@@ -297,3 +297,13 @@ def test_a_shared_folder_that_cannot_be_one_makes_no_repository(common: str, pro
     (project.root / ".git/commondir").write_text(f"{common}\n", errors="surrogateescape")
     assert repository_around(project.root) is None
     project.make_store()
+
+
+def test_settings_that_include_each_other_are_not_read_without_end(project: Project) -> None:
+    for name in (".git/config", *(f".git/{number}" for number in range(10))):
+        with (project.root / name).open("a") as file:
+            file.writelines(f"[include]\n\tpath = {number}\n" for number in range(10))
+    repository = repository_around(project.root)
+    assert repository is not None
+    with within(90):
+        assert "which git would wait for" in (repository.trouble() or "")
