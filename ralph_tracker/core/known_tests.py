@@ -16,7 +16,7 @@ _HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]
 _PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
 # The ids our readers give to a package or suite that failed as a whole.
-_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)")
+_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)")
 
 
 class Aliases(NamedTuple):

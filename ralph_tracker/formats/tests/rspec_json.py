@@ -14,9 +14,10 @@ from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 _KEYS: Final = frozenset({"examples", "summary", "summary_line"})
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
-_LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?$", re.MULTILINE)
+_LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?(?: - Did you mean\?)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
 _OUTSIDE: Final = "(outside of examples)"
+_FILE: Final = "(test file)"  # one that could not be loaded
 
 
 class _Example(msgspec.Struct, gc=False):
@@ -63,9 +64,12 @@ def read(content: Content) -> TestReport:
     messages = report.messages if isinstance(report.messages, list) else []
     text = [each for each in messages if isinstance(each, str)]
     for number in range(said.errors_outside_of_examples_count):
-        cases.add(_OUTSIDE, ERROR, said=text[number] if number < len(text) else None)
-    for error in text:
-        if loading := _LOADING.search(error):
-            found = _ERROR.search(error)
-            cases.add_not_loaded(identity.file(loading[1]), f"{found[1]}: {found[2]}" if found else error)
+        error = text[number] if number < len(text) else ""
+        loading, found = _LOADING.search(error), _ERROR.search(error)
+        if loading is None:
+            cases.add(_OUTSIDE, ERROR, said=error)
+            continue
+        file, why = identity.file(loading[1]), f"{found[1]}: {found[2]}" if found else error
+        cases.add(identity.of(file, _FILE), ERROR, said=why)
+        cases.add_not_loaded(file, why)
     return cases.report(declared, contradiction=wrong)

@@ -61,7 +61,7 @@ class Package:
             path = folder / "node_modules" / ".bin" / name
             if path.is_file():
                 return (os.path.relpath(path, self.root),)
-        unpacked_nowhere = (self.root / ".pnp.cjs").is_file() and name in self.declared
+        unpacked_nowhere = name in self.declared and any((each / ".pnp.cjs").is_file() for each in self._folders())
         return ("yarn", "run", name) if unpacked_nowhere else None
 
     def version(self, name: str) -> tuple[int, ...] | None:

@@ -286,7 +286,7 @@ def _bundled(name: str) -> tuple[str, ...]:
 
 _RUBY: Final = Language(
     "ruby",
-    ("Gemfile", "*.gemspec", "Rakefile", ".rspec"),
+    ("Gemfile", "*.gemspec", "Rakefile", ".rspec", "spec/*_spec.rb"),
     "ruby",
     "install Ruby, and have ruby on PATH",
     (

@@ -77,6 +77,16 @@ def test_errors_outside_of_examples_are_cases_in_error(read, outcomes):
     assert report.contradiction is None
 
 
+@pytest.mark.parametrize("end", [".", ". - Did you mean?\n                    rspec ./spec/other_spec.rb\n"])
+def test_a_file_of_rspec_that_does_not_load_is_named_with_its_error(read, end):
+    error = f"\nAn error occurred while loading ./spec/box_spec.rb{end}\nFailure/Error: x\n\nLoadError:\n  no lid"
+    document = json.loads(rspec(errors_outside_of_examples_count=1)) | {"messages": [error]}
+    report = read(json.dumps(document), "rspec-json")
+    assert report.outcomes == {"spec/box_spec.rb::(test file)": "failed"}
+    assert report.messages == {"spec/box_spec.rb::(test file)": "LoadError: no lid"}
+    assert report.not_loaded == {"spec/box_spec.rb": "LoadError: no lid"}
+
+
 def test_rspec_may_contradict_itself(read):
     text = rspec(example("passed"), example_count=3)
     assert read(text, "rspec-json").contradiction == "declared tests: 3, found: 1"

@@ -108,6 +108,19 @@ def test_packages_that_are_unpacked_nowhere_are_run_by_their_manager(found):
     assert seen.checks["tests"]["run"][:3] == ["yarn", "run", "jest"]
 
 
+def test_so_are_those_of_the_members_of_a_workspace(found):
+    member = {f"packages/a/{name}": text for name, text in package("jest", test="jest").items()}
+    whole = {
+        **package(),
+        "package.json": '{"workspaces": ["packages/*"]}',
+        ".pnp.cjs": "",
+        "yarn.lock": "",
+        ".git/x": "",
+    }
+    (check,) = (check for name, check in found(whole, member).checks.items() if name == "tests")
+    assert (check["run"][:3], check["cwd"]) == (["yarn", "run", "jest"], "packages/a")
+
+
 def test_a_runner_that_node_is_called_with_is_called_so(found):
     how = "node --experimental-vm-modules node_modules/jest/bin/jest.js"
     assert found(package("jest", test=how), installed("jest")).checks["tests"]["run"][:3] == how.split()
