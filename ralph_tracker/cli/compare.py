@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import mode_option
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import trust_option
 from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.known_tests import names_in_short
@@ -86,7 +86,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
     tracker = tracker_of(root, None, trust=trust)
     place = tracker.project.paths.root
-    with scratch_folder(place) as scratch:
+    with next_if_interrupted(SAME_AGAIN), scratch_folder(place) as scratch:
         history = History.around(place).writing_to(scratch / "objects")
         require_trust(tracker, history)
         commits = history.candidates(dict.fromkeys(candidates), base)

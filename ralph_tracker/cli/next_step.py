@@ -1,13 +1,17 @@
 """Find and say the next step, for all verbs that change a loop."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
+from ralph_tracker.errors import Terminated
 from ralph_tracker.runner.journal import run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.restoring import interrupted_restore
 
+SAME_AGAIN: Final = "the same command continues"
 RESUME: Final = "`ralph-tracker run --resume` continues"
 _AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
 _RECORD: Final = "`ralph-tracker hook post-iteration`"
@@ -28,6 +32,17 @@ _ENDED: Final = {
 def say_next(step: str) -> None:
     """Print the next step as the last line of an answer."""
     say_wrapped(f"next: {step}", indent=2)
+
+
+@contextmanager
+def next_if_interrupted(step: str) -> Iterator[None]:
+    """Add the next step to the message of an interruption."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(step) from None
+    except Terminated as end:
+        raise Terminated(end.number, step) from None
 
 
 def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # one for each state

@@ -9,7 +9,7 @@ import click
 
 from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import mode_option
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import trust_option
 from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wrapped
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
@@ -86,13 +86,14 @@ def command(  # noqa: PLR0917  # as click passes them
         _say_beginning(replay, known)
     began, measured = time.monotonic(), 0
     left = len(replay.commits) - known
-    for turn in replay.turns():
-        left -= 1
-        measured += not turn.cached
-        if not as_json:
-            _say_turn(turn)
-        _say_remaining(left, (time.monotonic() - began) / measured if measured else None)
-    closed = replay.finish(mode)
+    with next_if_interrupted(SAME_AGAIN):
+        for turn in replay.turns():
+            left -= 1
+            measured += not turn.cached
+            if not as_json:
+                _say_turn(turn)
+            _say_remaining(left, (time.monotonic() - began) / measured if measured else None)
+        closed = replay.finish(mode)
     if as_json:
         say_json(_document(replay, closed))
     else:

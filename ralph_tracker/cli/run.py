@@ -9,11 +9,11 @@ import click
 
 from ralph_tracker.cli.answers import tracker_of
 from ralph_tracker.cli.hook import after_finish, say_selection
-from ralph_tracker.cli.next_step import RESUME, say_next
+from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
 from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed
-from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK, Terminated
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.runner.plan_run import plan_opened
 from ralph_tracker.runner.run import RunRequest, opened
@@ -76,11 +76,8 @@ _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INT
 def _told_how_to_go_on(screen: Terminal, step: str) -> Iterator[None]:
     """End the agent's last line, and add the next step to the message of an interruption."""
     try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(step) from None
-    except Terminated as end:
-        raise Terminated(end.number, step) from None
+        with next_if_interrupted(step):
+            yield
     finally:
         screen.end()
 

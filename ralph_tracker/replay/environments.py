@@ -113,7 +113,8 @@ class Environments:
             if not ended.succeeded:
                 name = command if isinstance(command, str) else " ".join(command)
                 said = ended.problem or last_words(streams.stdout, streams.stderr) or ended.summary
-                raise SetUpError(f"set-up `{name}` failed at {commit.short}: {said}")
+                step = "correct it" if self._setup else "name another command with --setup"
+                raise SetUpError(f"set-up `{name}` failed at {commit.short}: {said}; {step}")
         copied = _copied_project(home)
         if copied is not None:
             raise SetUpError(

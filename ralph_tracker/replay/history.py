@@ -108,8 +108,12 @@ class History(NamedTuple):
         ids = self._run("rev-list", *words).decode().split()
         ids = [each for place, each in enumerate(ids) if (len(ids) - 1 - place) % choice.every == 0]
         if not ids:
-            chosen = "" if choice.touching is None else f" that changes {choice.touching}"
-            raise InputError(f"{revisions}: no commit{chosen}; name the base first, then the newer end: main..HEAD")
+            if choice.touching is not None:
+                raise InputError(
+                    f"{revisions}: no commit that changes {choice.touching}; write a path from the project's folder, "
+                    "for example src/**"
+                )
+            raise InputError(f"{revisions}: no commit; name the base first, then the newer end: main..HEAD")
         return self._described((first, *ids))
 
     def _ends(self, revisions: str) -> tuple[str, str]:

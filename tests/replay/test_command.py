@@ -65,12 +65,15 @@ def test_ended_by_a_signal_it_leaves_no_check_running_and_the_next_one_goes_on(b
     wait = f"test -e {tmp_path}/go || {{ echo $$ > {started}; sleep 120; }}"
     branch.running(f"test ! -e notes.txt || {wait}")
     words = [sys.executable, "-c", START, "replay", "v0..HEAD", "--root", str(branch.root)]
-    with subprocess.Popen(words, env={**os.environ, "TMPDIR": str(tmp_path)}, start_new_session=True) as process:
+    with subprocess.Popen(
+        words, env={**os.environ, "TMPDIR": str(tmp_path)}, start_new_session=True, stderr=subprocess.PIPE, text=True
+    ) as process:
         while not (started.exists() and started.read_text().strip()):
             time.sleep(0.05)
         process.send_signal(number)
-        code = process.wait(30)
-    assert code in {-number, 128 + number}
+        _, err = process.communicate(timeout=30)
+    assert process.returncode in {-number, 128 + number}
+    assert number == signal.SIGKILL or err.endswith("; the same command continues\n")
     pid = int(started.read_text())
     for _ in range(100):
         if not os.path.exists(f"/proc/{pid}"):  # noqa: PTH110  # no file of ours

@@ -44,7 +44,7 @@ def test_the_base_and_the_chosen_commits_oldest_first(history, revisions, choice
         ("a...b", Choice(), "no range of commits"),
         ("..HEAD", Choice(), "no range of commits"),
         ("HEAD..HEAD", Choice(), "HEAD..HEAD: no commit; name the base first"),
-        ("v0..", Choice(touching="*.rs"), r"no commit that changes \*.rs"),
+        ("v0..", Choice(touching="*.rs"), r"no commit that changes \*.rs; write a path from"),
         ("v9..HEAD", Choice(), "v9: git knows no such commit here"),
         ("--all..HEAD", Choice(), "--all: git knows no such commit here"),
         ("v0..lone", Choice(), "the two have no common commit"),
