@@ -52,6 +52,8 @@ class RecordHistory:
         if copy_is_whole:
             if readable is None and attempted(self.paths) == number:
                 return Listed(number, document)  # it is being written right now
+            if readable is None and _agrees(self._bytes(number, shown), _sealed(seal, "record")):
+                return Listed(number, document)  # it has been written since
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
             note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
             return Listed(number, document, note)

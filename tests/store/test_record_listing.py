@@ -2,6 +2,7 @@
 
 import pytest
 
+from ralph_tracker.store.layout import record_name
 from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.records import LoopRecords
 
@@ -39,6 +40,20 @@ class TestOurRecord:
         assert listed.problem.startswith(f"iteration 1: progress/iteration-001-metrics.yaml {state}")
         assert listed.problem.endswith("; shown from iterations/, still whole")
         assert listed.document["iteration_metrics"]["iteration"] == 1
+
+    def test_is_whole_where_the_writer_ended_between_two_looks(self, loop):
+        """The first look is before the writer has put the readable copy in place, the next one after it has ended."""
+
+        class Early(RecordHistory):
+            looked = False
+
+            def _bytes(self, number, name):
+                if name == record_name(1) and not self.looked:
+                    self.looked = True
+                    return None
+                return super()._bytes(number, name)
+
+        assert Early(LoopRecords(loop.paths)).one(1).problem is None
 
     @pytest.mark.parametrize("data", [None, b"{", b"{}", b"[]", b"[" * 10**5], ids=["gone", "cut", "{}", "[]", "deep"])
     def test_is_read_from_its_yaml_where_the_copy_is_damaged(self, loop, records, data):
