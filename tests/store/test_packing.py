@@ -4,8 +4,10 @@ import json
 import os
 import random
 import shutil
+import sys
 import tracemalloc
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -168,6 +170,32 @@ def test_refused_by_the_disk_at_any_point_nothing_is_lost(struck, copied, answer
         assert answers(loop, 2) == before, at
         pack(loop)
         assert documents(loop.root) == packed, at
+
+
+def test_a_plain_file_goes_only_once_the_pack_and_its_name_are_synced(copied, together):
+    loop = copied()
+
+    def followed():
+        told = []
+
+        def hear(event, arguments):
+            if event == "os.rename":
+                told.append(("named", Path(arguments[0]).stat().st_ino))
+            elif event == "os.remove":
+                told.append(("removed", None))
+
+        really = os.fsync
+        os.fsync = lambda descriptor: (told.append(("synced", os.fstat(descriptor).st_ino)), really(descriptor))
+        sys.addaudithook(hear)
+        pack(loop)
+        return told[: told.index(("removed", None))]
+
+    together(followed)
+    (before_any_goes,) = together.wait()
+    whole, packs, folder = (
+        path.stat().st_ino for path in (loop.paths.folder / PACKED, loop.paths.packs, loop.paths.folder)
+    )
+    assert before_any_goes == [("synced", folder), ("synced", whole), ("named", whole), ("synced", packs)]
 
 
 def test_a_reader_finds_each_record_at_every_moment(copied, together):
