@@ -91,8 +91,18 @@ def kept_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
 
     `name` is its path as a plain file in the loop's folder. Raises StoreError as `read_bytes` does.
     """
+    pack = pack_instead(paths, number, name)
+    if pack is not None:
+        return pack.read(name)
     data = read_bytes(f"{paths.folder}/{name}")
-    return packed_bytes(paths, number, name) if data is None and number else data
+    return packed_bytes(paths, number, name) if data is None and number else data  # packed since
+
+
+def pack_instead(paths: LoopPaths, number: int, name: str) -> Pack | None:
+    """Return the pack to read a document from, None if it is a plain file. Raises StoreError as `read_bytes` does."""
+    pack = pack_of(paths, number) if number else None
+    # Opening what is mostly not there, for each of thousands of documents, costs more.
+    return None if pack is None or os.access(f"{paths.folder}/{name}", os.F_OK) else pack
 
 
 def packed_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:

@@ -28,7 +28,7 @@ from ralph_tracker.store.loop_status import (
     summary_at,
     with_events,
 )
-from ralph_tracker.store.packed import kept_bytes, kept_json, packed_bytes
+from ralph_tracker.store.packed import kept_bytes, kept_json, pack_instead, packed_bytes
 from ralph_tracker.store.reading import parsed_json, read_json, read_lines, refuse_newer
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
@@ -105,12 +105,14 @@ class Seals:
     def _digest_of(self, number: int, name: str) -> str | None:
         """Return the sha256 of a plain or packed file, None if it is missing or unreadable."""
         try:
-            return file_digest(f"{self.paths.folder}/{name}")
+            if pack_instead(self.paths, number, name) is None:
+                return file_digest(f"{self.paths.folder}/{name}")
         except (FileNotFoundError, NotADirectoryError):
-            data = packed_bytes(self.paths, number, name)
-            return None if data is None else digest(data)
+            pass  # packed since, or missing
         except OSError:
             return None
+        data = packed_bytes(self.paths, number, name)
+        return None if data is None else digest(data)
 
 
 class LoopRecords:
