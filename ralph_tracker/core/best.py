@@ -101,8 +101,9 @@ def _most_believed(pool: list[Candidate], scorer: Scorer) -> Candidate | None:
         return min(pool, key=lambda each: (-scorer.score(each), each.tie))
     most = max(_believed_now(each, scorer) for each in pool)
     pool = [each for each in pool if _believed_now(each, scorer) == most]
-    top = max(map(scorer.score, pool))
-    near = (each for each in pool if top - scorer.score(each) <= NEARLY_EQUAL + _NOISE)
+    scored = [(scorer.score(each), each) for each in pool]
+    top = max(score for score, _ in scored)
+    near = (each for score, each in scored if top - score <= NEARLY_EQUAL + _NOISE)
     return max(near, key=lambda each: each.iteration)
 
 
