@@ -108,7 +108,7 @@ test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, rep
 	done
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --group fleet || \
 		echo "MLflow's server cannot be installed here; what needs it is skipped"
-	$(VENV)/fleet/bin/python -m pytest -q tests/fleet $(ARGS)
+	$(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

@@ -146,6 +146,10 @@ def _difference(name: str, expected: str | None, found: str | None) -> str:
 _TRAVELLING: Final = re.compile(
     r"LANG|LC_\w+|TZ|CI|PYTEST_\w+|PYTHON(HASHSEED|WARNINGS|UTF8)|NODE_OPTIONS|GOFLAGS|RUSTFLAGS"
 )
+_NO_WORKER: Final = (
+    "no worker has the tools of this machine, so that all is measured here: install them there, or have the workers "
+    "build the environment, with --setup CMD or from a lock file"
+)
 _CONNECT_S: Final = 10
 _SHOWN: Final = 200
 _LOOK_S: Final = 0.1
@@ -247,7 +251,8 @@ class Cluster:
             elif answer.failed is not None and not self._lost:
                 self._tell(f"worker {worker}, {commit.short}: {answer.failed}; asked of another")
         if not self._lost:
-            self._tell(f"{commit.short}: measured here, as no worker could")
+            refused = self._slots and self._slots.keys() <= self._refusing
+            self._tell(_NO_WORKER if refused else f"{commit.short}: measured here, as no worker could")
         return None
 
     def _free(self, tried: set[str]) -> str | None:

@@ -20,9 +20,9 @@ STEPS = 130
 class Receiver(http.server.ThreadingHTTPServer):
     """A receiver made from the protocol's own messages; the first answers are "not now"."""
 
-    def __init__(self) -> None:
+    def __init__(self, port: int = 0) -> None:
         self.busy, self.metrics, self.logs, self.headers = 0, [], [], []
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", port), _Handler)
         self.thread = threading.Thread(target=self.serve_forever)
         self.thread.start()
 
