@@ -105,7 +105,8 @@ def minitest(text: str) -> Numbers:
 
 
 def phpunit(text: str) -> Numbers:
-    line = _last(r"^Tests: .*$", text)
+    line = _last(r"^(?:Tests: .*|OK \(\d+ tests?, .*)$", text)
+    line = re.sub(r"^OK \((\d+) tests?", r"Tests: \1", line)  # where nothing is worth a word
     count = {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", line)}
     failed = count.get("Failures", 0) + count.get("Errors", 0)
     skipped = count.get("Skipped", 0) + count.get("Incomplete", 0)

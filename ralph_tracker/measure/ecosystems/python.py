@@ -84,7 +84,7 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
     """Return how the project's own interpreter is called, None without one.
 
     The lock file of uv, poetry, pdm or pipenv → run by that tool, else the project's .venv, else the environment of
-    hatch, tox or nox that has pytest, else PATH without our own environment.
+    hatch, poetry, tox or nox that has pytest, else PATH without our own environment.
     """
     for lock, tool in _LOCKS:
         if (root / lock).is_file() and shutil.which(tool, path=environment.get("PATH")):
@@ -99,12 +99,15 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
 
 
 def _made_by_a_runner(root: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the interpreter of an environment that hatch, tox or nox made, None if none has pytest."""
+    """Return the interpreter of an environment that hatch, poetry, tox or nox made, None if none has pytest."""
     made = [path for pattern in _ENVIRONMENTS for path in sorted(root.glob(pattern), reverse=True)]
     if _pyproject(root, "tool", "hatch") and program("hatch", environment):
         for name in _HATCH:
             folder = (output_of(("hatch", "env", "find", name), root, environment) or "").strip().splitlines()[-1:]
             made += [Path(each) for each in folder]
+    if _pyproject(root, "tool", "poetry") and program("poetry", environment):  # libraries often keep no poetry.lock
+        folder = (output_of(("poetry", "env", "info", "--path"), root, environment) or "").strip().splitlines()[-1:]
+        made += [Path(each) for each in folder]
     having = (path for path in made if next(path.glob("lib/python*/site-packages/pytest"), None))
     found = next((path / "bin" / "python" for path in having), None)
     return None if found is None else str(found.relative_to(root) if found.is_relative_to(root) else found)

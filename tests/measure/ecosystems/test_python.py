@@ -79,6 +79,19 @@ def test_the_interpreter_is_the_projects(root, path, files, programs, expected):
     assert (found or ())[1:] == (expected or ())[1:]
 
 
+@pytest.mark.parametrize("tool", ["hatch", "poetry"])
+@pytest.mark.parametrize("has_pytest", [True, False])
+def test_an_environment_kept_elsewhere_is_asked_of_the_tool_that_made_it(root, path, tmp_path, tool, has_pytest):
+    (root / "pyproject.toml").write_text(f"[tool.{tool}.x]\n")
+    made = tmp_path / "kept elsewhere"
+    if has_pytest:
+        program(made / "lib/python3.12/site-packages/pytest/__init__.py")
+    program(path / tool, f"echo '{made}'")
+    program(path / "python3")
+    expected = made / "bin/python" if has_pytest else path / "python3"
+    assert project_python(root, {"PATH": str(path)}) == (str(expected),)
+
+
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 def test_our_own_environment_is_neither_interpreter_nor_tool(root, path):
     own = Path(sys.prefix) / "bin"
