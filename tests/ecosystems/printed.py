@@ -83,9 +83,8 @@ def gradle(text: str) -> Numbers:
 
 
 def rspec(text: str) -> Numbers:
-    run, failed, pending = map(
-        int, re.findall(r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?", text, re.MULTILINE)[-1]
-    )
+    found = re.findall(r"^(\d+) examples?, (\d+) failures?(?:, (\d+) pending)?", text, re.MULTILINE)[-1]
+    run, failed, pending = (int(number or 0) for number in found)
     covered = re.search(r"(\d+) / (\d+) LOC", text)
     offenses = re.search(r"(\d+) offenses? detected", text)
     return {

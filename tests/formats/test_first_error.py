@@ -100,6 +100,9 @@ def test_the_first_error_of_a_real_tool(tool, expected):
         pytest.param("x.c:1:10: fatal error: y.h: No such file", "x.c:1:10: fatal error: y.h: No such file", id="gcc"),
         pytest.param("/p/a.ts:1:44: ERROR: Unexpected", "/p/a.ts:1:44: ERROR: Unexpected", id="esbuild within vite"),
         pytest.param("✘ [ERROR] Expected\n\n    src/a.ts:1:44:\n", "Expected (src/a.ts:1)", id="esbuild"),
+        pytest.param(
+            "<anonymous_script>:1\n^\n\n[SyntaxError: bad, {}]\n", "SyntaxError: bad, {}", id="Node, no stack"
+        ),
         pytest.param("e: file:///p/A.kt:3:5 Unresolved", "/p/A.kt:3:5 Unresolved", id="Kotlin"),
         pytest.param(
             "Makefile:3: *** missing separator.  Stop.", "Makefile:3: *** missing separator.  Stop.", id="make"
