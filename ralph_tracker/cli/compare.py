@@ -12,16 +12,17 @@ from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_nex
 from ralph_tracker.cli.options import trust_option
 from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import PASSED
+from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK
-from ralph_tracker.report.text import ABSENT, score
+from ralph_tracker.report.standing import percent
+from ralph_tracker.report.text import ABSENT
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.finish import FinishedLoop
     from ralph_tracker.replay.replay import Replay
 
-_COLUMNS = ("rank", "candidate", "tests", "adjusted", "gained", "lost")
+_COLUMNS = ("rank", "candidate", "tests", "score", "gained", "lost")
 _SUBJECT = 40
 
 
@@ -109,7 +110,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
 def _say_beginning(replay: "Replay") -> None:
     base, *others = replay.commits
-    say(f"{replay.loop_id}: {len(others)} candidates against {base.short} {cut(base.subject, _SUBJECT)}")
+    say(f"{replay.loop_id}: {quantity(len(others), 'candidate')} against {base.short} {cut(base.subject, _SUBJECT)}")
     flush()
 
 
@@ -150,7 +151,7 @@ def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDo
         known = None not in {metrics.tests_passed, metrics.test_count}
         told = f"{metrics.tests_passed}/{metrics.test_count}" if known else ABSENT
         gained, lost = str(len(each["gained"])), str(len(each["lost"]))
-        rows.append((str(each["rank"]), each["candidate"], told, score(each["adjusted_score"]), gained, lost))
+        rows.append((str(each["rank"]), each["candidate"], told, percent(each["adjusted_score"]), gained, lost))
     say_table(rows)
     for each in ranking:
         for what, names in (("gained", each["gained"]), ("lost", each["lost"]), ("flaky", each["flaky"])):

@@ -99,4 +99,4 @@ def _say_where(tracker: Any) -> None:  # noqa: ANN401  # a Tracker
     for what, path in WHERE:
         say(f"{what + ':':<28}{loop / path}")
     say(f"{'its files, ready to take:':<28}{tracker.root / OUTPUT}")
-    say(f"{'go on from here:':<28}ralph-tracker status --root {tracker.root}")
+    say(f"{'continue from here:':<28}ralph-tracker status --root {tracker.root}")

@@ -12,8 +12,10 @@ from ralph_tracker.cli.hook import mode_option
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import trust_option
 from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wrapped
+from ralph_tracker.core.metrics import quantity
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.report.standing import percent
 from ralph_tracker.report.text import sparkline
 
 if TYPE_CHECKING:
@@ -103,16 +105,16 @@ def command(  # noqa: PLR0917  # as click passes them
 
 def _say_beginning(replay: "Replay", known: int) -> None:
     base, *others = replay.commits
-    say(f"{replay.loop_id}: {len(others)} commits since {base.short} {cut(base.subject, _SUBJECT)}")
+    say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")
     if known:
-        say(f"  {known} of {len(replay.commits)} are on record already")
+        say(f"  {known} of {len(replay.commits)} were measured before")
     flush()
 
 
 def _say_turn(turn: "Turn") -> None:
     record = turn.record
     said = "baseline" if record.is_baseline else record.message
-    say(f"{record.iteration:>4}  {turn.commit.short}  {record.adjusted_score:<6.4f}  {said}")
+    say(f"{record.iteration:>4}  {turn.commit.short}  {percent(record.adjusted_score):<6}  {said}")
     say(f"      {cut(turn.commit.subject, _SUBJECT * 2 - 10)}{' (measured before)' if turn.cached else ''}")
     for alert in record.alerts:
         say_wrapped(f"{alert.severity.name} {alert.id}: {alert.message}", indent=6)
@@ -142,7 +144,7 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
         say_wrapped(selection.why_not_final, indent=2)
     for problem in (*replay.problems, *closed.problems):
         say_wrapped(problem, indent=2)
-    say(f"  {sparkline([each.adjusted for each in selection.contenders])}  adjusted score by commit")
+    say(f"  {sparkline([each.adjusted for each in selection.contenders])}  score by commit")
     say(f"  read: {closed.files[-1]}")
     say(f"Take {taken.short} {taken.subject}")
     say_next(f"`git switch --detach {taken.short}`; `ralph-tracker history --loop-id {replay.loop_id}` lists all")

@@ -38,7 +38,7 @@ HANDS_ON = 'cp results.xml "$1/junit.xml"\n'
         pytest.param("kill -9 $$\n", "killed by SIGKILL", id="killed by a signal"),
         pytest.param("sleep 60 & sleep 60\n", "ended at its time limit", id="time-out"),
         pytest.param("exec no-such-command\n", "exit 127", id="command of the script missing"),
-        pytest.param("yes 0123456789 | head -c 50000000\n", "absent", id="50 MB of output"),
+        pytest.param("yes 0123456789 | head -c 50000000\n", "did not write", id="50 MB of output"),
         pytest.param("printf '\\377\\200 no text' >&2\nexit 3\n", "exit 3", id="output that is no UTF-8"),
         pytest.param('cp coverage.json "$1/junit.xml"\n', "a report of coverage, not of tests", id="another report"),
     ],
@@ -152,7 +152,7 @@ def test_what_nobody_can_measure_is_an_alert_that_says_why(workshop):
     shop = workshop.configure({"tests": {"run": ["true"]}, "types": {"run": ["true"], "reports": ["gone.txt"]}})
     alerts = {str(alert.note or alert.message) for alert in shop.start(allow_missing=True).alerts}
     assert any("tests: the check names no report file" in alert for alert in alerts)
-    assert any("gone.txt: absent" in alert for alert in alerts)
+    assert any("did not write gone.txt" in alert for alert in alerts)
 
 
 def test_an_agent_that_still_writes_is_noted_and_shown_and_the_next_iteration_is_whole(workshop, capsys):

@@ -74,7 +74,7 @@ def test_without_yes_it_says_what_would_go_and_changes_nothing(long_loop, ralph,
     code, out, _ = ralph("gc", "--keep-last", 2)
     after = {name: data for name, data in own_files(long_loop.root).items() if not name.endswith("lock")}
     assert (code, before) == (0, after)
-    assert "files of iterations 1 to 3 would go" in out
+    assert "files of iterations 1 to 3 to delete" in out
     assert "stays: iteration 4, the best" in out
     assert "next: `ralph-tracker gc --yes`" in out
 
@@ -174,7 +174,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
     for number in range(12):
         long_loop.write("work.txt", str(number))
         undos.append(long_loop.tracker.restore(0))
-    assert f"2 old undo snapshots would go: {undos[0]}" in ralph("gc")[1]
+    assert f"2 old undo snapshots to delete: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
     assert set(IterationFiles(LoopStore(long_loop.paths))._store.references()) >= {
         f"refs/safety/{undo}" for undo in undos[2:]

@@ -237,7 +237,7 @@ class TestListing:
         assert run(["integrity", "--root", str(gated.root)]) == 0
         out = capsys.readouterr().out
         assert out.startswith("iteration 1: SUSPECT\n")
-        assert "pass rate 100%, union rate 75% of all tests ever seen" in " ".join(out.split())
+        assert "100 % of its tests pass, and 75 % of all tests ever seen" in " ".join(out.split())
         assert "CRITICAL it1-test_deletion (new): Test count decreased from 4 to 3" in out
         assert "t::t3 (passed before)" in out
         assert "HIGH R5 it1-gate_lowered (new): pyproject.toml" in " ".join(out.split())

@@ -38,7 +38,7 @@ def test_it_ends_with_the_sentence_the_chart_and_the_commit_to_take(branch, ralp
     assert f"git switch --detach {best}" in step + more
     assert "CRITICAL it3-build_broken: Does not build" in out
     code, again, _ = ralph("replay", "v0..HEAD")
-    assert (code, "5 of 5 are on record already" in again, again.splitlines()[-3:]) == (0, True, [take, step, more])
+    assert (code, "5 of 5 were measured before" in again, again.splitlines()[-3:]) == (0, True, [take, step, more])
 
 
 def test_its_document_is_as_published_and_the_loop_is_there_for_other_verbs(branch, ralph):
