@@ -10,6 +10,7 @@ from ralph_tracker.cli.diff import say_differences
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
+from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.listing import listing
@@ -126,7 +127,7 @@ def _quality(record: Any, it: Any) -> str:  # noqa: ANN401  # the part of a reco
 
 
 def _share(value: float) -> str:
-    return f"{value * 100:.1f} %"
+    return f"{half_up(half_up(value, SCORE_DECIMALS) * 100, 1):.1f} %"
 
 
 def _tenths(score: str) -> str:

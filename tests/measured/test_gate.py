@@ -170,7 +170,7 @@ def test_each_check_is_a_measure_with_its_own_reason(workshop):
     assert whys["tests"] is None
     assert whys["code"] is None
     assert whys["coverage"].startswith("check `coverage` did not write {reports}/coverage.json (exit ")
-    assert whys["lint"].startswith("lint (")
+    assert whys["lint"].startswith("check `lint` printed no report (")
     assert whys["types"] == "types: the check names no report file; add `reports: [FILE]` to it"
     assert whys["build"].startswith("build: ")
     assert "a.txt (exit " in whys["extra"]
