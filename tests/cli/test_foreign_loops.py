@@ -98,9 +98,9 @@ def test_history_lists_what_aiwg_wrote(project, folder):
     assert (answer.code, answer.err) == (0, "")
     assert answer.out == textwrap.dedent(
         """\
-        it.  class       tests  coverage  errors  score  decision
-        0    baseline    5/8    65.0%     n/a     60 %   n/a
-        3    regression  7/9    72.0%     n/a     75 %   rollback
+        it.  class       tests  coverage  score  decision
+        0    baseline    5/8    65.0%     60 %   n/a
+        3    regression  7/9    72.0%     75 %   rollback
         """
     )
     assert project.ralph("history", *NAMED, "--json").json[1] == REGRESSION
@@ -109,7 +109,7 @@ def test_history_lists_what_aiwg_wrote(project, folder):
 def test_show_tells_what_is_there_and_says_na_for_the_rest(project, folder):
     answer = project.ralph("show", *NAMED)
     assert answer.code == 0
-    assert "iteration 3 (2026-02-02T10:15:00Z): regression, verified: n/a\n" in answer.out
+    assert "iteration 3 (2026-02-02T10:15:00Z): regression\n" in answer.out
     assert "  Test Count        9        10      -1         8      +1\n" in answer.out
     assert "  Errors          n/a       n/a     n/a       n/a     n/a\n" in answer.out
     assert "\nCRITICAL test_deletion (new): Test count decreased from 10 to 9\n" in answer.out

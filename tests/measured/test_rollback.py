@@ -201,7 +201,7 @@ def test_a_pack_that_is_cut_short_is_found_and_nothing_is_restored_from_it(run_b
     assert ask(shop, "verify") == 1
     out = capsys.readouterr().out
     assert all(f"iteration {number}: damaged or missing: the snapshot in store" in out for number in range(4))
-    with pytest.raises(StoreError, match="iteration 1: what is kept is damaged"):
+    with pytest.raises(StoreError, match="iteration 1: its stored files are damaged"):
         shop.tracker.restore(1)
     assert shop.files() == before
 

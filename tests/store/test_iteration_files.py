@@ -176,6 +176,6 @@ def test_nothing_is_captured_once_the_store_is_gone_and_the_iteration_before_is_
 def test_an_iteration_that_is_not_what_was_sealed_is_refused_in_one_line(bench):
     bench.record(0)
     (bench.store.paths.iteration(0) / "manifest.json").write_text("[]")
-    with pytest.raises(StoreError, match=r"iteration 0: what is kept is damaged \(manifest\.json\)") as refused:
+    with pytest.raises(StoreError, match=r"iteration 0: its stored files are damaged \(manifest\.json\)") as refused:
         bench.iteration_files.restore(0)
     assert "nothing was changed" in str(refused.value)

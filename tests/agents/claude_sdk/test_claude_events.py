@@ -245,7 +245,7 @@ def test_what_follows_and_fails_is_logged_and_hinders_nobody(sdk, caplog):
     for message in (sdk.starts("m1"), sdk.says("x", "m1"), sdk.took(3), sdk.says("y", "m2")):
         reading.message(message)
     assert events == [started("a"), ended("a"), TurnEnded("x", 3, 1123)]
-    assert "the session goes on" in caplog.text
+    assert "the session continues" in caplog.text
 
 
 def test_calls_that_never_end_and_those_that_have_are_forgotten_in_the_end(sdk):
