@@ -20,9 +20,16 @@ import pytest
 from tests.ecosystems import printed
 
 _LIMIT_S = 600
+_MORE_CPU_S = 3  # of init and pre-loop together, beyond the suite
 _TO_A_TENTH = 0.051  # the record has one digit after the point
 _SOURCES = Path("/etc/apt/sources.list.d/debian.sources")
 _FOREIGN = re.compile(r"RALPH_TRACKER_.*|NODE_OPTIONS|CI|npm_.*|CARGO_.*|GOFLAGS|GIT_.*|PYTEST_.*|COV.*|VIRTUAL_ENV")
+_PHP_LOADER = """<?php
+require __DIR__ . '/../src/Template.php';
+foreach (glob(__DIR__ . '/../src/exceptions/*.php') as $file) {
+    require_once $file;
+}
+"""
 _IGNORED = ".aiwg/\nnode_modules/\n.venv/\n.nyc_output/\ntarget/\nvendor/\n__pycache__/\n*.egg-info/\n"
 
 
@@ -55,6 +62,7 @@ class Row:
     breaks: Edit
     adds: Edit
     deletes: Edit
+    gone: str  # what the name of a deleted test has in it
     needs: tuple[str, ...] = ()
     installs: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
@@ -80,19 +88,20 @@ def pytest_and_coverage(text: str) -> printed.Numbers:
 
 
 _TAPE = "node_modules/.bin/nyc node_modules/.bin/tape 'test/**/*.js'; rm -r .nyc_output"
+_C8 = "node_modules/.bin/c8 --reporter=text"
 _GO = "mkdir -p target; go test -v -coverprofile=target/c ./... ; go tool cover -func=target/c"
 _PYTEST = ".venv/bin/python -m coverage run -m pytest; .venv/bin/python -m coverage report; rm -f .coverage"
 
 
-def _npm(name: str, breaks: Edit, deletes: Edit, tests: int) -> Row:
+def _npm(name: str, breaks: Edit, deletes: Edit, tests: int, gone: str) -> Row:
     adds = Edit("test/more.js", new="require('tape')('more', function (t) { t.ok(true, 'is more'); t.end(); });\n")
-    return Row(f"npm {name}", _TAPE, tap, tests, breaks, adds, deletes, installs=("tape@5.9.0", "nyc@18.0.0"))
+    return Row(f"npm {name}", _TAPE, tap, tests, breaks, adds, deletes, gone, installs=("tape@5.9.0", "nyc@18.0.0"))
 
 
-def _pypi(name: str, breaks: Edit, deletes: Edit, tests: int, *needs: str) -> Row:
-    adds = Edit("tests/test_more.py", new="def test_more():\n    assert True\n")
+def _pypi(name: str, breaks: Edit, deletes: Edit, tests: int, gone: str, *needs: str, more: str = "tests/") -> Row:
+    adds = Edit(f"{more}test_more.py", new="def test_more():\n    assert True\n")
     tools = ("pytest==8.4.2", "coverage==7.17.3", *needs)
-    return Row(f"pypi {name}", _PYTEST, pytest_and_coverage, tests, breaks, adds, deletes, installs=tools)
+    return Row(f"pypi {name}", _PYTEST, pytest_and_coverage, tests, breaks, adds, deletes, gone, installs=tools)
 
 
 ROWS = (
@@ -101,7 +110,9 @@ ROWS = (
         Edit("index.js", "if ((/^0x[0-9a-f]+$/i).test(x))", "if ((/^1x$/).test(x))"),
         Edit("test/num.js"),
         50,
+        "num",
     ),
+    _npm("shell-quote@1.8.1", Edit("quote.js", "join(' ')", "join('  ')"), Edit("test/set.js"), 50, "set env vars"),
     Row(
         "npm url-join@4.0.1",
         "node_modules/.bin/mocha --require should",
@@ -110,7 +121,30 @@ ROWS = (
         Edit("lib/url-join.js", "resultArray.join('/')", "resultArray.join('//')"),
         Edit("test/more.js", new="it('is more', function () {});\n"),
         Edit("test/tests.js", "  it('should remove extra slashes'", "  0 && it('should'"),
+        "should remove extra slashes",
         installs=("mocha@10.8.2", "should@13.2.3"),
+    ),
+    Row(
+        "npm rfdc@1.4.1",
+        "node_modules/.bin/tap -R min test",
+        printed.mocha,
+        200,
+        Edit("index.js", "if (opts.circles)", "if (opts.circle)"),
+        Edit("test/index.js", new="test('more', async ({ is }) => { is(1, 1, 'is more') })\n"),
+        Edit("test/index.js", "test('default – shorthand import', async", "void ('default – shorthand import', async"),
+        "default – shorthand import",
+        installs=("tap@12.7.0",),
+    ),
+    Row(
+        "npm secure-json-parse@4.1.1",
+        f"{_C8} --all --include index.js node_modules/.bin/tape 'test/*.test.js'; rm -r coverage",
+        tap,
+        90,
+        Edit("index.js", "options.protoAction) || 'error'", "options.protoAction) || 'ignore'"),
+        Edit("test/more.test.js", new="require('tape')('more', t => { t.ok(true, 'is more'); t.end(); });\n"),
+        Edit("test/index.test.js", "  t.test('parses null string', t", "  void ('parses null string', t"),
+        "parses null string",
+        installs=("tape@5.9.0", "c8@10.1.3"),
     ),
     Row(
         "deb golang-github-google-uuid",
@@ -120,14 +154,60 @@ ROWS = (
         Edit("uuid.go", "\tencodeHex(buf[:], uuid)\n\treturn string(buf[:])", '\treturn "x" + string(buf[:])'),
         Edit("json_test.go", new="\nfunc TestMore(t *testing.T) {}\n"),
         Edit("sql_test.go"),
+        "google/uuid::Test",
         needs=("go",),
+    ),
+    Row(
+        "deb ruby-dotenv",
+        "rspec",
+        printed.rspec,
+        50,
+        Edit("lib/dotenv/parser.rb", """value.strip.sub(/\\A(['"])(.*)\\1\\z/, '\\2')""", "value.strip"),
+        Edit("spec/more_spec.rb", new="RSpec.describe('more') { it('is more') { expect(1).to eq 1 } }\n"),
+        Edit("spec/dotenv/parser_spec.rb", '  it "parses yaml style options" do', "  proc do"),
+        "parses yaml style options",
+        needs=("ruby", "rspec", "rubocop"),
+        # the first is for Rails, the second for a rubocop of years ago
+        files={"spec/dotenv/rails_spec.rb": "", ".rubocop.yml": "AllCops: {DisabledByDefault: true}\n"},
+    ),
+    Row(
+        "deb php-text-template",
+        "phpunit --do-not-cache-result --coverage-text",
+        printed.phpunit,
+        4,
+        Edit("src/Template.php", "$this->openDelimiter . $key", "$this->closeDelimiter . $key"),
+        Edit(
+            "tests/MoreTest.php",
+            new="<?php\nfinal class MoreTest extends PHPUnit\\Framework\\TestCase {\n"
+            "    /** @coversNothing */\n    public function testMore(): void { $this->assertTrue(true); }\n}\n",
+        ),
+        Edit("tests/TemplateTest.php", "function testVariablesCanBeMerged", "function merged"),
+        "testVariablesCanBeMerged",
+        needs=("php", "phpunit"),
+        files={"vendor/autoload.php": _PHP_LOADER},
     ),
     _pypi(
         "itsdangerous==2.2.0",
         Edit("src/itsdangerous/encoding.py", 'urlsafe_b64encode(string).rstrip(b"=")', "urlsafe_b64encode(string)"),
         Edit("tests/test_itsdangerous/test_encoding.py"),
         100,
+        "test_encoding",
         "freezegun",
+    ),
+    _pypi(
+        "cachetools==5.5.2",
+        Edit("src/cachetools/__init__.py", 'raise ValueError("value too large")', "pass"),
+        Edit("tests/test_lru.py"),
+        100,
+        "test_lru",
+    ),
+    _pypi(
+        "inflection==0.5.1",
+        Edit("inflection/__init__.py", "return word.replace('_', '-')", "return word"),
+        Edit("test_inflection.py", "def test_tableize", "def tableize"),
+        400,
+        "test_tableize",
+        more="",
     ),
 )
 
@@ -237,6 +317,8 @@ def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, 
     assert unequal == {}
     assert set(verdicts.values()) == {"right"}
     assert ours["tests"] >= row.tests
+    if row.source.startswith("pypi"):  # elsewhere the suite is built, by chance with more or less left of the last time
+        assert more <= _MORE_CPU_S
 
 
 def _set_up(work: Work, row: Row) -> None:
@@ -295,5 +377,6 @@ def _deleted(work, row):
     row.deletes.apply(work.root)
     record = work.record("post-iteration")
     raised = [alert["type"] for alert in record["alerts"]]
-    right = "test_deletion" in raised and not record["verified"]
-    return "right" if right else f"{record['classification']}, {raised}"
+    named = [name for alert in record["alerts"] if alert["type"] == "test_deletion" for name in alert["tests"]]
+    right = named and not record["verified"] and all(row.gone in name for name in named)
+    return "right" if right else f"{record['classification']}, {raised}, {named}"
