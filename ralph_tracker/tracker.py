@@ -211,8 +211,8 @@ class Tracker(NamedTuple):
                 loop.rebuilt()  # the scores of earlier iterations change without those tests
             store.done()
             problem = write_report(store, number, document)
-        measured.tidy(number)
-        store.tidy(number)
+        measured.pack_store(number)
+        store.pack_old_records(number)
         _export(loop)
         return Recorded(judgement.record, new=True, problem=problem)
 
@@ -253,7 +253,9 @@ class Tracker(NamedTuple):
         with store.writing("restore") as unfinished:
             summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
-                raise LoopError(f"iteration {number} is not on record; there are 0 to {summary.iteration}")
+                raise LoopError(
+                    f"iteration {number} is not on record; the loop has iterations 0 to {summary.iteration}"
+                )
             return restore(store, summary, number, stamp(self.clock.now()))
 
     def undo(self, undo_id: str) -> str:
@@ -318,7 +320,7 @@ class Tracker(NamedTuple):
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
-            raise InputError("an override needs both: --iteration N and --reason WHY")
+            raise InputError("--iteration N and --reason WHY need each other")
         if verify:
             self.require_loop()
         repository = repository_around(self.project.paths.root) if apply == "branch" else None
@@ -333,7 +335,9 @@ class Tracker(NamedTuple):
             state, summary = loop.state(summary)
             rows, lost = store.rows()
             if iteration is not None and iteration not in {row["iteration"] for row in rows}:
-                raise LoopError(f"iteration {iteration} is not on record; there are 0 to {summary.iteration}")
+                raise LoopError(
+                    f"iteration {iteration} is not on record; the loop has iterations 0 to {summary.iteration}"
+                )
             scorer = state.scorer
             contenders = [contender_of(row, scorer) for row in rows]
             rules = loop.config.rules
@@ -364,7 +368,7 @@ class Tracker(NamedTuple):
         was never raised or is accepted already.
         """
         if not reason.strip():
-            raise InputError("accepting needs a reason: --reason WHY")
+            raise InputError("--reason must say why the alert is wrong")
         store = self.store()
         with store.writing("accept") as unfinished:
             loop = LoopReader.read(store, configured_by)

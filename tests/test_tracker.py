@@ -113,7 +113,7 @@ class TestNewLoop:
         driven.paths.state.unlink()
         (driven.paths.iteration(0) / "state.json").unlink()
         (driven.paths.iteration(0) / "measurement.json").unlink()
-        with pytest.raises(RecordError, match="start with --new"):
+        with pytest.raises(RecordError, match="hook pre-loop --new"):
             driven.turn()
         assert driven.start(new=True).loop_id == "ralph-002"
         assert driven.turn().iteration == 1
@@ -203,7 +203,7 @@ class TestIteration:
 
     def test_needs_metrics_where_the_baseline_was_handed_in(self, driven):
         driven.start()
-        with pytest.raises(InputError, match="handed in since its baseline; name them with --metrics FILE"):
+        with pytest.raises(InputError, match="handed in, as its baseline was; pass --metrics FILE"):
             driven.tracker.post_iteration(None)
 
     def test_needs_a_score_where_the_baseline_had_one(self, driven):

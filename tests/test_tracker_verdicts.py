@@ -90,7 +90,7 @@ class TestAcceptance:
     @pytest.mark.parametrize(
         ("alert_id", "reason", "error", "words"),
         [
-            (DELETION, "  ", InputError, "accepting needs a reason: --reason WHY"),
+            (DELETION, "  ", InputError, "--reason must say why the alert is wrong"),
             ("it2-test_deletio", "why", LoopError, r"in this loop; did you mean it2-test_deletion\?"),
             ("it9-stalled", "why", LoopError, "no alert 'it9-stalled' in this loop"),
         ],
@@ -149,9 +149,13 @@ class TestSelection:
     @pytest.mark.parametrize(
         ("wishes", "error", "words"),
         [
-            ({"iteration": 1}, InputError, "an override needs both: --iteration N and --reason WHY"),
-            ({"reason": "x"}, InputError, "an override needs both"),
-            ({"iteration": 9, "reason": "x"}, LoopError, "iteration 9 is not on record; there are 0 to 3"),
+            ({"iteration": 1}, InputError, "--iteration N and --reason WHY need each other"),
+            ({"reason": "x"}, InputError, "--iteration N and --reason WHY need each other"),
+            (
+                {"iteration": 9, "reason": "x"},
+                LoopError,
+                "iteration 9 is not on record; the loop has iterations 0 to 3",
+            ),
         ],
         ids=["no reason", "no number", "no such iteration"],
     )

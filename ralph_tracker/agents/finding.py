@@ -66,9 +66,9 @@ class Situation(NamedTuple):
 
     `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
     none, with `best_score`. `problems` are those of the files that the agent has, None if unknown, and `parts` are the
-    components of their score. `alerts` are held against the last iteration. `undone` is set if it was rolled back.
-    `lacks` says what the plan's task still needs. `iterations_left` are those that a stalled loop gets, 0 if it is not
-    stalled. `with_rules` is for the first prompt of a session.
+    components of their score. `alerts` are those of the last iteration that nobody accepted. `undone` is set if it was
+    rolled back. `lacks` says what the plan's task still needs. `iterations_left` are those that a stalled loop gets, 0
+    if it is not stalled. `with_rules` is for the first prompt of a session.
     """
 
     iteration: int
@@ -105,7 +105,7 @@ def tokens(text: str) -> int:
 def finding(at: Situation, budget: int = TOKENS) -> str:
     """Return the finding as plain text without a final line break, of at most about `budget` tokens.
 
-    What was rolled back, and the decision, are told whole, however small the budget is.
+    What was rolled back, and the decision, are there however small the budget is; long lists and reasons are cut.
     """
     head, tail = list(_head(at)), list(_tail(at))
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
@@ -242,7 +242,7 @@ def _ranges(lines: Sequence[int]) -> str:
 
 
 def _fitted(sections: Sequence[Section], room: int) -> list[str]:
-    """Return the lines of the sections that fit: of each its first items, then the rest in order."""
+    """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
     items = [[_item(item) for item in section.items] for section in sections]
     shown = [0] * len(sections)
     for most in (1, _FIRST, None):

@@ -372,7 +372,7 @@ def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
         file.write_bytes(gate_junit(found))
     except OSError as error:
         raise StoreError(
-            f"{file}: {error.strerror}; the gate says {found.verdict}, name another --junit FILE"
+            f"{file}: {error.strerror}; the gate's verdict is {found.verdict}; choose another --junit FILE for it"
         ) from None
 
 

@@ -72,7 +72,10 @@ class ClassificationRules(NamedTuple):
 
 
 class StallRules(NamedTuple):
-    """`tolerance` in points, or percent of a count; `variance` and `score_gain` of the score."""
+    """A loop is stalled after `window` iterations without progress.
+
+    `tolerance` in points, or percent of a count; `variance` and `score_gain` of the score.
+    """
 
     window: Annotated[int, Bounds(2, 100)] = 3
     tolerance: Amount = 2.0

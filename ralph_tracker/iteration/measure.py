@@ -366,10 +366,10 @@ class MeasuredIteration(NamedTuple):
         if self.check_run is not None:
             shutil.rmtree(self.check_run.scratch, ignore_errors=True)
 
-    def tidy(self, number: int) -> None:
+    def pack_store(self, number: int) -> None:
         """Pack the store from time to time; it never fails."""
         if self.iteration_files is not None:
-            self.iteration_files.tidy(number)
+            self.iteration_files.pack_store(number)
 
 
 class IterationContext(NamedTuple):
@@ -411,7 +411,7 @@ class IterationContext(NamedTuple):
         iteration_files = IterationFiles(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
         keep = config.document["codebase"]["keep"]
-        if not (iteration_files.begins(keep) if self.loop is None else iteration_files.goes_on):
+        if not (iteration_files.prepare_keeping(keep) if self.loop is None else iteration_files.baseline_is_kept):
             return given
         try:
             if self.loop is None:
@@ -470,7 +470,7 @@ class IterationContext(NamedTuple):
             given = self.given(metrics)
             plan = with_plan(given.measurement, store.paths.root, loop.config.document.get("plan"))
             given = given._replace(measurement=plan)
-            if not IterationFiles(store).goes_on:
+            if not IterationFiles(store).baseline_is_kept:
                 return given
             reader = ReadOnlyFiles(store, folder / STORE)
             kept = reader.capture(state.lineage.head, state.lineage.segments)
@@ -605,7 +605,7 @@ def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
 def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
     """Raise InputError if metrics are handed in to a loop that measures, or the reverse."""
     if loop.origin == "given" and metrics is None:
-        raise InputError("this loop's metrics are handed in since its baseline; name them with --metrics FILE")
+        raise InputError("this loop's metrics are handed in, as its baseline was; pass --metrics FILE")
     if loop.origin == "measured" and metrics is not None:
         raise InputError("this loop is measured by its own checks since its baseline; leave --metrics out")
 

@@ -117,7 +117,9 @@ class Listing:
         if wanted in known:
             return known[wanted]
         if self.committed is None or not first <= wanted <= last:
-            raise LoopError(f"iteration {wanted} is not on record; loop {self.loop_id} has {first} to {last}")
+            raise LoopError(
+                f"iteration {wanted} is not on record; loop {self.loop_id} has iterations {first} to {last}"
+            )
         return RecordHistory(self.committed).one(wanted)
 
 

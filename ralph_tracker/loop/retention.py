@@ -153,7 +153,7 @@ def collect(
     store = LoopStore(paths_of(root, loop_id, environment))
     collector = Collector(store)
     if not collector.exists:
-        if collector.goes_on:
+        if collector.baseline_is_kept:
             raise StoreError(
                 f"{store.paths.shown}: the store is missing; nothing was changed, bring it back from a copy"
             )

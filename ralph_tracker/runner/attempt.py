@@ -309,7 +309,8 @@ _LOST: Final = frozenset({AttemptVerdict.CRASHED, AttemptVerdict.SILENT, Attempt
 def session_after(verdict: AttemptVerdict, before: str | None, heard: str | None) -> str | None:
     """Return the client's session that the next run may continue, None for a new one.
 
-    It is the one of a run that ended well. After a crash, which a session may be the cause of, it is a new one.
+    It is the one of a run that ended well. After a run that crashed, never started or said nothing it is a new one,
+    since the session may be the cause; after any other it is the one before.
     """
     if verdict in _ENDED_WELL:
         return heard
@@ -333,7 +334,7 @@ def step_after(
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)
-    if ran.changed or verdict in {AttemptVerdict.UNCHANGED, AttemptVerdict.OUT_OF_BUDGET, AttemptVerdict.DONE}:
+    if ran.changed or verdict in _ENDED_WELL:
         return Step("measure", why)
     if tried <= patience.retries:
         return Step("again", why, min(patience.pause_s * 2.0 ** (tried - 1), _LONGEST_PAUSE_S))

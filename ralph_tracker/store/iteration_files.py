@@ -40,7 +40,7 @@ SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
-_PACKED_EVERY: Final = 25
+_STORE_PACKED_EVERY: Final = 25
 _WHOLE: Final = 1 << 40
 STORE: Final = "store.git"
 
@@ -178,18 +178,18 @@ class IterationFiles:
         return self._store.exists
 
     @property
-    def goes_on(self) -> bool:
+    def baseline_is_kept(self) -> bool:
         """Return whether the baseline's files were kept, and so those of every iteration are."""
         return (self.paths.iteration(0) / MANIFEST).exists()
 
     def keeps(self, number: int) -> bool:
-        """Return whether an iteration's files were kept by its record, whether or not they can still be read."""
+        """Return whether an iteration's files were kept, according to its record; they may be unreadable now."""
         return is_kept(self.paths, number, MANIFEST) or self._committed.tree(number) is not None
 
-    def begins(self, keep: str) -> bool:
+    def prepare_keeping(self, keep: str) -> bool:
         """Return whether a new loop with metrics handed in keeps files, according to `codebase.keep`.
 
-        If not, what a call that was killed before the baseline left behind is removed.
+        If not, delete what a call that was killed before the baseline left behind.
         """
         if keep == "always" or (keep == "auto" and self._store.is_in_repository):
             return True
@@ -197,9 +197,9 @@ class IterationFiles:
         return False
 
     def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
-        """Create the store; the project's ignore rules, and what is given as the store has it, apply to the whole loop.
+        """Create the store and freeze the project's ignore rules, with `include` and `tracked`, for the whole loop.
 
-        What a call that was killed before the baseline left behind is removed: its rules may differ.
+        What a call that was killed before the baseline left behind is deleted: its rules may differ.
         """
         if not self._committed.exists:
             self._clear()
@@ -382,9 +382,9 @@ class IterationFiles:
         """Remove the mark of a restore, once it is recorded."""
         self._restoring.clear()
 
-    def tidy(self, number: int) -> None:
+    def pack_store(self, number: int) -> None:
         """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
-        if number % _PACKED_EVERY == 0:
+        if number % _STORE_PACKED_EVERY == 0:
             with suppress(StoreError):
                 self._store.pack()
 
@@ -461,7 +461,7 @@ class ReadOnlyFiles(IterationFiles):
 
     def __init__(self, committed: LoopRecords, folder: Path) -> None:
         super().__init__(committed)
-        if not self.exists and self.goes_on:
+        if not self.exists and self.baseline_is_kept:
             raise self._lost(0, "the store is missing")
         if not self.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")

@@ -1,4 +1,4 @@
-"""The paths of everything that is kept of a loop (product.md, "What is kept")."""
+"""The paths of everything that is kept of a loop (README, "What is kept")."""
 
 import re
 from functools import lru_cache
@@ -12,7 +12,7 @@ LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 SCHEMA_VERSION: Final = 1
 BASE: Final = Path(".aiwg") / "ralph"
 RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
-# How many iterations' records a pack has.
+# How many iterations' records a pack has. Packs are named by it: another number finds none of those on disk.
 PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
@@ -17,13 +17,12 @@ from ralph_tracker.core.records import SCHEMA_VERSION, Document, IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.files import to_json
-from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.loop_status import START_ANEW, Summary
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.reading import read_bytes, refuse_newer
 from ralph_tracker.store.records import after_plain
 
 Origin = Literal["given", "measured"]
-_RESTORE: Final = "restore it from a copy, or start with --new"
 
 
 class Replayed(NamedTuple):
@@ -158,7 +157,7 @@ class LoopReader(NamedTuple):
         name = f"{store.paths.shown}/loop.yaml"
         data = read_bytes(store.paths.loop_file)
         if data is None:
-            raise RecordError(f"{name}: missing; {_RESTORE}")
+            raise RecordError(f"{name}: missing; {START_ANEW}")
         try:
             document = load_yaml(data.decode("utf-8"), name)
             refuse_newer(document, name)
@@ -173,9 +172,9 @@ class LoopReader(NamedTuple):
             started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
             _ = document["environment"]  # the last key: a truncated file may still be valid YAML
         except (InputError, ConfigError) as error:
-            raise RecordError(f"{error}; {_RESTORE}") from None
+            raise RecordError(f"{error}; {START_ANEW}") from None
         except (KeyError, TypeError, ValueError):
-            raise RecordError(f"{name}: damaged; {_RESTORE}") from None
+            raise RecordError(f"{name}: damaged; {START_ANEW}") from None
         configured = configured_by(config.document) if origin == "measured" else frozenset()
         return cls(store, config, started, origin, configured)
 

@@ -27,6 +27,7 @@ _WRITTEN: Final = (
     *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
 )
 START = "run `ralph-tracker hook pre-loop` first"
+START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
 
@@ -91,7 +92,7 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
 def checked_root(root: Path) -> Path:
     """Return the project's root as an absolute path. Raises StoreError if it is not a folder."""
     if not root.is_dir():
-        raise StoreError(f"{root}: not a folder; name the project with --root")
+        raise StoreError(f"{root}: not a folder; --root takes the project's folder")
     resolved = root.resolve()
     _refuse_linked(resolved / BASE.parent, resolved / BASE)
     return resolved
@@ -233,7 +234,7 @@ def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
 def damaged_iteration(paths: LoopPaths, number: int) -> RecordError:
     """Return the error for a damaged iteration."""
     folder = f"{paths.shown}/iterations/{iteration_name(number)}"
-    return RecordError(f"iteration {number}: {folder} is damaged; restore it from a copy, or start with --new")
+    return RecordError(f"iteration {number}: {folder} is damaged; {START_ANEW}")
 
 
 def running(summary: Summary) -> Summary:

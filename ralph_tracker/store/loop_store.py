@@ -322,7 +322,7 @@ class LoopStore(LoopRecords):
         except RecordError:
             self.append_event({"event": "status", "status": status, "at": at})
 
-    def tidy(self, number: int) -> None:
+    def pack_old_records(self, number: int) -> None:
         """Pack the records of older iterations after every few; a failure is ignored, since the next time will do."""
         if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
             from ralph_tracker.store.packing import pack_records  # noqa: PLC0415  # for a long loop only

@@ -134,7 +134,7 @@ def test_a_root_that_is_no_folder_is_refused_by_every_command(project, metrics_o
     for command in every_command(project.file("metrics.json", metrics_of())):
         code = run([*map(str, command), "--root", str(root)])
         told = capsys.readouterr()
-        said = f"ralph-tracker: {root}: not a folder; name the project with --root\n"
+        said = f"ralph-tracker: {root}: not a folder; --root takes the project's folder\n"
         assert (code, told.out, told.err) == (1, "", said), command
     assert root.exists() is (kind == "file")
 

@@ -141,7 +141,10 @@ def test_a_junit_file_that_cannot_be_written_is_an_error_with_the_verdict_in_it(
     file = tmp_path / "none" / "verdict.xml"
     answer = ask("--junit", file)
     assert answer.code == 1
-    assert answer.complaint == f"{file}: No such file or directory; the gate says pass, name another --junit FILE"
+    assert (
+        answer.complaint
+        == f"{file}: No such file or directory; the gate's verdict is pass; choose another --junit FILE for it"
+    )
 
 
 def test_github_gets_words_annotations_and_a_summary(ask, tmp_path, monkeypatch):
@@ -231,7 +234,7 @@ def test_without_a_loop_it_says_what_to_do(project, named):
 def test_metrics_that_the_loop_needs_are_asked_for(running):
     answer = running.ralph("gate")
     assert answer.code == 1
-    assert answer.complaint.endswith("name them with --metrics FILE")
+    assert answer.complaint.endswith("pass --metrics FILE")
 
 
 def test_metrics_that_contradict_the_loop_are_refused(running):

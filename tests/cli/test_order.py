@@ -8,7 +8,7 @@ RUNNING = (
     "or use --new to abandon it, or --rebaseline to measure a new baseline"
 )
 ANOTHER = "start another one with `ralph-tracker hook pre-loop`"
-OVERRIDE = "an override needs both: --iteration N and --reason WHY"
+OVERRIDE = "--iteration N and --reason WHY need each other"
 
 
 def refused(project, said, *command, **left):
@@ -143,12 +143,20 @@ def test_the_next_iteration_may_be_named(running, metrics_of):
 def test_an_override_needs_a_number_and_a_reason(running, verb):
     refused(running, OVERRIDE, *verb, "--iteration", "1")
     refused(running, OVERRIDE, *verb, "--reason", "it looks good")
-    refused(running, "iteration 9 is not on record; there are 0 to 1", *verb, "--iteration", "9", "--reason", "x")
+    refused(
+        running,
+        "iteration 9 is not on record; the loop has iterations 0 to 1",
+        *verb,
+        "--iteration",
+        "9",
+        "--reason",
+        "x",
+    )
 
 
 @pytest.mark.parametrize("verb", ["show", "report"])
 def test_an_iteration_that_is_not_there_is_named_with_those_that_are(running, verb):
-    refused(running, "iteration 9 is not on record; loop ralph-001 has 0 to 1", verb, "9")
+    refused(running, "iteration 9 is not on record; loop ralph-001 has iterations 0 to 1", verb, "9")
 
 
 def test_accepting_what_was_never_raised_names_the_nearest(dropped):
@@ -160,7 +168,7 @@ def test_accepting_what_was_never_raised_names_the_nearest(dropped):
 
 @pytest.mark.parametrize("reason", ["", "  \n"], ids=["empty", "blank"])
 def test_accepting_needs_a_reason_that_says_something(dropped, reason):
-    refused(dropped, "accepting needs a reason: --reason WHY", "accept", "it2-test_deletion", "--reason", reason)
+    refused(dropped, "--reason must say why the alert is wrong", "accept", "it2-test_deletion", "--reason", reason)
 
 
 def test_accepting_twice_is_refused_and_once_changes_the_decision(dropped):

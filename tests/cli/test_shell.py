@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-# The loop of a user who has no Python: product.md, § Hooks; the agent's work is the next file of metrics.
+# The loop of a user who has no Python: the agent's work is the next file of metrics.
 LOOP = """\
 ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" || exit
 n=0

@@ -78,7 +78,7 @@ def test_a_loop_stays_measured_or_handed_in_as_its_baseline_was(workshop):
         workshop.tracker.post_iteration(GIVEN)
     assert workshop.turn().iteration == 1
     workshop.tracker.pre_loop(GIVEN, new=True)
-    with pytest.raises(InputError, match="name them with --metrics FILE"):
+    with pytest.raises(InputError, match="pass --metrics FILE"):
         workshop.turn()
     assert workshop.tracker.post_iteration(GIVEN).record.iteration == 1
 

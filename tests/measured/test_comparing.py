@@ -165,7 +165,7 @@ class TestDiff:
     def test_an_iteration_that_is_not_on_record_is_refused(self, said, words):
         code, out, err = said("diff", *words)
         assert (code, out) == (1, "")
-        assert err == "ralph-tracker: iteration 9 is not on record; loop ralph-001 has 0 to 3\n"
+        assert err == "ralph-tracker: iteration 9 is not on record; loop ralph-001 has iterations 0 to 3\n"
 
     def test_scores_are_as_of_now(self, said):
         scores = {score["name"]: score for score in json.loads(said("diff", 0, 1, "--json")[1])["scores"]}

@@ -187,7 +187,7 @@ def test_metrics_are_handed_in_where_the_loop_has_them_handed_in(workshop, metri
     assert found.verdict == "regression"
     record = workshop.tracker.post_iteration(metrics(tests_passed=9, tests_failed=1)).record
     assert found.record._replace(timestamp=record.timestamp) == record
-    with pytest.raises(InputError, match="name them with --metrics FILE"):
+    with pytest.raises(InputError, match="pass --metrics FILE"):
         ask(workshop)
 
 

@@ -212,7 +212,7 @@ def test_a_lost_store_is_refused_as_the_plain_files_are_all_that_is_left(long_lo
 
 
 def test_what_is_packed_is_collected_too(long_loop, ralph):
-    IterationFiles(LoopStore(long_loop.paths)).tidy(25)
+    IterationFiles(LoopStore(long_loop.paths)).pack_store(25)
     (before,) = (long_loop.paths.store / "objects" / "pack").glob("*.pack")
     size = before.stat().st_size
     found = collected_by(ralph, "--keep-last", 1, "--yes")

@@ -80,7 +80,8 @@ def test_a_decision_names_the_iteration_that_a_person_restored_instead(run_befor
 
 
 @pytest.mark.parametrize(
-    ("number", "message"), [(9, "iteration 9 is not on record; there are 0 to 3"), (-1, "is not on record")]
+    ("number", "message"),
+    [(9, "iteration 9 is not on record; the loop has iterations 0 to 3"), (-1, "is not on record")],
 )
 def test_an_unknown_iteration_is_not_restored(run_before, number, message):
     with pytest.raises(LoopError, match=message):
@@ -150,7 +151,7 @@ def damage_object(shop, path: str) -> None:
 
 def damage_pack(shop) -> None:
     """Put all that is kept into one pack, and spoil its table of contents."""
-    IterationFiles(LoopStore(shop.paths)).tidy(25)
+    IterationFiles(LoopStore(shop.paths)).pack_store(25)
     (pack,) = (shop.paths.store / "objects/pack").glob("*.pack")
     pack.chmod(0o644)
     pack.write_bytes(pack.read_bytes()[:-1])

@@ -45,7 +45,7 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
 }
 # Without these no iteration can follow: the frozen configuration, and the name of the loop where nobody says it.
 NEEDED = ("../current", "loop.yaml")
-WHAT_TO_DO = r"restore it from a copy, or start with --new$|name one with --loop-id: ralph-001$"
+WHAT_TO_DO = r"or start anew with `ralph-tracker hook pre-loop --new`$|name one with --loop-id: ralph-001$"
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 FLIPS = {"quick": 5, "sample": 100}.get(SWEEP, 500)
 # In haste, files like others (of an iteration in the middle, reports) are damaged in one way only.

@@ -135,7 +135,7 @@ def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench
 @pytest.mark.parametrize(("number", "packed"), [(24, False), (25, True), (26, False), (50, True)])
 def test_what_is_kept_is_packed_after_every_so_many_iterations(bench, number, packed):
     bench.record(0)
-    bench.iteration_files.tidy(number)
+    bench.iteration_files.pack_store(number)
     objects = bench.store.paths.folder / "store/objects"
     assert (not list(objects.glob("??/*"))) == packed
     assert bench.iteration_files.damage(0) == ()
@@ -144,7 +144,7 @@ def test_what_is_kept_is_packed_after_every_so_many_iterations(bench, number, pa
 def test_a_store_that_cannot_be_packed_fails_nothing(bench):
     bench.record(0)
     (bench.store.paths.store / "objects/pack").write_text("in the way")
-    bench.iteration_files.tidy(25)
+    bench.iteration_files.pack_store(25)
     assert bench.iteration_files.damage(0) == ()
 
 

@@ -41,7 +41,7 @@ class TestOpenLoop:
 
     def test_that_has_lost_its_document_is_refused(self, loop):
         loop.paths.loop_file.unlink()
-        with pytest.raises(RecordError, match=r"loop\.yaml: missing; restore it from a copy"):
+        with pytest.raises(RecordError, match=r"loop\.yaml: missing; copy it back from a backup"):
             opened(loop)
 
     def test_makes_the_state_again_where_it_is_damaged(self, loop):
@@ -70,7 +70,7 @@ class TestOpenLoop:
         document = yaml.safe_load(loop.paths.loop_file.read_text())
         change(document)
         loop.paths.loop_file.write_text(yaml.safe_dump(document))
-        with pytest.raises(RecordError, match=r"^\.aiwg/ralph/ralph-001/loop\.yaml: .*; restore it") as told:
+        with pytest.raises(RecordError, match=r"^\.aiwg/ralph/ralph-001/loop\.yaml: .*; copy it back") as told:
             opened(loop)
         assert words in str(told.value)
         assert "\n" not in str(told.value)
@@ -90,5 +90,7 @@ class TestOpenLoop:
     @pytest.mark.parametrize("data", [b"", b"- 1", b"a: [", b"\xff\xfe", None], ids=["", "[]", "no yaml", "x", "gone"])
     def test_is_refused_where_nothing_can_be_read(self, loop, data):
         loop.paths.loop_file.unlink() if data is None else loop.paths.loop_file.write_bytes(data)
-        with pytest.raises(RecordError, match="restore it from a copy, or start with --new"):
+        with pytest.raises(
+            RecordError, match="copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
+        ):
             opened(loop)

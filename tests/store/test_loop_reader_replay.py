@@ -147,7 +147,7 @@ class TestReplay:
         driven.start()
         driven.turn()
         (driven.paths.iteration(0) / "tests.json").unlink()
-        with pytest.raises(RecordError, match=r"^iteration 0: .*iteration-000 is damaged; restore it from a copy"):
+        with pytest.raises(RecordError, match=r"^iteration 0: .*iteration-000 is damaged; copy it back from a backup"):
             replay(LoopStore(driven.paths), "ralph-001", Rules())
 
     def test_goes_on_from_the_target_of_a_rollback(self, driven):

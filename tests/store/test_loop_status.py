@@ -63,7 +63,7 @@ class TestLoopThatIsMeant:
             current_loop(ProjectPaths(driven.root))
 
     def test_needs_a_folder_as_root(self, driven):
-        with pytest.raises(StoreError, match=r"not a folder; name the project with --root"):
+        with pytest.raises(StoreError, match=r"not a folder; --root takes the project's folder"):
             checked_root(driven.root / "missing")
 
 
@@ -115,7 +115,9 @@ class TestSummary:
         driven.turn()
         driven.paths.state.unlink()
         (driven.paths.iteration(1) / "state.json").unlink()
-        with pytest.raises(RecordError, match=r"^iteration 1: .* is damaged; restore it from a copy, or start with"):
+        with pytest.raises(
+            RecordError, match=r"^iteration 1: .* is damaged; copy it back from a backup, or start anew with"
+        ):
             summary_at(driven.paths)
 
     def test_is_refused_where_no_iteration_is_there(self, driven):

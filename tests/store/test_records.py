@@ -54,20 +54,20 @@ class TestState:
     @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
     def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
-        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
             committed.state(committed.summary(), Rules())
 
     @pytest.mark.parametrize("components", [["unknown"], ["pass_rate"], 7], ids=str)
     def test_is_refused_where_the_components_are_none_of_the_loop(self, three, committed, components):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain["basis"].update(components=components))
-        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
             committed.state(committed.summary(), Rules())
 
     @pytest.mark.parametrize("value", [7, "x", [{}]], ids=["a number", "a text", "a list"])
     @pytest.mark.parametrize("key", ["basis", "line", "frontier"])
     def test_is_refused_where_a_part_is_of_another_kind(self, three, committed, key, value):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.update({key: value}))
-        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; restore it"):
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
             committed.state(committed.summary(), Rules())
 
 

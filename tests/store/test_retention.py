@@ -111,7 +111,7 @@ def test_whatever_stays_comes_back_byte_for_byte(copy, prepared, tmp_path_factor
         for number in selected:
             loop.tracker.select_output(iteration=number, reason="why", finish=False)
         if packed:
-            IterationFiles(LoopStore(loop.paths)).tidy(25)
+            IterationFiles(LoopStore(loop.paths)).pack_store(25)
         found = gc(loop, keep_last)
         after = exported(loop, tmp_path_factory.mktemp("after") / "x")
         assert after.keys() == before.keys() - found.going.keys()

@@ -243,6 +243,9 @@ def not_kept(content: str) -> NoSnapshotError:
     number = content.removeprefix(ITERATIONS)
     if number != content:
         return NoSnapshotError(f"iteration {number} has no snapshot; `ralph-tracker history` names those")
+    undo = content.removeprefix(SAFETY)
+    if undo != content:
+        return NoSnapshotError(f"no restore has the undo id {undo}; `ralph-tracker restore --list` lists them")
     return NoSnapshotError(f"nothing is kept as {content}; name an iteration, or an id that a restore has printed")
 
 
