@@ -19,7 +19,7 @@ _WHERE: Final = {
     "Event": "events",
     "FileChanged": "events",
     "FileRead": "events",
-    "Guidance": "held_message",
+    "Guidance": "continuation",
     "Interaction": "callbacks",
     "InteractiveProgressEvaluator": "evaluators",
     "LLMProgressEvaluator": "evaluators",

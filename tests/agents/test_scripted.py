@@ -55,7 +55,7 @@ def test_after_the_last_step_there_is_nothing_to_do(project):
 @pytest.mark.parametrize(
     ("edits", "error", "words"),
     [
-        ("replace: {a.txt: [{find: four, with: five}]}", InputError, "'four' stands there 0 times, not once"),
+        ("replace: {a.txt: [{find: four, with: five}]}", InputError, "'four' occurs 0 times, not once"),
         ("replace: {none.txt: [{find: a, with: b}]}", StoreError, "No such file"),
         ("write: {../out.txt: x}", InputError, "outside the project"),
         ("delete: [../../a.txt]", InputError, "outside the project"),
