@@ -18,6 +18,7 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.measure import (
     Checkout,
     IterationContext,
+    MeasuredIteration,
     Source,
     configured_by,
     refuse_other_origin,
@@ -190,11 +191,10 @@ class Tracker(NamedTuple):
                 summary = running(recovered(loop, unfinished=unfinished))
                 number = summary.iteration + 1
                 context = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
-                refuse_other_origin(loop, metrics)
-                given = None if metrics is None else context.given(metrics)
                 if iteration is not None and iteration != number:
-                    return Recorded(repeated(loop, summary, iteration, given), new=False)
-                store.begin(number)
+                    return Recorded(repeated(loop, summary, iteration, _handed_in(context, loop, metrics)), new=False)
+                store.begin(number)  # from here on, whatever interrupts it, nobody decides on the iteration before
+            given = _handed_in(context, loop, metrics)
             state, summary = loop.state(summary)
             if given is None:
                 measured = context.observed(
@@ -390,6 +390,12 @@ class Tracker(NamedTuple):
                     beside = {} if alert.id == alert_id else {"with": alert_id}
                     store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()
+
+
+def _handed_in(context: IterationContext, loop: LoopReader, metrics: Source | None) -> MeasuredIteration | None:
+    """Return the metrics that were handed in, None if the checks measure. Raises InputError for the other."""
+    refuse_other_origin(loop, metrics)
+    return None if metrics is None else context.given(metrics)
 
 
 def _export(loop: LoopReader) -> None:

@@ -61,7 +61,7 @@ class Checkout:
             "GIT_CEILING_DIRECTORIES": str(self.root.parent),
             "MYPY_CACHE_DIR": str(self.mypy_cache),
         }
-        unmeasured = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST_XDIST"))}
+        unmeasured = {name: value for name, value in os.environ.items() if not name.startswith(("COV", "PYTEST_"))}
         done = subprocess.run(
             command, cwd=self.root, env=unmeasured | own, input=said, capture_output=True, text=True, check=False
         )

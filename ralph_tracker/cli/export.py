@@ -54,7 +54,7 @@ def command(  # noqa: PLR0917  # as click passes them
     """Send the iterations that are not there yet, or write all of them as a table.
 
     Servers are named by the environment: MLFLOW_TRACKING_URI, OTEL_EXPORTER_OTLP_ENDPOINT. Repeating it sends nothing
-    twice; interrupted, the same command goes on. Secret values are masked, and no command, variable or path of the
+    twice; interrupted, the same command continues. Secret values are masked, and no command, variable or path of the
     configuration is sent.
     """
     if every and loop_id is not None:

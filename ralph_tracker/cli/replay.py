@@ -74,7 +74,7 @@ def command(  # noqa: PLR0917  # as click passes them
 ) -> int:
     """Run the checks at each commit from where TO left FROM, judge them in order, and name the one to take.
 
-    Working tree, index, stash and refs are not touched. Interrupted, the same command goes on.
+    Working tree, index, stash and refs are not touched. Interrupted, the same command continues.
     """
     from ralph_tracker.replay.history import Choice, History
     from ralph_tracker.replay.replay import Replay, ReplayOptions

@@ -1,7 +1,6 @@
 """Whole paths as a shell walks them: real processes, metrics from files, nothing but exit codes to go by."""
 
 import os
-import signal
 import subprocess
 from pathlib import Path
 
@@ -157,22 +156,3 @@ def test_a_full_disk_behind_the_output_is_named_and_nothing_recorded_is_lost(sh,
     done = sh(script, METRICS=str(metrics((0.5, 8))))
     assert done.stderr == ("ralph-tracker: standard output: No space left on device; recorded iterations are kept\n")
     assert done.stdout.startswith("1\nloop ralph-001: running, iteration 0 (")
-
-
-def test_an_interrupted_iteration_is_not_on_record_and_says_so_until_one_is(project, program, metrics_of):
-    project.started()
-    fifo = project.root.parent / "slow.yaml"
-    os.mkfifo(fifo)
-    command = [program, "hook", "post-iteration", "--root", project.root, "--metrics", fifo]
-    with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running,
-        fifo.open("wb"),  # opens once the other side is reading
-    ):
-        running.send_signal(signal.SIGINT)
-        out, err = running.communicate(timeout=60)
-    assert (running.returncode, out) == (130, "")
-    assert err == "ralph-tracker: interrupted; recorded iterations are kept\n"
-    refused = project.hook("loop-decision")
-    assert (refused.code, refused.err.split(";")[0]) == (1, "ralph-tracker: iteration 1 was not recorded")
-    project.must("post-iteration", metrics_of())
-    assert project.hook("loop-decision").code == 0

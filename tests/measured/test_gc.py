@@ -75,7 +75,7 @@ def test_without_yes_it_says_what_would_go_and_changes_nothing(long_loop, ralph,
     after = {name: data for name, data in own_files(long_loop.root).items() if not name.endswith("lock")}
     assert (code, before) == (0, after)
     assert "files of iterations 1 to 3 to delete" in out
-    assert "stays: iteration 4, the best" in out
+    assert "kept: iteration 4, the best" in out
     assert "next: `ralph-tracker gc --yes`" in out
 
 

@@ -190,7 +190,7 @@ class TestWhatCannotBeLookedInto:
         capsys.readouterr()
         assert run(["integrity", *where]) == 1
         error = capsys.readouterr().err
-        assert "nobody compared its files and tests" in error
+        assert "its files and tests were not compared" in error
         assert "codebase.keep: always" in error
 
     def test_a_baseline_is_compared_with_nothing(self, workshop):

@@ -65,7 +65,7 @@ def test_what_needs_a_person_ends_it_with_the_next_step(planned, said, step, beg
     code, out, _ = said(planned.scripted(a=[step]), "--max-cost-usd", "0.5")
     assert code == 12
     assert begins in "\n".join(out)
-    assert "next: the same command goes on" in "\n".join(out)
+    assert "next: run the same command again to continue" in "\n".join(out)
 
 
 def test_ctrl_c_ends_it_as_asked(planned, said):

@@ -75,7 +75,7 @@ def test_cost_stands_beside_the_score_and_ends_the_loop(project):
 
 def test_an_unknown_cost_is_said_where_a_limit_depends_on_it(project):
     project.drive(project.scripted(step(4, 0)), max_iterations=1, max_cost_usd=5.0)
-    assert any("what iteration 1 cost is unknown" in line for line in project.screen.lines)
+    assert any("the cost of iteration 1 is unknown" in line for line in project.screen.lines)
     assert "cost_usd" not in project.records()[1]["usage"]
 
 
@@ -138,7 +138,7 @@ class TestGoingWrong:
         outcome = project.drive(project.scripted(*steps), prompt_file=None)
         assert outcome.reason == "No meaningful progress for 3 iterations"
         assert len(project.records()) == 1 + 3 + 2
-        told = [line.strip() for line in project.screen.lines if "is told" in line]
+        told = [line.strip() for line in project.screen.lines if "is warned" in line]
         ends = "the agent is warned; the loop ends after {} without progress"
         assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
         prompt = (project.folder / "prompt.md").read_text()
