@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -53,9 +54,12 @@ def projects(tmp_path_factory):
 
 
 def records(root: Path) -> dict[tuple[str, int], dict]:
-    """Read the records as they lie on disk."""
-    files = sorted(root.glob(".aiwg/ralph/*/iterations/*/metrics.json"))
-    documents = [json.loads(file.read_text())["iteration_metrics"] for file in files]
+    """Read the records as they lie on disk, those of older iterations in their packs."""
+    texts = [file.read_bytes() for file in root.glob(".aiwg/ralph/*/iterations/*/metrics.json")]
+    for file in root.glob(".aiwg/ralph/*/packed/*.zip"):
+        with ZipFile(file) as pack:
+            texts += [pack.read(name) for name in pack.namelist() if name.endswith("/metrics.json")]
+    documents = [json.loads(text)["iteration_metrics"] for text in texts]
     return {(each["loop_id"], each["iteration"]): each for each in documents}
 
 
