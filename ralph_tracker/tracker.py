@@ -253,9 +253,7 @@ class Tracker(NamedTuple):
         with store.writing("restore") as unfinished:
             summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
-                raise LoopError(
-                    f"iteration {number} is not on record; the loop has iterations 0 to {summary.iteration}"
-                )
+                raise _not_on_record(number, summary)
             return restore(store, summary, number, stamp(self.clock.now()))
 
     def undo(self, undo_id: str) -> str:
@@ -335,9 +333,7 @@ class Tracker(NamedTuple):
             state, summary = loop.state(summary)
             rows, lost = store.rows()
             if iteration is not None and iteration not in {row["iteration"] for row in rows}:
-                raise LoopError(
-                    f"iteration {iteration} is not on record; the loop has iterations 0 to {summary.iteration}"
-                )
+                raise _not_on_record(iteration, summary)
             scorer = state.scorer
             contenders = [contender_of(row, scorer) for row in rows]
             rules = loop.config.rules
@@ -390,6 +386,10 @@ class Tracker(NamedTuple):
                     beside = {} if alert.id == alert_id else {"with": alert_id}
                     store.append_event({"event": "accept", **event, **beside})
             return loop.rebuilt()
+
+
+def _not_on_record(number: int, summary: Summary) -> LoopError:
+    return LoopError(f"iteration {number} is not on record; the loop has iterations 0 to {summary.iteration}")
 
 
 def _handed_in(context: IterationContext, loop: LoopReader, metrics: Source | None) -> MeasuredIteration | None:

@@ -62,9 +62,8 @@ def _write_pack(paths: LoopPaths, numbers: range) -> None:
     with ZipFile(file, "w") as pack:
         for path in (path for number in numbers for path in _plain_files(paths, number)):
             data, rights = read_bytes(path) or b"", path.stat().st_mode
-            member = ZipInfo(
-                path.relative_to(paths.folder).as_posix()
-            )  # without its time: the same records give the same pack
+            # Without its time: the same records give the same pack.
+            member = ZipInfo(path.relative_to(paths.folder).as_posix())
             member.compress_type, member.external_attr = ZIP_DEFLATED, rights << 16
             pack.writestr(member, data)
             mode, size = mode & rights, size + len(data)
