@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import pickle
 import select
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,6 +18,7 @@ from ralph_tracker.iteration.gate import Gate, gate
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.tracker import Tracker
+from tests.forked import forked
 
 # Laws that name no number of examples: few in each run, many where they are asked for (make test-slow).
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
@@ -80,22 +80,15 @@ def as_user() -> Callable[[Callable[[], Any]], Any]:
     """Call something in a process that the rights of files hold back, whoever runs the tests."""
 
     def call(act: Callable[[], Any]) -> Any:
-        reader, writer = os.pipe()
-        child = os.fork()
-        if not child:
+        def within_rights() -> tuple[bool, Any]:
+            if os.geteuid() == 0 and not _obey_rights():
+                return False, None
             try:
-                held_back = os.geteuid() != 0 or _obey_rights()
-                os.write(writer, pickle.dumps((held_back, act() if held_back else None)))
+                return True, act()
             except StoreError as error:
-                os.write(writer, pickle.dumps((True, error)))
-            finally:
-                os._exit(0)
-        os.close(writer)
-        with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
-            told = pipe.read()
-        os.waitpid(child, 0)
-        assert told, "the call failed in a way of its own"
-        held_back, found = pickle.loads(told)
+                return True, error
+
+        held_back, found = forked(within_rights, dict(os.environ), Path.cwd())
         if not held_back:
             pytest.skip("root reads everything here: this system does not let a process give that up")
         return found

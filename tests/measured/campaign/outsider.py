@@ -4,7 +4,6 @@ import contextlib
 import io
 import json
 import os
-import pickle
 import re
 import resource
 import shutil
@@ -20,6 +19,7 @@ from typing import Any, NamedTuple
 
 import ralph_tracker
 from ralph_tracker.cli.app import run
+from tests.forked import forked
 
 from ..faults.promised import timeless  # noqa: TID252  # the same times
 
@@ -123,35 +123,6 @@ class Shell:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([*words, "--root", str(self.root)])
         return Told(code, out.getvalue(), err.getvalue())
-
-
-def forked(act: Callable[[], Any], environment: Mapping[str, str], folder: Path) -> Any:
-    """Return what a function returns in a fork of this process; raise what it raised there."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os.close(reader)
-            os.environ.clear()
-            os.environ.update(environment)
-            os.chdir(folder)
-            try:
-                answer: tuple[Any, Exception | None] = act(), None
-            except Exception as error:
-                answer = None, RuntimeError(f"{type(error).__name__}: {error}")
-            with open(writer, "wb") as pipe:  # noqa: PTH123  # a descriptor
-                pipe.write(pickle.dumps(answer))
-        finally:
-            os._exit(0)
-    os.close(writer)
-    with open(reader, "rb") as pipe:  # noqa: PTH123  # a descriptor
-        told = pipe.read()
-    os.waitpid(child, 0)
-    assert told, "the fork has died"
-    value, error = pickle.loads(told)
-    if error is not None:
-        raise error
-    return value
 
 
 def kill_after(process: subprocess.Popen[bytes], delay_s: float) -> bool:
