@@ -46,7 +46,10 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for a terminal that cannot show it
-    code = run(sys.argv[1:])
+    try:
+        code = run(sys.argv[1:])
+    except (MemoryError, SystemError):  # none is left for the message of another error, nor for a log of it
+        code = _out_of_memory()
     gc.freeze()  # the process ends: a last collection would be a sixth of its time
     sys.exit(code)
 
@@ -128,12 +131,21 @@ def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | N
 def _failed(error: Exception) -> int:
     """Say in one line that the machine has refused something, else write a log of the bug."""
     if isinstance(error, MemoryError):
-        complain(f"out of memory; {_ON_RECORD}")
-    elif isinstance(error, OSError) and error.errno in _REFUSALS:
-        what = f"{error.filename}: " if error.filename else ""
-        complain(f"{what}{error.strerror}; {_ON_RECORD}")
+        return _out_of_memory()
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
+    elif isinstance(error, ImportError) and (error.path or "").endswith(".so"):  # one that cannot be mapped
+        what = f"Python cannot load a library: {error}"
+    elif isinstance(error, SystemError):  # its importer loses a MemoryError at times
+        what = f"Python failed, as it does when memory runs out: {error}"
     else:
         return _bug(error)
+    complain(f"{what}; {_ON_RECORD}")
+    return EXIT_FAILURE
+
+
+def _out_of_memory() -> int:
+    complain(f"out of memory; {_ON_RECORD}")
     return EXIT_FAILURE
 
 

@@ -187,10 +187,12 @@ class Refused(list):
     ("error", "said"),
     [
         (MemoryError(), "out of memory"),
+        (SystemError("no error set"), "Python failed, as it does when memory runs out: no error set"),
+        (ImportError("cannot be mapped", path="/a.so"), "Python cannot load a library: cannot be mapped"),
         (OSError(errno.EMFILE, "Too many open files"), "Too many open files"),
         (OSError(errno.ENOSPC, "No space left on device", "/some/file"), "/some/file: No space left on device"),
     ],
-    ids=["memory", "open files", "space"],
+    ids=["memory", "interpreter", "library", "open files", "space"],
 )
 def test_a_limit_of_the_machine_is_one_line_and_no_bug(capsys, error, said):
     assert run(Refused(error)) == 1

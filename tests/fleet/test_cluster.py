@@ -41,7 +41,7 @@ checks:
     reports: ["{reports}/junit.xml"]
 """
 # The commits by which the gain of two workers is measured: an even number of the same work.
-EQUAL, EQUAL_TESTS, EQUAL_ROUNDS = 10, 8, 4_000_000
+EQUAL, EQUAL_TESTS, EQUAL_ROUNDS = 10, 8, 7_000_000
 LEAST_GAIN = 1.7
 LEAST_AT_ONCE = 1.3  # on a busy machine; starting the workers' Python takes a part of the time
 QUIET_LOAD = 0.7
