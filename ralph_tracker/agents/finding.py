@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
-from ralph_tracker.iteration.listed_findings import ListedFindings
+from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics
 from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems, first_words
 from ralph_tracker.report.text import for_terminal
 
@@ -183,7 +183,7 @@ def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
 
 
 def _of_files(problems: RemainingProblems, where: str) -> Iterator[Section]:
-    listed = problems.listed or ListedFindings()
+    listed = problems.listed or ListedDiagnostics()
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)

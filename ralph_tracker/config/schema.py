@@ -19,7 +19,7 @@ from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.short_words import shortened
 from ralph_tracker.core.rules import CHECK_TIMEOUT, Bounds, Rules, SelectionMode, Share, other_names
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.formats.lint.lint_report import Severity
+from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.steering.continuation import ContinuationRules
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 

@@ -1,12 +1,25 @@
 """The table of formats, and how bytes are recognised: by content, never by file name.
 
-A new format is one file with `sniff` and `read`, one line in the table below, one folder in fixtures/reports/.
+A new format is one file with `sniff`, `read` and, for a linter or type checker, `diagnostics`, one line in the table
+below, one folder in fixtures/reports/.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from importlib import import_module
+from itertools import islice
 from typing import Final, Literal, NamedTuple, Protocol, cast
 
+from ralph_tracker.formats.diagnostics import (
+    MOST,
+    Diagnostic,
+    Row,
+    Severity,
+    code_text,
+    first_line,
+    overridden_severity,
+    severity_of,
+)
 from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report import EMPTY, Kind, Report, Unreadable
 from ralph_tracker.formats.report_bytes import Content
@@ -22,6 +35,10 @@ class _Module(Protocol):
     def sniff(self, content: Content, /) -> bool: ...
 
     def read(self, content: Content, /) -> Report: ...
+
+    def diagnostics(self, content: Content, /) -> Iterable[Row]:
+        """Yield the findings with their places; only modules of linters and type checkers have it."""
+        ...
 
 
 class Format(NamedTuple):
@@ -43,6 +60,10 @@ class Format(NamedTuple):
     def read(self, content: Content) -> Report:
         """Return the report. Raises DamageError."""
         return self._module.read(content)
+
+    def diagnostics(self, content: Content) -> Iterable[Row]:
+        """Return the findings of a linter or type checker; nothing of other kinds. Raises DamageError in between."""
+        return self._module.diagnostics(content) if self.kind in ("lint", "types") else ()
 
     @property
     def _module(self) -> _Module:
@@ -103,6 +124,8 @@ BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 _JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
 _SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
 _OPENING: Final = 4096
+_MOST_LISTED_BYTES: Final = 20_000_000
+_MISSHAPEN: Final = (KeyError, TypeError, IndexError, AttributeError, ValueError)
 _MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
@@ -129,6 +152,36 @@ def read(
     mocha and Dart are named by the path below them, and by the last part of the path if it is below none.
     """
     return _read(data, format, limits, folders).result
+
+
+def diagnostics(
+    data: bytes,
+    *,
+    format: str | None = None,  # noqa: A002
+    severity: Mapping[str, Severity] | None = None,
+) -> tuple[Diagnostic, ...]:
+    """Return the errors and warnings of a report with their places, at most 5,000; () for what has none.
+
+    `format` is as in `read`. A report above 20 MB is not listed; a finding without a file is left out, and damage ends
+    the list without an error: `read` tells of it. `severity` overrides by prefix of the code.
+    """
+    content = Content(data)
+    if len(data) > _MOST_LISTED_BYTES or not content.opening:
+        return ()
+    chosen = recognise(content) if format is None else BY_NAME.get(format)
+    return () if chosen is None else tuple(islice(_diagnostics(chosen.diagnostics(content), severity or {}), MOST))
+
+
+def _diagnostics(rows: Iterable[Row], overrides: Mapping[str, Severity]) -> Iterator[Diagnostic]:
+    with suppress(DamageError, *_MISSHAPEN):
+        for file, line, code, word, message in rows:
+            name = code_text(code)
+            how = severity_of(word, name)
+            if how != "none":
+                how = overridden_severity(name, overrides) or how
+            if isinstance(file, str) and file and how in ("error", "warning"):
+                at = int(line) if str(line).isdecimal() else None
+                yield Diagnostic(file, at or None, name, first_line(message), how)
 
 
 def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Reading:  # noqa: A002

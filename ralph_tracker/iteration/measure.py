@@ -16,10 +16,10 @@ from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
-from ralph_tracker.formats.lint.lint_report import Severity
+from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
-from ralph_tracker.iteration.listed_findings import FILE as FINDINGS
-from ralph_tracker.iteration.listed_findings import ListedFindings, listed, listed_document
+from ralph_tracker.iteration.listed_diagnostics import FILE as FINDINGS
+from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics, listed, listed_document
 from ralph_tracker.iteration.rerun import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
@@ -189,7 +189,7 @@ class CheckRun(NamedTuple):
     ran: tuple[CheckResult, ...] = ()
     judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
-    listed: ListedFindings = ListedFindings()
+    listed: ListedDiagnostics = ListedDiagnostics()
 
     def fill(self, folder: Path, iteration_files: IterationFiles, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
@@ -262,7 +262,7 @@ def observe(
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
     covered = facts.covered_lines() or None
-    new_lines = facts.new_lines() if measured.complaints or covered else {}
+    new_lines = facts.new_lines() if measured.diagnostics or covered else {}
     return CheckRun(
         metrics=metrics,
         tests=measured.tests,
@@ -274,7 +274,7 @@ def observe(
         ran=results,
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
-        listed=listed(measured.complaints, new_lines, covered),
+        listed=listed(measured.diagnostics, new_lines, covered),
     )
 
 

@@ -9,8 +9,8 @@ from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, quantity
 from ralph_tracker.errors import RecordError, StoreError
-from ralph_tracker.formats.complaints import first_line
-from ralph_tracker.iteration.listed_findings import ListedFindings, listed_findings
+from ralph_tracker.formats.diagnostics import first_line
+from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics, listed_diagnostics
 from ralph_tracker.store.records import LoopRecords
 
 SIZE_CAP: Final = 1_000_000
@@ -106,7 +106,7 @@ class RemainingProblems(NamedTuple):
     held_back: int = 0
     not_loaded: Mapping[str, str] = {}
     lost: Mapping[str, str] = {}
-    listed: ListedFindings | None = None
+    listed: ListedDiagnostics | None = None
 
 
 def remaining_problems(committed: LoopRecords, number: int, root: Path | None = None) -> RemainingProblems | None:
@@ -136,7 +136,7 @@ def remaining_problems(committed: LoopRecords, number: int, root: Path | None = 
         held_back=sum(name.startswith(HELD_BACK) for name in names),
         not_loaded=_without_held_back(measurement.not_loaded),
         lost=_without_held_back(_lost(alerts, tests)),
-        listed=listed_findings(committed, number),
+        listed=listed_diagnostics(committed, number),
     )
 
 

@@ -15,10 +15,9 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.formats.complaints import Complaint, complaints
+from ralph_tracker.formats.diagnostics import Diagnostic, Severity
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.lint.lint_report import Severity
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, read
+from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport
 from ralph_tracker.formats.tests.test_report import add_tests
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Unreadable
@@ -85,7 +84,7 @@ class CheckTotals(NamedTuple):
     to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
     suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
     whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
-    None without such a check. `coverage` is the sum of its reports, None where it is missing. `complaints` are the
+    None without such a check. `coverage` is the sum of its reports, None where it is missing. `diagnostics` are the
     findings of linters, type checkers and failed builds, with the group of each and paths relative to the project.
     """
 
@@ -97,7 +96,7 @@ class CheckTotals(NamedTuple):
     integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     coverage: CoverageReport | None = None
-    complaints: tuple[tuple[Group, Complaint], ...] = ()
+    diagnostics: tuple[tuple[Group, Diagnostic], ...] = ()
 
 
 def measured_kind(check: Check) -> str | None:
@@ -166,7 +165,7 @@ class _Totals:
         self._builds: list[bool] = []
         self._measures: dict[str, Measure] = {}
         self._integrity: bytes | str | None = None
-        self._complaints: list[tuple[Group, Complaint]] = []
+        self._diagnostics: list[tuple[Group, Diagnostic]] = []
 
     def ran(self, name: str, kind: str | None) -> None:
         """Add a check that ran, in its place among the others."""
@@ -187,10 +186,10 @@ class _Totals:
             if not result.finished.succeeded and result.check.held_back is None:
                 found = first_error(self._relative(_output(result)))
                 if found is not None:
-                    complaint = Complaint(found.file or result.check.name, found.number, "", found.line)
+                    diagnostic = Diagnostic(found.file or result.check.name, found.number, "", found.line)
                 else:
-                    complaint = Complaint(result.check.name, None, "", _ending(result))
-                self._complaints.append((Group.BUILD, complaint))
+                    diagnostic = Diagnostic(result.check.name, None, "", _ending(result))
+                self._diagnostics.append((Group.BUILD, diagnostic))
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
@@ -222,9 +221,9 @@ class _Totals:
         """Keep the findings of a report by place; those of held-back checks are not for the agent."""
         data = _bytes(found, result.secrets)
         if result.check.held_back is None and isinstance(data, bytes):
-            for each in complaints(data, format=result.check.format, severity=self._severity):
+            for each in diagnostics(data, format=result.check.format, severity=self._severity):
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
-                self._complaints.append((group, each._replace(file=file, message=self._relative(each.message))))
+                self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
 
     def partly_built(self, result: CheckResult) -> None:
         """Record what did not compile according to the output, although other tests ran."""
@@ -313,7 +312,7 @@ class _Totals:
             integrity=self._integrity,
             not_loaded=self._not_loaded,
             coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
-            complaints=tuple(self._complaints),
+            diagnostics=tuple(self._diagnostics),
         )
 
     def _explain(self, values: Mapping[str, Any]) -> None:

@@ -14,8 +14,8 @@ import msgspec
 
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
 from ralph_tracker.errors import StoreError
-from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals
@@ -59,7 +59,7 @@ class _Kept(NamedTuple):
     not_compared: str | None
     not_loaded: Mapping[str, str]
     coverage: _Coverage | None
-    complaints: tuple[tuple[Group, Complaint], ...]
+    diagnostics: tuple[tuple[Group, Diagnostic], ...]
     finished: Mapping[str, Finished]
 
 
@@ -135,7 +135,7 @@ class ResultsCache(NamedTuple):
             integrity=kept.not_compared if kept.compared is None else kept.compared,
             not_loaded=kept.not_loaded,
             coverage=None if kept.coverage is None else CoverageReport(*kept.coverage),
-            complaints=kept.complaints,
+            diagnostics=kept.diagnostics,
         )
         return Results(totals, tuple(result_of(check, kept.finished[check.name], folder) for check in checks), folder)
 
@@ -157,7 +157,7 @@ def _kept(totals: CheckTotals, ran: tuple[CheckResult, ...]) -> _Kept:
         not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
         not_loaded=totals.not_loaded,
         coverage=None if totals.coverage is None else _coverage(totals.coverage),
-        complaints=totals.complaints,
+        diagnostics=totals.diagnostics,
         finished={each.check.name: each.finished for each in ran},
     )
 

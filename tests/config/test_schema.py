@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ralph_tracker.config.load import rules_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.rules import DIMENSIONS, SELECTION_MODES, Rules
-from ralph_tracker.formats.lint.lint_report import SEVERITIES
+from ralph_tracker.formats.diagnostics import SEVERITIES
 from tests.tables import table
 
 CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]

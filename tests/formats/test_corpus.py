@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.lint import lint_report as severity
+from ralph_tracker.formats.diagnostics import severity_of_word
 from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
 from tests.tables import table
 
@@ -138,7 +138,7 @@ def test_the_words_of_a_linter_become_severities(row):
     expected = json.loads(row["expected_json"])
     wanted = Counter()
     for word, number in levels(expected).items():
-        wanted[severity.given(word) or "warning"] += number
+        wanted[severity_of_word(word) or "warning"] += number
     if not wanted:
         return
     wanted += Counter(error=expected.get("errors", 0), warning=expected.get("warnings", 0))

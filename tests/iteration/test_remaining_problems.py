@@ -9,8 +9,8 @@ import pytest
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.formats.complaints import Complaint
-from ralph_tracker.iteration.listed_findings import KEPT, ListedFinding, listed, listed_findings
+from ralph_tracker.formats.diagnostics import Diagnostic
+from ralph_tracker.iteration.listed_diagnostics import KEPT, ListedDiagnostic, listed, listed_diagnostics
 from ralph_tracker.iteration.remaining_problems import (
     FailingTest,
     SourceLine,
@@ -155,7 +155,7 @@ def test_a_failed_build_without_an_error_line_is_found_by_its_last_words(project
 @pytest.mark.parametrize("damage", ["", "{}", '{"findings": 1, "counts": {}, "uncovered": null}'])
 def test_findings_that_cannot_be_read_are_unknown(project, damage):
     (project.records.paths.iteration(0) / "findings.json").write_text(damage)
-    assert listed_findings(project.records, 0) is None
+    assert listed_diagnostics(project.records, 0) is None
 
 
 def test_without_coverage_by_line_nothing_is_known_of_uncovered_lines(project):
@@ -176,11 +176,11 @@ def test_of_metrics_handed_in_only_the_numbers_are_known(driven):
 
 
 def test_many_findings_are_kept_in_part_and_counted_and_a_doubled_one_once():
-    rows = [(Group.LINT, Complaint("a.py", at, "E1", "m")) for at in range(1, 301)]
+    rows = [(Group.LINT, Diagnostic("a.py", at, "E1", "m")) for at in range(1, 301)]
     found = listed([*rows, *rows], {}, {})
     assert (len(found.findings), found.counts) == (KEPT, {"lint": 300})
-    assert listed([(Group.TYPES, Complaint("a.py", None, "", "m"))], {}, None).findings == (
-        ListedFinding("types", Complaint("a.py", None, "", "m")),
+    assert listed([(Group.TYPES, Diagnostic("a.py", None, "", "m"))], {}, None).findings == (
+        ListedDiagnostic("types", Diagnostic("a.py", None, "", "m")),
     )
 
 

@@ -376,4 +376,4 @@ def test_files_of_one_name_in_several_folders_are_several(ran, tmp_path):
     assert measured.coverage is not None
     assert measured.coverage.files == {"a/x.js": {1: False, 2: False}, "b/x.js": {1: True, 2: False}}
     assert measured.metrics.get("coverage_lines_total") == 4
-    assert [each.file for _, each in measured.complaints] == ["a/x.js"]
+    assert [each.file for _, each in measured.diagnostics] == ["a/x.js"]

@@ -1,8 +1,8 @@
 """What is kept of a commit comes back whole, whatever the tools had to say."""
 
 from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
-from ralph_tracker.formats.complaints import Complaint
 from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals
@@ -18,7 +18,7 @@ FULL = CheckTotals(
     integrity=b'{"report": 1}',
     not_loaded={"c.py": "SyntaxError"},
     coverage=CoverageReport(1, 2, 50.0, {"a.py": {1: True, 2: False}}),
-    complaints=((Group.LINT, Complaint("a.py", 3, "E1", "bad")),),
+    diagnostics=((Group.LINT, Diagnostic("a.py", 3, "E1", "bad")),),
 )
 
 

@@ -5,10 +5,12 @@ crate that is built for several targets has its findings once for each.
 """
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, named, resolved
+from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, code_text, severity_of
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -65,7 +67,18 @@ def _count(message: object, findings: Counter[tuple[str, Severity]]) -> None:
     owner: Any = message.get("code")
     if owner is None and not message.get("spans"):
         return
-    code = named(owner.get("code")) if isinstance(owner, dict) else NO_CODE
+    code = code_text(owner.get("code")) if isinstance(owner, dict) else NO_CODE
     level = message.get("level")
     internal = isinstance(level, str) and level.startswith("error")  # "error: internal compiler error"
-    findings[code, "error" if internal else resolved(level, code)] += 1
+    findings[code, "error" if internal else severity_of(level, code)] += 1
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the compiler's messages that have a place, each at its primary one."""
+    for _, entry in json_lines.objects(content):
+        message = (entry or {}).get("message")
+        if isinstance(message, dict) and message.get("spans"):
+            primary = [each for each in message["spans"] if each.get("is_primary")] or message["spans"]
+            code = (message.get("code") or {}).get("code")
+            word = "error" if str(message.get("level")).startswith("error") else message.get("level")
+            yield primary[0]["file_name"], primary[0]["line_start"], code, word, message["message"]

@@ -1,11 +1,12 @@
 """Checkstyle's XML, also written by linters of many languages: one `error` per finding, inside its `file`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ralph_tracker.formats.diagnostics import MOST, NO_CODE, Row, Severity, severity_of
 from ralph_tracker.formats.elements import Elements
-from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 ROOT: Final = "checkstyle"
@@ -27,17 +28,30 @@ def read(content: Content) -> LintReport:
     return LintReport(findings=dict(reader.findings))
 
 
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the findings with the file that each is inside."""
+    reader = _Reader(content)
+    reader.walk()
+    yield from reader.rows
+
+
 class _Reader(Elements):
     """Handle the events of one document."""
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
         self.findings: Counter[tuple[str, Severity]] = Counter()
+        self.rows: list[Row] = []
+        self._file: str | None = None
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == _FINDING:
-            code = attributes.get("source", NO_CODE)
-            self.findings[code, resolved(attributes.get("severity"), code)] += 1
+            code, word = attributes.get("source", NO_CODE), attributes.get("severity")
+            self.findings[code, severity_of(word, code)] += 1
+            if len(self.rows) < MOST:
+                self.rows.append((self._file, attributes.get("line"), code, word, attributes.get("message")))
+        elif name == "file":
+            self._file = attributes.get("name")
         elif name == _EXCEPTION:
             self.findings[_EXCEPTION, "error"] += 1
 

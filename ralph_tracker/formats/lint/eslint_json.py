@@ -1,12 +1,13 @@
 """ESLint's JSON report (`eslint --format=json`, or `json-with-metadata`): an array with one object per file."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row, Severity, code_text
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"filePath", "messages"})
@@ -19,10 +20,13 @@ class _Message(msgspec.Struct, gc=False):
     ruleId: Any = None  # noqa: N815  # ESLint's names, here and below
     severity: Any = None
     fatal: Any = None
+    line: Any = None
+    message: Any = None
 
 
 class _File(msgspec.Struct, gc=False):
     messages: list[_Message]
+    filePath: Any = None  # noqa: N815
     suppressedMessages: list[msgspec.Raw] = []  # noqa: N815
     errorCount: Any = None  # noqa: N815
     warningCount: Any = None  # noqa: N815
@@ -43,16 +47,9 @@ def read(content: Content) -> LintReport:
 
     A message without a severity, which ESLint does not write, does not count.
     """
-    if content.opening.startswith("["):
-        files = decode(content, list[_File], "ESLint")
-    else:
-        files = decode(content, _WithMetadata, "ESLint").results
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for message in (message for file in files for message in file.messages):
-        fatal = message.fatal is True
-        severity: Severity = "error" if fatal else _SEVERITIES.get(str(message.severity), "none")
-        findings[named(message.ruleId) or (_FATAL if fatal else ""), severity] += 1
-    report = LintReport(findings=dict(findings), suppressed=sum(len(file.suppressedMessages) for file in files))
+    files = _files(content)
+    suppressed = sum(len(file.suppressedMessages) for file in files)
+    report = LintReport.of(_rows(files))._replace(suppressed=suppressed)
     errors, warnings = _total([each.errorCount for each in files]), _total([each.warningCount for each in files])
     if errors in (None, report.errors) and warnings in (None, report.warnings):
         return report
@@ -61,6 +58,25 @@ def read(content: Content) -> LintReport:
         f"errors: {report.errors}, warnings: {report.warnings}",
     )
     return report._replace(contradiction=f"declared {declared}; listed {listed}")
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the messages of all files."""
+    yield from _rows(_files(content))
+
+
+def _rows(files: list[_File]) -> Iterator[Row]:
+    for file in files:
+        for each in file.messages:
+            fatal = each.fatal is True
+            word = "error" if fatal else _SEVERITIES.get(str(each.severity), "none")
+            yield file.filePath, each.line, code_text(each.ruleId) or (_FATAL if fatal else ""), word, each.message
+
+
+def _files(content: Content) -> list[_File]:
+    if content.opening.startswith("["):
+        return decode(content, list[_File], "ESLint")
+    return decode(content, _WithMetadata, "ESLint").results
 
 
 def _total(counts: list[Any]) -> int | None:

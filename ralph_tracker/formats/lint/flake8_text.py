@@ -2,17 +2,20 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
+from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.unreadable import DamageError
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
 _ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)
 _FINDING: Final = re.compile(
-    rf"{_PLACE}(?:\d{{1,9}}: (?P<code>[A-Z]{{1,3}}\d{{1,3}}) | \[(?P<in_brackets>[A-Z]{{1,3}}\d{{1,3}})\] )"
+    r"^(?P<file>\S[^\n]*?):(?P<line>\d{1,9}):"
+    r"(?:\d{1,9}: (?P<code>[A-Z]{1,3}\d{1,3}) | \[(?P<in_brackets>[A-Z]{1,3}\d{1,3})\] )(?P<message>.*)"
 )
 _OF_ANOTHER: Final = re.compile(rf"{_PLACE}(?:\d{{1,9}}:)? (?:\[|[\w-]+:)")
 # The last line of ruff's output, whose other lines look the same, except for syntax errors.
@@ -39,7 +42,7 @@ def read(content: Content) -> LintReport:
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
-            findings[code, of_code(code)] += 1
+            findings[code, severity_of_code(code)] += 1
         elif _OF_ANOTHER.match(line):
             raise DamageError("a finding, but not of flake8", number)
         elif line.strip():
@@ -49,3 +52,8 @@ def read(content: Content) -> LintReport:
     if not found and line.strip() and not content.text.endswith("\n"):
         raise DamageError("cut short: the last line is half a finding", number)
     return LintReport(findings=dict(findings), skipped_lines=skipped)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the lines that are findings."""
+    yield from by_line(_FINDING, content)

@@ -1,13 +1,14 @@
 """golangci-lint's JSON report: one line of standard output, which others may follow (`2 issues:`, …)."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
 from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.diagnostics import Row, inside
 from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"Issues", "Report"})
@@ -16,6 +17,8 @@ _KEYS: Final = frozenset({"Issues", "Report"})
 class _Issue(msgspec.Struct, gc=False):
     linter: Any = msgspec.field(name="FromLinter")
     severity: Any = msgspec.field(name="Severity", default=None)
+    text: Any = msgspec.field(name="Text", default=None)
+    place: Any = msgspec.field(name="Pos", default=None)
 
 
 class _Details(msgspec.Struct):
@@ -41,11 +44,17 @@ def read(content: Content) -> LintReport:
     report = decode(document, _Report, "golangci-lint")
     if report.details is not None and report.details.error:
         raise damage_at(document, ["Report", "Error"], f"golangci-lint failed: {report.details.error}")
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for issue in report.issues or ():
-        code = named(issue.linter)
-        findings[code, resolved(issue.severity, code)] += 1
-    return LintReport(findings=dict(findings))
+    return LintReport.of(_rows(report))
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the issues."""
+    yield from _rows(decode(_document(content), _Report, "golangci-lint"))
+
+
+def _rows(report: _Report) -> Iterator[Row]:
+    for each in report.issues or ():
+        yield inside(each.place, "Filename"), inside(each.place, "Line"), each.linter, each.severity, each.text
 
 
 def _document(content: Content) -> Content:

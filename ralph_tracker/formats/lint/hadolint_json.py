@@ -1,12 +1,13 @@
 """hadolint's JSON report (`hadolint --format=json`): an array with one object per finding."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"code", "column", "file", "level", "line", "message"})
@@ -14,9 +15,10 @@ _KEYS: Final = frozenset({"code", "column", "file", "level", "line", "message"})
 
 class _Finding(msgspec.Struct, gc=False):
     code: Any
-    file: msgspec.Raw
+    file: Any
     level: Any
-    line: msgspec.Raw
+    line: Any
+    message: Any = None
 
 
 def sniff(content: Content) -> bool:
@@ -26,8 +28,10 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> LintReport:
     """Count the findings by level and code. Raises DamageError."""
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for finding in decode(content, list[_Finding], "hadolint"):
-        code = named(finding.code)
-        findings[code, resolved(finding.level, code)] += 1
-    return LintReport(findings=dict(findings))
+    return LintReport.of(diagnostics(content))
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the findings."""
+    for each in decode(content, list[_Finding], "hadolint"):
+        yield each.file, each.line, each.code, each.level, each.message

@@ -1,48 +1,11 @@
 """The value type of linter reports."""
 
-import re
 from collections import Counter
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, get_args
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
+from ralph_tracker.formats.diagnostics import Row, Severity, code_text, overridden_severity, severity_of
 from ralph_tracker.formats.sums import both
-
-Severity = Literal["error", "warning", "note", "none"]
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
-NO_CODE: Final = ""
-_ERROR_CODE: Final = re.compile(r"[EF][0-9]+")
-_WORDS: Final[Mapping[str, Severity]] = {
-    **dict.fromkeys(("fatal", "critical", "high", "error"), "error"),
-    **dict.fromkeys(("warning", "warn", "medium"), "warning"),
-    **dict.fromkeys(("note", "info", "information", "help", "hint", "style", "low", "convention", "refactor"), "note"),
-    **dict.fromkeys(("none", "ignore"), "none"),
-}
-
-
-def given(word: object) -> Severity | None:
-    """Return the severity for a tool's word, None if there is none or it is unknown."""
-    return _WORDS.get(word.lower()) if isinstance(word, str) else None
-
-
-def of_code(code: str) -> Severity:
-    """Return the severity of a finding whose tool gives none: error for codes of E and F, else warning."""
-    return "error" if _ERROR_CODE.fullmatch(code) else "warning"
-
-
-def resolved(word: object, code: str) -> Severity:
-    """Return the severity for the word, else that of the code."""
-    return given(word) or of_code(code)
-
-
-def named(code: object) -> str:
-    """Return the code as text, `NO_CODE` for anything but text or an int."""
-    return str(code) if isinstance(code, str | int) else NO_CODE
-
-
-def overridden(code: str, overrides: Mapping[str, Severity]) -> Severity | None:
-    """Return the severity of the longest matching prefix in `overrides`, None without one."""
-    fitting = [prefix for prefix in overrides if code.startswith(prefix)]
-    return overrides[max(fitting, key=len)] if fitting else None
 
 
 class LintReport(NamedTuple):
@@ -86,6 +49,15 @@ class LintReport(NamedTuple):
             codes[code] += number
         return dict(codes)
 
+    @staticmethod
+    def of(rows: Iterable[Row]) -> "LintReport":
+        """Count the rows by code and severity."""
+        findings: Counter[tuple[str, Severity]] = Counter()
+        for _, _, code, word, _ in rows:
+            name = code_text(code)
+            findings[name, severity_of(word, name)] += 1
+        return LintReport(findings=dict(findings))
+
     def with_severity(self, overrides: Mapping[str, Severity]) -> "LintReport":
         """Return the report with the severities of `overrides`, by prefix of the code; the longest prefix wins.
 
@@ -93,7 +65,7 @@ class LintReport(NamedTuple):
         """
         findings: Counter[tuple[str, Severity]] = Counter()
         for (code, severity), number in self.findings.items():
-            other = None if severity == "none" else overridden(code, overrides)
+            other = None if severity == "none" else overridden_severity(code, overrides)
             findings[code, other or severity] += number
         return self._replace(findings=dict(findings))
 

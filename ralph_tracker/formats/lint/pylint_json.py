@@ -1,12 +1,14 @@
 """Pylint's JSON reports: an array with one object per message (`json`), or an object with totals (`json2`)."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
@@ -16,11 +18,19 @@ _KEYS_2: Final = frozenset({"messages", "statistics"})
 class _Message(msgspec.Struct, gc=False):
     type: Any
     code: Any = msgspec.field(name="message-id")
+    path: Any = None
+    line: Any = None
+    symbol: Any = None
+    message: Any = None
 
 
 class _Message2(msgspec.Struct, gc=False):
     type: Any
     code: Any = msgspec.field(name="messageId")
+    path: Any = None
+    line: Any = None
+    symbol: Any = None
+    message: Any = None
 
 
 class _Statistics(msgspec.Struct):
@@ -57,11 +67,20 @@ def read(content: Content) -> LintReport:
 
 
 def _report(messages: list[_Message] | list[_Message2], contradiction: str | None = None) -> LintReport:
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for message in messages:
-        code = named(message.code)
-        findings[code, resolved(message.type, code)] += 1
-    return LintReport(findings=dict(findings), contradiction=contradiction)
+    return LintReport.of(_rows(messages))._replace(contradiction=contradiction)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the messages, each with the symbol before its text."""
+    if content.opening.startswith("["):
+        yield from _rows(decode(content, list[_Message], "Pylint"))
+    else:
+        yield from _rows(decode(content, _Report2, "Pylint").messages)
+
+
+def _rows(messages: list[_Message] | list[_Message2]) -> Iterator[Row]:
+    for each in messages:
+        yield each.path, each.line, each.code, each.type, f"{each.symbol}: {each.message}"
 
 
 def _shown(counts: dict[str, Any]) -> str:

@@ -2,17 +2,19 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, of_code
+from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.unreadable import DamageError
 
 _CODE: Final = r"[CRWEFI]\d{4}"
 _FINDING: Final = re.compile(
-    rf"^\S[^\n]*?:\d{{1,9}}:(?:\d{{1,9}}: (?P<code>{_CODE}): "
-    rf"| \[(?P<in_brackets>{_CODE})(?:\([^)\n]{{0,80}}\))?(?:, [^\]\n]{{0,200}})?\] )",
+    rf"^(?P<file>\S[^\n]*?):(?P<line>\d{{1,9}}):(?:\d{{1,9}}: (?P<code>{_CODE}): "
+    rf"| \[(?P<in_brackets>{_CODE})(?:\([^)\n]{{0,80}}\))?(?:, [^\]\n]{{0,200}})?\] )(?P<message>.*)",
     re.MULTILINE,
 )
 _RATING: Final = re.compile(r"^Your code has been rated at -?\d", re.MULTILINE)
@@ -38,7 +40,7 @@ def read(content: Content) -> LintReport:
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
-            findings[code, of_code(code)] += 1
+            findings[code, severity_of_code(code)] += 1
         elif line.strip():
             rated = rated or _RATING.match(line) is not None
             skipped += 1
@@ -47,3 +49,8 @@ def read(content: Content) -> LintReport:
     if not rated and not content.text.endswith("\n"):
         raise DamageError("cut short: the last line has no end, and pylint's rating is missing")
     return LintReport(findings=dict(findings), skipped_lines=skipped)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the lines that are messages."""
+    yield from by_line(_FINDING, content)

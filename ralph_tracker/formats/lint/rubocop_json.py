@@ -1,12 +1,13 @@
 """RuboCop's JSON report (`rubocop --format json`): one object, with the offenses of each file and their number."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row, inside
 from ralph_tracker.formats.json_typed import Count, decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"metadata", "files", "summary"})
@@ -17,10 +18,13 @@ class _Offense(msgspec.Struct, gc=False):
     severity: Any
     cop_name: Any
     corrected: bool = False
+    location: Any = None
+    message: Any = None
 
 
 class _File(msgspec.Struct, gc=False):
     offenses: list[_Offense]
+    path: Any = None
 
 
 class _Summary(msgspec.Struct, gc=False):
@@ -37,7 +41,7 @@ def sniff(content: Content) -> bool:
     return content.opening.startswith("{") and content.json_keys >= _KEYS and _VERSION in content.json_inner_keys
 
 
-def severity(word: Any) -> Any:  # noqa: ANN401  # as the report has it
+def _grade(word: Any) -> Any:  # noqa: ANN401  # as the report has it
     """Return the word for a severity, a warning for those below at which a run of RuboCop fails all the same."""
     return "warning" if word in {"convention", "refactor"} else word
 
@@ -45,14 +49,19 @@ def severity(word: Any) -> Any:  # noqa: ANN401  # as the report has it
 def read(content: Content) -> LintReport:
     """Count the offenses by severity and cop, without those that the run corrected. Raises DamageError."""
     report = decode(content, _Report, "RuboCop")
-    findings: Counter[tuple[str, Severity]] = Counter()
-    listed = 0
-    for file in report.files:
-        for offense in file.offenses:
-            listed += 1
-            if not offense.corrected:
-                code = named(offense.cop_name)
-                findings[code, resolved(severity(offense.severity), code)] += 1
+    listed = sum(len(file.offenses) for file in report.files)
     said = report.summary.offense_count
     wrong = None if said == listed else f"declared offenses: {said}, listed: {listed}"
-    return LintReport(findings=dict(findings), contradiction=wrong)
+    return LintReport.of(_rows(report))._replace(contradiction=wrong)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the offenses that are left."""
+    yield from _rows(decode(content, _Report, "RuboCop"))
+
+
+def _rows(report: _Report) -> Iterator[Row]:
+    for file in report.files:
+        for each in file.offenses:
+            if not each.corrected:
+                yield file.path, inside(each.location, "start_line"), each.cop_name, _grade(each.severity), each.message

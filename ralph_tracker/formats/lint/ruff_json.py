@@ -1,12 +1,13 @@
 """Ruff's JSON report (`ruff check --output-format=json`): an array with one object per finding."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row, code_text, inside, severity_of_word
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, given, named, of_code
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"code", "filename", "location", "end_location", "message"})
@@ -15,10 +16,10 @@ _SYNTAX: Final = "invalid-syntax"
 
 class _Finding(msgspec.Struct, gc=False):
     code: Any
-    filename: msgspec.Raw
-    location: msgspec.Raw
+    filename: Any
+    location: Any
     end_location: msgspec.Raw
-    message: msgspec.Raw
+    message: Any
     severity: Any = None
 
 
@@ -29,8 +30,12 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> LintReport:
     """Count the findings by severity and by code; suppressed ones are not in the report. Raises DamageError."""
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for finding in decode(content, list[_Finding], "ruff"):
-        code = named(finding.code) or _SYNTAX
-        findings[code, given(finding.severity) or ("error" if code == _SYNTAX else of_code(code))] += 1
-    return LintReport(findings=dict(findings))
+    return LintReport.of(diagnostics(content))
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the findings; syntax errors have no code, and older versions of ruff write no severity."""
+    for each in decode(content, list[_Finding], "ruff"):
+        code = code_text(each.code) or _SYNTAX
+        word = severity_of_word(each.severity) or ("error" if code == _SYNTAX else None)
+        yield each.filename, inside(each.location, "row"), code, word, each.message

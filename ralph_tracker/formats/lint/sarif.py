@@ -4,19 +4,20 @@ The level of a result is its own, else its rule's default, else warning; none if
 before 2.1.0 have other shapes and are not read.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, inside, severity_of_word
 from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.lint.lint_report import NO_CODE, LintReport, Severity, given
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 VERSION: Final = "2.1.0"
 _BESIDE: Final = frozenset({"version", "$schema", "inlineExternalProperties"})
 _LEVELS: Final = frozenset({"error", "warning", "note", "none"})
+_PLACE: Final = (("artifactLocation", "uri"), ("region", "startLine"))
 _DEFAULT: Final[Severity] = "warning"
 
 
@@ -63,6 +64,13 @@ class _Result(msgspec.Struct, gc=False):
     kind: Any = None
     level: Any = None
     suppressions: list[_Suppression] | None = None
+    locations: Any = None
+    message: Any = None
+
+    @property
+    def is_suppressed(self) -> bool:
+        """Return whether it is; a suppression without a status is accepted."""
+        return bool(self.suppressions) and all(each.status in (None, "accepted") for each in self.suppressions or ())
 
 
 class _Invocation(msgspec.Struct):
@@ -99,8 +107,6 @@ def read(content: Content) -> LintReport:
     if version != VERSION:
         shown = f"version {version}" if isinstance(version, str) else "no version"
         raise damage_at(content, ["version"], f"SARIF with {shown}; only {VERSION} is read")
-    findings: Counter[tuple[str, Severity]] = Counter()
-    suppressed = 0
     log = decode(content, _Log, "SARIF")
     if any(each.results is not None for each in log.inlineExternalProperties or ()):
         raise damage_at(content, ["inlineExternalProperties"], "it has results outside of its runs")
@@ -112,14 +118,24 @@ def read(content: Content) -> LintReport:
         if not run.results and any(each.executionSuccessful is False for each in run.invocations or ()):
             why = "the tool failed, says the report, and there is no result; see the tool's own output"
             raise damage_at(content, ["runs", number, "invocations"], why)
+    suppressed = sum(result.is_suppressed for run in log.runs for result in run.results or ())
+    return LintReport.of(_rows(log))._replace(suppressed=suppressed)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the results of all runs, each at the first of its places."""
+    yield from _rows(decode(content, _Log, "SARIF"))
+
+
+def _rows(log: _Log) -> Iterator[Row]:
+    for run in log.runs:
         rules = _Rules(run.tool)
         for result in run.results or ():
-            # A suppression without a status is accepted.
-            if result.suppressions and all(each.status in (None, "accepted") for each in result.suppressions):
-                suppressed += 1
-            else:
-                findings[_code(result, rules), _severity(result, rules)] += 1
-    return LintReport(findings=dict(findings), suppressed=suppressed)
+            if not result.is_suppressed:
+                first = result.locations[0] if isinstance(result.locations, list) and result.locations else None
+                file, line = (inside(first, "physicalLocation", *keys) for keys in _PLACE)
+                file = file.removeprefix("file://") if isinstance(file, str) else None
+                yield file, line, _code(result, rules), _severity(result, rules), inside(result.message, "text")
 
 
 class _Rules:
@@ -182,4 +198,4 @@ def _severity(result: _Result, rules: _Rules) -> Severity:
 
 
 def _level(word: object) -> Severity | None:
-    return given(word) if isinstance(word, str) and word.lower() in _LEVELS else None
+    return severity_of_word(word) if isinstance(word, str) and word.lower() in _LEVELS else None

@@ -1,12 +1,13 @@
 """ShellCheck's JSON reports: an array of comments (`--format=json`), or an object with one (`json1`)."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"file", "line", "endLine", "column", "level", "code", "message"})
@@ -14,10 +15,11 @@ _KEYS_1: Final = frozenset({"comments"})
 
 
 class _Comment(msgspec.Struct, gc=False):
-    file: msgspec.Raw
-    line: msgspec.Raw
+    file: Any
+    line: Any
     level: Any
     code: Any
+    message: Any = None
 
 
 class _Report1(msgspec.Struct):
@@ -32,12 +34,14 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> LintReport:
     """Count the comments by level and code; style comments are notes. Raises DamageError."""
+    return LintReport.of(diagnostics(content))
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the comments."""
     if content.opening.startswith("["):
         comments = decode(content, list[_Comment], "ShellCheck")
     else:
         comments = decode(content, _Report1, "ShellCheck").comments
-    findings: Counter[tuple[str, Severity]] = Counter()
-    for comment in comments:
-        code = f"SC{comment.code}"
-        findings[code, resolved(comment.level, code)] += 1
-    return LintReport(findings=dict(findings))
+    for each in comments:
+        yield each.file, each.line, f"SC{each.code}", each.level, each.message

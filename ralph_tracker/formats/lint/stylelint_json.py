@@ -1,12 +1,13 @@
 """Stylelint's JSON report (`stylelint --formatter=json`): an array with one object per file."""
 
-from collections import Counter
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport, Severity, named, resolved
+from ralph_tracker.formats.lint.lint_report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"source", "warnings", "invalidOptionWarnings"})
@@ -16,11 +17,14 @@ _UNPARSED: Final = "parseError"
 class _Warning(msgspec.Struct, gc=False):
     rule: Any = None
     severity: Any = None
+    line: Any = None
+    text: Any = None
 
 
 class _File(msgspec.Struct, gc=False):
     warnings: list[_Warning]
-    parseErrors: list[msgspec.Raw] = []  # noqa: N815  # Stylelint's name
+    parseErrors: list[_Warning] = []  # noqa: N815  # Stylelint's name
+    source: Any = None
 
 
 def sniff(content: Content) -> bool:
@@ -30,11 +34,13 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> LintReport:
     """Count the warnings by severity and rule; parse errors count as errors. Raises DamageError."""
-    findings: Counter[tuple[str, Severity]] = Counter()
+    return LintReport.of(diagnostics(content))
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the parse errors and the warnings of all files."""
     for file in decode(content, list[_File], "Stylelint"):
-        if file.parseErrors:
-            findings[_UNPARSED, "error"] += len(file.parseErrors)
-        for warning in file.warnings:
-            code = named(warning.rule)
-            findings[code, resolved(warning.severity, code)] += 1
-    return LintReport(findings=dict(findings))
+        for error in file.parseErrors:
+            yield file.source, error.line, _UNPARSED, "error", error.text
+        for each in file.warnings:
+            yield file.source, each.line, each.rule, each.severity, each.text

@@ -1,9 +1,11 @@
 """mypy's JSON output (`mypy --output=json`): one JSON object per line, and none if nothing was found."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types import mypy_text
 from ralph_tracker.formats.types.type_report import TypeReport
@@ -44,3 +46,10 @@ def read(content: Content) -> TypeReport:
 
 def _is_finding(value: json_lines.Object) -> bool:
     return value.keys() >= _KEYS
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the findings."""
+    for _, each in json_lines.objects(content):
+        if each is not None and _is_finding(each):
+            yield each["file"], each["line"], each.get("code"), each["severity"], each["message"]

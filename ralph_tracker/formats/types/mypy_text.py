@@ -2,14 +2,20 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ralph_tracker.formats.diagnostics import Row, by_line
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.types.type_report import TypeReport
 from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _ROW: Final = re.compile(r"(?P<path>\S.*?)(?::\d+){0,4}: (?P<severity>error|warning|note): ")
+_WITH_PLACE: Final = re.compile(
+    r"(?P<file>\S.*?):(?:(?P<line>\d{1,9}):)?(?:\d{1,9}:){0,3} (?P<severity>error|warning): "
+    r"(?P<message>.*?)(?:  \[(?P<code>[\w-]{1,60})\])?$"
+)
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors? in \d+ files? \((?P<how>checked|errors prevented) ")
 _SUCCESS: Final = re.compile(r"Success: no issues found in \d+ source files?")
@@ -48,6 +54,11 @@ def read(content: Content) -> TypeReport:
         raise DamageError("cut short: the last line has no end, and mypy's summary line is missing", len(lines))
     others = len(lines) - severities.total() - len(summaries)
     return report(severities, summaries, skipped_lines=others)
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the errors and warnings."""
+    yield from by_line(_WITH_PLACE, content)
 
 
 def summary(line: str) -> Summary | None:

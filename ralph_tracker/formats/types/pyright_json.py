@@ -1,10 +1,12 @@
 """Pyright's JSON report (`pyright --outputjson`): the diagnostics, then their totals."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Annotated, Any, Final
 
 import msgspec
 
+from ralph_tracker.formats.diagnostics import Row, inside
 from ralph_tracker.formats.json_typed import damage_at, decode
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.types.type_report import TypeReport
@@ -16,6 +18,10 @@ _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 class _Diagnostic(msgspec.Struct, gc=False):
     severity: Any
+    file: Any = None
+    range: Any = None
+    rule: Any = None
+    message: Any = None
 
 
 class _Summary(msgspec.Struct):
@@ -58,3 +64,10 @@ def read(content: Content) -> TypeReport:
         declared_errors=summary.errorCount,
         contradiction=contradiction,
     )
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the diagnostics, whose lines Pyright counts from 0."""
+    for each in decode(content, _Report, "Pyright").generalDiagnostics:
+        line = inside(each.range, "start", "line")
+        yield each.file, line + 1 if isinstance(line, int) else None, each.rule, each.severity, each.message

@@ -2,9 +2,11 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
 from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.diagnostics import Row, by_line
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.types.type_report import TypeReport
 from ralph_tracker.formats.unreadable import DamageError, plausible
@@ -13,6 +15,10 @@ _FINDING: Final = re.compile(
     r"^(?:\S[^\n]*?(?:\(\d{1,9},\d{1,9}\):|(?P<pretty>:\d{1,9}:\d{1,9} -)) )?"
     r"(?P<severity>error|warning|message) TS(?P<code>\d{1,6}): ",
     re.MULTILINE,
+)
+_WITH_PLACE: Final = re.compile(
+    r"(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) "
+    r"(?P<severity>error|warning) (?P<code>TS\d{1,6}): (?P<message>.*)"
 )
 _PLACELESS: Final = re.compile(r"error TS")
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors?(?: in |\.|$)")
@@ -60,3 +66,8 @@ def read(content: Content) -> TypeReport:
         stopped=stopped,
         contradiction=None if total in (None, listed) else f"declared errors: {total}, listed: {listed}",
     )
+
+
+def diagnostics(content: Content) -> Iterator[Row]:
+    """Yield the errors and warnings that have a place."""
+    yield from by_line(_WITH_PLACE, content)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.complaints import complaints
+from ralph_tracker.formats.registry import diagnostics
 
 
 def report(severity, *, corrected=False, count=1):
@@ -29,7 +29,7 @@ def report(severity, *, corrected=False, count=1):
 def test_severities_are_those_at_which_it_fails(severity, counts):
     found = registry.read(report(severity))
     assert (found.errors, found.warnings, found.notes) == counts
-    places = [(each.file, each.line, each.code) for each in complaints(report(severity))]
+    places = [(each.file, each.line, each.code) for each in diagnostics(report(severity))]
     assert places == ([] if severity == "info" else [("a.rb", 3, "Style/A")])
 
 

@@ -1,6 +1,6 @@
 """How grave a finding is: the tool's word, else the code."""
 
-from ralph_tracker.formats.lint import lint_report as severity
+from ralph_tracker.formats.diagnostics import code_text, overridden_severity, severity_of, severity_of_word
 from tests.tables import table
 
 
@@ -15,7 +15,7 @@ from tests.tables import table
     ],
 )
 def test_a_word_that_is_given(words, expected):
-    assert {severity.given(word) for word in words} == {expected}
+    assert {severity_of_word(word) for word in words} == {expected}
 
 
 @table(
@@ -32,16 +32,16 @@ def test_a_word_that_is_given(words, expected):
     ],
 )
 def test_without_a_word_the_code_decides(code, expected):
-    assert severity.resolved(None, code) == severity.resolved("", code) == expected
-    assert severity.resolved("info", code) == "note"
+    assert severity_of(None, code) == severity_of("", code) == expected
+    assert severity_of("info", code) == "note"
 
 
 @table(("code", "expected"), [("E1", "E1"), (2086, "2086"), (None, ""), ({}, "")])
 def test_a_code_is_text(code, expected):
-    assert severity.named(code) == expected
+    assert code_text(code) == expected
 
 
 def test_nothing_is_overridden_without_a_fitting_prefix():
-    assert severity.overridden("E1", {}) is None
-    assert severity.overridden("E1", {"E10": "note", "W": "error"}) is None
-    assert severity.overridden("E1", {"": "note"}) == "note"
+    assert overridden_severity("E1", {}) is None
+    assert overridden_severity("E1", {"E10": "note", "W": "error"}) is None
+    assert overridden_severity("E1", {"": "note"}) == "note"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.formats.complaints import Complaint, complaints, first_line
-from ralph_tracker.formats.registry import FORMATS, read
+from ralph_tracker.formats.diagnostics import Diagnostic, first_line
+from ralph_tracker.formats.registry import FORMATS, diagnostics, read
 from ralph_tracker.formats.report import LintReport, TypeReport
 from tests.tables import table
 
@@ -26,8 +26,8 @@ PLACELESS = {"mypy-text-fatal-on-stderr", "tsc-text-unknown-option", "tsc-text-a
 def test_every_error_and_warning_that_is_counted_is_listed(path, name, request):
     report = read(path.read_bytes(), format=name)
     counted = report.errors + report.warnings
-    found = complaints(path.read_bytes(), format=name)
-    assert found == complaints(path.read_bytes())
+    found = diagnostics(path.read_bytes(), format=name)
+    assert found == diagnostics(path.read_bytes())
     if request.node.callspec.id in PLACELESS:
         assert not found
     else:
@@ -37,16 +37,16 @@ def test_every_error_and_warning_that_is_counted_is_listed(path, name, request):
 
 def test_a_finding_is_written_with_its_place_code_and_message():
     data = b"box.py:3: error: Incompatible return value  [return-value]\n"
-    assert [each.text for each in complaints(data)] == ["box.py:3 return-value Incompatible return value"]
+    assert [each.text for each in diagnostics(data)] == ["box.py:3 return-value Incompatible return value"]
 
 
 def test_what_is_unknown_is_left_out_of_the_text():
-    assert Complaint("box.py", None, "", "broken").text == "box.py broken"
+    assert Diagnostic("box.py", None, "", "broken").text == "box.py broken"
 
 
 def test_the_severity_can_be_overridden_by_the_code():
     data = (REPORTS / "ruff-json" / "findings" / "report.json").read_bytes()
-    assert {each.severity for each in complaints(data, severity={"": "warning"})} == {"warning"}
+    assert {each.severity for each in diagnostics(data, severity={"": "warning"})} == {"warning"}
 
 
 @table(
@@ -55,20 +55,20 @@ def test_the_severity_can_be_overridden_by_the_code():
     ids=["empty", "half", "no-place", "half-xml", "no-report"],
 )
 def test_what_has_no_place_lists_nothing(data):
-    assert complaints(data) == ()
+    assert diagnostics(data) == ()
 
 
 def test_a_report_of_another_kind_lists_nothing():
-    assert complaints(b"TAP version 13\n1..1\nok 1\n") == ()
-    assert complaints(b"x", format="no-such") == ()
+    assert diagnostics(b"TAP version 13\n1..1\nok 1\n") == ()
+    assert diagnostics(b"x", format="no-such") == ()
 
 
-def test_a_row_of_another_shape_ends_the_list_after_those_before_it():
+def test_a_finding_whose_place_has_another_shape_has_no_line():
     rows = [
         {"filename": "a.py", "location": {"row": 1}, "end_location": {}, "code": "F401", "message": "m"},
         {"filename": "a.py", "location": 7, "end_location": {}, "code": "F401", "message": "m"},
     ]
-    assert [each.file for each in complaints(json.dumps(rows).encode())] == ["a.py"]
+    assert [each.line for each in diagnostics(json.dumps(rows).encode())] == [1, None]
 
 
 def test_suppressed_and_informative_results_of_sarif_are_left_out():
@@ -79,7 +79,7 @@ def test_suppressed_and_informative_results_of_sarif_are_left_out():
         {"ruleId": "A3", "locations": [place], "message": {"text": "three"}, "kind": "pass"},
     ]
     data = json.dumps({"version": "2.1.0", "runs": [{"results": results}]}).encode()
-    assert [each.text for each in complaints(data)] == ["/p/a.py:4 A1 one"]
+    assert [each.text for each in diagnostics(data)] == ["/p/a.py:4 A1 one"]
 
 
 def test_only_the_first_line_of_a_message_is_kept():
