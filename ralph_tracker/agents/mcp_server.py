@@ -12,7 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from ralph_tracker.agents.finding import finding
+from ralph_tracker.agents.feedback import feedback
 from ralph_tracker.agents.situation import standing_of, tokens_of
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, RalphTrackerError
 from ralph_tracker.store.loop_status import paths_of, summary_at
@@ -20,7 +20,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.version import __version__
 
 _INSTRUCTIONS: Final = (
-    "ralph-tracker measures every iteration of this loop with the project's own checks. Ask `finding` for what to fix "
+    "ralph-tracker measures every iteration of this loop with the project's own checks. Ask `feedback` for what to fix "
     "next and `gate` whether your changes would pass. Nothing here records, accepts, restores or configures anything."
 )
 _ANSWERED: Final = {EXIT_OK, EXIT_REGRESSION, EXIT_NOT_MEASURED}
@@ -48,7 +48,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
         try:
             paths = paths_of(root, loop_id, environment)
             store = LoopStore(paths)
-            return finding(standing_of(store, summary_at(paths), root), tokens_of(store))
+            return feedback(standing_of(store, summary_at(paths), root), tokens_of(store))
         except RalphTrackerError as error:
             raise ToolError(str(error)) from None
 
@@ -69,6 +69,6 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     runs_checks = ToolAnnotations(destructive_hint=False, open_world_hint=False)
     for tool in (status, history, explain):
         server.add_tool(tool, annotations=reads, structured_output=False)
-    server.add_tool(what_to_fix, name="finding", annotations=reads, structured_output=False)
+    server.add_tool(what_to_fix, name="feedback", annotations=reads, structured_output=False)
     server.add_tool(gate, annotations=runs_checks, structured_output=False)
     return server

@@ -1,10 +1,10 @@
-"""Read the situation of a loop from its records, for the finding that its agent is told."""
+"""Read the situation of a loop from its records, for the feedback to its agent."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.agents.finding import TOKENS, ScorePart, Situation, Undone
+from ralph_tracker.agents.feedback import TOKENS, ScorePart, Situation, Undone
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
@@ -24,7 +24,7 @@ _WHOLE: Final = 100.0
 
 def tokens_of(store: LoopStore) -> int:
     """Return the budget of a loop's findings; the default for a loop of an earlier version. Raises RecordError."""
-    section: Any = LoopReader.read(store, configured_by).config.document.get("finding")
+    section: Any = LoopReader.read(store, configured_by).config.document.get("feedback")
     return int(section["tokens"]) if isinstance(section, dict) else TOKENS
 
 

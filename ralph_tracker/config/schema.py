@@ -238,7 +238,7 @@ class PriceSection(Section):
     output: Annotated[float, Field(ge=0)]
 
 
-class FindingSection(Section):
+class FeedbackSection(Section):
     """What an agent is told of its last iteration: at most about so many tokens, the most valuable first."""
 
     tokens: Annotated[int, Field(ge=100)] = 800
@@ -267,7 +267,7 @@ class _Document(Section):
     selection: SelectionSection = SelectionSection()
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()
-    finding: FindingSection = FindingSection()
+    feedback: FeedbackSection = FeedbackSection()
     export: ExportSection = ExportSection()
     prices: dict[str, PriceSection] = Field(
         default={}, description="What models cost whose agents report tokens only, by name; * for any other."

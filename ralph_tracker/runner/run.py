@@ -11,7 +11,7 @@ from threading import Event
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.finding import TOKENS, finding
+from ralph_tracker.agents.feedback import TOKENS, feedback
 from ralph_tracker.agents.output import RunReport
 from ralph_tracker.agents.situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
@@ -189,7 +189,7 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions. `tokens` is the budget of the finding, `prices` are those of models. `over` is the
+    decisions. `tokens` is the budget of the feedback, `prices` are those of models. `over` is the
     limit that ended the run while the agent was to be run again, None if none did.
     """
 
@@ -408,7 +408,7 @@ class Run:
             with_rules=self._client is None or journal.session is None,
         )
         user = user_prompt(journal.settings.prompt_file, self.tracker.root)
-        return prompt_of(user, finding(situation, self.tokens), journal.iteration, journal.notes)
+        return prompt_of(user, feedback(situation, self.tokens), journal.iteration, journal.notes)
 
     def _prompt_file(self, text: str) -> Path:
         path = self.paths.folder / _PROMPT

@@ -1,10 +1,10 @@
-"""The situation that a finding is made from, read back from the records of a loop."""
+"""The situation that the feedback is made from, read back from the records of a loop."""
 
 import json
 
 import pytest
 
-from ralph_tracker.agents.finding import TOKENS, Undone
+from ralph_tracker.agents.feedback import TOKENS, Undone
 from ralph_tracker.agents.situation import alert_line, score_parts, situation_of, standing_of, tokens_of, undone
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.findings import Finding, Severity
@@ -53,7 +53,7 @@ def test_the_place_of_an_alert_is_told():
 
 
 def test_the_budget_is_that_of_the_loop(driven):
-    (driven.root / "ralph-tracker.yaml").write_text("version: 1\nfinding: {tokens: 300}\n")
+    (driven.root / "ralph-tracker.yaml").write_text("version: 1\nfeedback: {tokens: 300}\n")
     driven.start(tests=GREEN)
     assert tokens_of(LoopStore(driven.paths)) == 300
 
@@ -61,7 +61,7 @@ def test_the_budget_is_that_of_the_loop(driven):
 def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
     driven.start(tests=GREEN)
     path = driven.paths.loop_file
-    path.write_text(path.read_text().replace("  finding:\n    tokens: 800\n", ""))
-    assert "finding" not in path.read_text()
+    path.write_text(path.read_text().replace("  feedback:\n    tokens: 800\n", ""))
+    assert "feedback" not in path.read_text()
     assert tokens_of(LoopStore(driven.paths)) == TOKENS
     assert json.dumps(tokens_of(LoopStore(driven.paths))) == "800"

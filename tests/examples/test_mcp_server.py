@@ -24,7 +24,7 @@ FAILS = (
     '<failure message="assert 1 == 2">calc.py:3: AssertionError</failure></testcase></testsuite>'
 )
 PASSES = '<testsuite name="s"><testcase classname="t" name="one"/><testcase classname="t" name="two"/></testsuite>'
-READ_ONLY = {"status", "finding", "history", "explain"}
+READ_ONLY = {"status", "feedback", "history", "explain"}
 Ask = Callable[..., Any]
 
 
@@ -60,11 +60,11 @@ def text(result: Any) -> str:
 def test_an_agent_learns_what_fails_and_whether_its_fix_would_pass(root):
     assert run(["hook", "pre-loop", "--root", str(root)]) == 0
     before = {path: path.read_bytes() for path in (root / ".aiwg").rglob("*") if path.is_file()}
-    tools, status, finding, gate = asked(root, ("status", {}), ("finding", {}), ("gate", {}))
+    tools, status, feedback, gate = asked(root, ("status", {}), ("feedback", {}), ("gate", {}))
     assert {tool.name for tool in tools} == {*READ_ONLY, "gate"}
     assert {tool.name for tool in tools if tool.annotations.read_only_hint} == READ_ONLY
     assert json.loads(text(status))["iteration"] == 0
-    assert "calc.py:3 s::t::two: assert 1 == 2" in text(finding)
+    assert "calc.py:3 s::t::two: assert 1 == 2" in text(feedback)
     assert json.loads(text(gate))["verdict"] == "pass"
     assert {path: path.read_bytes() for path in before} == before
     (root / "results.xml").write_text(PASSES)
@@ -80,8 +80,8 @@ def test_an_agent_learns_what_fails_and_whether_its_fix_would_pass(root):
 
 
 def test_what_cannot_be_answered_is_one_line(root):
-    _, status, finding, explain = asked(root, ("status", {}), ("finding", {}), ("explain", {"iteration": 7}))
-    for answer in (status, finding, explain):
+    _, status, feedback, explain = asked(root, ("status", {}), ("feedback", {}), ("explain", {"iteration": 7}))
+    for answer in (status, feedback, explain):
         assert answer.is_error
         assert "no loop in" in answer.content[0].text
         assert "\n" not in answer.content[0].text

@@ -31,7 +31,7 @@ def session_started(event: Heard, where: Presence, environment: Environment) -> 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
     """
     # Once per session; prompts do without.
-    from ralph_tracker.agents.finding import finding  # noqa: PLC0415
+    from ralph_tracker.agents.feedback import feedback  # noqa: PLC0415
     from ralph_tracker.agents.situation import standing_of, tokens_of  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
@@ -43,5 +43,5 @@ def session_started(event: Heard, where: Presence, environment: Environment) -> 
     tracker.require_loop()
     store = tracker.store()
     summary = running(summary_at(store.paths))
-    text = finding(standing_of(store, summary, tracker.root), tokens_of(store))
+    text = feedback(standing_of(store, summary, tracker.root), tokens_of(store))
     return Verdict("tell", "SessionStart", text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ralph_tracker.agents.finding import finding
+from ralph_tracker.agents.feedback import feedback
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.agents.situation import situation_of, tokens_of
@@ -191,6 +191,6 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     store = stop.tracker.store()
-    text = finding(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
+    text = feedback(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
     last = [f"This is the last time: {stop.host.cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
     return Verdict("hold", "Stop", "\n".join([text, _GO_ON, *last]))

@@ -1,6 +1,6 @@
 """What an agent is told of its last iteration: the facts that it needs, the most valuable first, within a budget.
 
-`fixtures/findings` has a situation a folder with the facts that an agent needs in it; `prompt.txt` is what it is told.
+`fixtures/feedback` has a situation a folder with the facts that an agent needs in it; `prompt.txt` is what it is told.
 """
 
 import json
@@ -11,19 +11,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.finding import BYTES_A_TOKEN, TOKENS, ScorePart, Situation, Undone, finding, tokens
+from ralph_tracker.agents.feedback import BYTES_A_TOKEN, TOKENS, ScorePart, Situation, Undone, feedback, tokens
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems
 
-FINDINGS = Path(__file__).parents[2] / "fixtures" / "findings"
-FOLDERS = sorted(path for path in FINDINGS.iterdir() if path.is_dir())
+CASES = Path(__file__).parents[2] / "fixtures" / "feedback"
+FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
 TABLE = """\
 # What an agent is told
 
-A situation a folder: `situation.json` with the facts that an agent needs in it, `prompt.txt` with the finding. `make
-bless` rewrites the findings and this table; `tests/agents/test_finding.py` checks that every fact is told.
+A situation a folder: `situation.json` with the facts that an agent needs in it, `prompt.txt` with the feedback. `make
+bless` rewrites the feedback and this table; `tests/agents/test_feedback.py` checks that every fact is told.
 
 | situation | facts | told | tokens |
 |---|---|---|---|
@@ -37,7 +37,7 @@ def situation_in(folder: Path) -> Situation:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_each_situation_is_told_as_on_record_with_every_fact(folder, bless):
-    told, golden = finding(situation_in(folder)) + "\n", folder / "prompt.txt"
+    told, golden = feedback(situation_in(folder)) + "\n", folder / "prompt.txt"
     if bless:
         golden.write_text(told, "utf-8")
     assert told == golden.read_text("utf-8")
@@ -49,7 +49,7 @@ def test_each_situation_is_told_as_on_record_with_every_fact(folder, bless):
 def rows():
     """Yield of each situation its name, how many facts an agent needs, how many it is told, and the tokens."""
     for folder in FOLDERS:
-        said = finding(situation_in(folder))
+        said = feedback(situation_in(folder))
         facts = json.loads((folder / "situation.json").read_text("utf-8"))["facts"]
         yield folder.name, len(facts), sum(fact in said for fact in facts), tokens(said)
 
@@ -63,14 +63,14 @@ def test_twenty_situations_take_eight_hundred_tokens_at_the_median(bless):
     lines = [f"| {name} | {facts} | {told} | {cost} |\n" for name, facts, told, cost in found]
     table = f"{TABLE}{''.join(lines)}| **all; the median of tokens** | {facts} | {told} | {middle:g} |\n"
     if bless:
-        (FINDINGS / "README.md").write_text(table, "utf-8")
-    assert table == (FINDINGS / "README.md").read_text("utf-8")
+        (CASES / "README.md").write_text(table, "utf-8")
+    assert table == (CASES / "README.md").read_text("utf-8")
     assert facts == told
 
 
 def told(**changes) -> list[str]:
     at = Situation(iteration=2, classification="plateau", score=0.5, best_iteration=2, best_score=0.5)
-    return finding(at._replace(**changes)).split("\n")
+    return feedback(at._replace(**changes)).split("\n")
 
 
 def test_without_anything_known_the_score_is_told():
@@ -104,7 +104,7 @@ def test_a_small_budget_has_the_first_of_each_section_before_the_second_of_any()
     lines = told(
         problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"}), alerts=("HIGH it2-x: y",)
     )
-    small = finding(
+    small = feedback(
         Situation(2, "plateau", 0.5, problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"})),
         budget=70,
     ).split("\n")
@@ -128,7 +128,7 @@ words = st.text(max_size=300)
 @given(names=st.lists(words, max_size=60), messages=st.lists(words, max_size=10), reason=words)
 def test_whatever_it_holds_it_stays_within_the_budget(names, messages, reason):
     tests = tuple(FailingTest(name, None, name) for name in names)
-    whole = finding(
+    whole = feedback(
         Situation(
             2,
             "regression",

@@ -1,4 +1,4 @@
-"""Write the finding for an agent on its last iteration, the same for every host: most valuable first, within a budget.
+"""Write the feedback to an agent on its last iteration, the same for every host: most valuable first, within a budget.
 
 Every section gets its first items, then the budget that is left goes to the sections in order. What does not fit is
 counted, so that nobody takes a part for the whole.
@@ -62,7 +62,7 @@ class Undone(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """Everything that a finding is made from.
+    """Everything that the feedback is made from.
 
     `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
     none, with `best_score`. `problems` are those of the files that the agent has, None if unknown, and `parts` are the
@@ -102,8 +102,8 @@ def tokens(text: str) -> int:
     return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
-def finding(at: Situation, budget: int = TOKENS) -> str:
-    """Return the finding as plain text without a final line break, of at most about `budget` tokens.
+def feedback(at: Situation, budget: int = TOKENS) -> str:
+    """Return the feedback as plain text without a final line break, of at most about `budget` tokens.
 
     What was rolled back, and the decision, are there however small the budget is; long lists and reasons are cut.
     """
