@@ -227,22 +227,29 @@ class Objects:
         return self._is_known(object_id) or self._find_anew(object_id) is not None
 
     def chunks(self, object_id: str) -> Iterator[bytes]:
-        """Yield a content in parts; raise StoreError if it is missing or found to be damaged."""
+        """Yield a content in parts; raise StoreError if it is missing, or at its end if it does not match its id.
+
+        What is used is what was compared: files get their name only after the last part.
+        """
         file, left = self._opened(object_id)
-        unpacker = zlib.decompressobj()
+        unpacker, known = zlib.decompressobj(), hashlib.sha256()
         try:
             with file:
                 while data := file.read(min(CHUNK, left)):
                     left -= len(data)
                     while data:
-                        yield unpacker.decompress(data, CHUNK)
+                        part = unpacker.decompress(data, CHUNK)
+                        known.update(part)
+                        yield part
                         data = unpacker.unconsumed_tail
-            yield unpacker.flush()
+            part = unpacker.flush()
+            known.update(part)
+            yield part
         except zlib.error:
             raise _damaged(object_id) from None
         except OSError as error:
             raise _unreadable(file.name, error) from None
-        if not unpacker.eof or unpacker.unused_data:
+        if not unpacker.eof or unpacker.unused_data or known.hexdigest() != object_id:
             raise _damaged(object_id)
 
     def read(self, object_id: str) -> bytes:
@@ -253,20 +260,16 @@ class Objects:
             room -= len(part)
             if room < 0:
                 raise _damaged(object_id)
-        data = b"".join(parts)
-        if hashlib.sha256(data).hexdigest() != object_id:
-            raise _damaged(object_id)
-        return data
+        return b"".join(parts)
 
     def is_intact(self, object_id: str) -> bool:
         """Return whether a content is there and matches its id."""
-        digest = hashlib.sha256()
         try:
-            for chunk in self.chunks(object_id):
-                digest.update(chunk)
+            for _ in self.chunks(object_id):
+                pass
         except (StoreError, OSError):
             return False
-        return digest.hexdigest() == object_id
+        return True
 
     def pack(self) -> None:
         """Merge loose contents, and packs that are small beside them, into one pack."""

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import threading
+import zlib
 from pathlib import Path
 
 import pytest
@@ -401,3 +402,27 @@ def test_a_pack_that_the_system_refuses_to_open_is_named(project: Project, monke
     monkeypatch.setattr("ralph_tracker.store.snapshots.objects._read_table", refuse)
     with pytest.raises(StoreError, match=r"\.pack: cannot be read \(Input/output error\)"):
         project.store().read(snapshot.tree, "a.txt")
+
+
+def test_what_is_read_is_what_was_compared(bare_project: Project) -> None:
+    """A content that is replaced after it was verified is refused by each way to use it, and gets no name."""
+    bare_project.write("a.txt", "kept\n")
+    store = bare_project.make_store()
+    snapshot = store.snapshot()
+    (change,) = store.changes(None, snapshot.tree)
+    assert store.verify(snapshot.commit) == ()
+    path = next(path for path in loose(bare_project) if path.parent.name + path.name == change.new_id)
+    path.unlink()
+    path.write_bytes(zlib.compress(b"evil\n"))
+    out = bare_project.root.parent / "out"
+    for number, use in enumerate(
+        (
+            lambda to: store.export(snapshot.commit, to),
+            lambda to: store.write_changed([change], to),
+            lambda _: store.contents([change.new_id], 1 << 20),
+            lambda _: store.read(snapshot.commit, "a.txt"),
+        )
+    ):
+        with pytest.raises(StoreError, match="missing or damaged"):
+            use(out / str(number))
+    assert [path for path in out.rglob("*") if path.is_file()] == []
