@@ -370,6 +370,7 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
     A branch of that name with the same tree, parent and message is what a killed call has made: it is left as it is.
     Raises StoreError if the name is invalid, or taken by something else.
     """
+    repository.run("rev-parse", "--git-dir")  # refuses settings that git cannot read, which are no matter of the name
     answer = repository.ask("check-ref-format", "--branch", name)
     if answer.status or answer.out.decode("utf-8", "replace").strip() != name:
         raise StoreError(f"{shown(name)} cannot be the name of a branch; give another one")

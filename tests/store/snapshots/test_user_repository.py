@@ -109,6 +109,15 @@ def test_a_name_that_is_none_is_refused(name: str, project: Project) -> None:
         store.branch(snapshot.commit, name)
 
 
+def test_settings_that_git_cannot_read_are_named_and_no_name_is_blamed(project: Project) -> None:
+    store = project.make_store()
+    snapshot = store.snapshot()
+    with (project.root / ".git/config").open("a") as config:
+        config.write("[core\n")
+    with pytest.raises(StoreError, match=r"bad config line \d+ in file .*config"):
+        store.branch(snapshot.commit, "peak")
+
+
 def test_a_name_in_the_way_of_another_is_refused(project: Project) -> None:
     store = project.make_store()
     snapshot = store.snapshot()
