@@ -5,15 +5,18 @@ Everything is known by its hash: what cannot be rebuilt exactly as it was stays 
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import digest
-from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.files import digest, file_digest
+from ralph_tracker.store.opening import own_file
 from ralph_tracker.store.snapshots.index import Index, Seen
+from ralph_tracker.store.snapshots.objects import staging_in
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.values import Note
+from ralph_tracker.store.snapshots.working_tree import CHUNK
 
 # The changed files by path; None for a deleted one.
 Changed = Mapping[str, Seen | None]
@@ -39,22 +42,28 @@ class KeptSnapshot(NamedTuple):
 
 def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
     """Stage every missing content, folder and snapshot that can be rebuilt; a tree comes before those built from it."""
+    take = staging_in(kept.objects)
     for snapshot in snapshots:
         for object_id, path in snapshot.copies.items():
-            if kept.objects.has(object_id):
-                continue
-            try:
-                data = os.fsencode(path.readlink()) if path.is_symlink() else read_bytes(path)
-            except (OSError, StoreError):
-                continue
-            if data is not None and digest(data) == object_id:
-                kept.objects.add(data)
+            with suppress(OSError):  # a copy that is lost too
+                if not kept.objects.has(object_id) and file_digest(path) == object_id:
+                    take(_parts(path))
     for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
         _tree(kept, snapshot, snapshots)
     for snapshot in snapshots:
         document = encode_snapshot(snapshot.tree, snapshot.note)
         if digest(document) == snapshot.commit:
             kept.objects.add(document)
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    """Yield a copy of a content in parts, for a link its target."""
+    if path.is_symlink():
+        yield os.fsencode(path.readlink())
+        return
+    with open(path, "rb", opener=own_file) as file:  # pathlib's takes no opener
+        while part := file.read(CHUNK):
+            yield part
 
 
 def _tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> None:
