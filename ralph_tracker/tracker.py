@@ -281,14 +281,14 @@ class Tracker(NamedTuple):
 
         Raises RecordError if the frozen configuration or the baseline's measurement is damaged.
         """
-        from ralph_tracker.store.loop_verification import LoopVerification, rewrite_records  # noqa: PLC0415  # as above
+        from ralph_tracker.store.loop_verification import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
 
         store = self.store()
         with store.writing("verify --repair"):
             today = LoopVerification(store).rebuild()
             loop = LoopReader.read(store, configured_by)
             recovered(loop, unfinished=True, resume=False)
-            rewrite_records(store)
+            rewrite_copies(store)
         return today
 
     def select_output(

@@ -20,13 +20,14 @@ _RULES: Final = "store/ignore was lost: the ignore rules of today take its place
 class VerificationDocument(TypedDict):
     """`damaged` names files by the number of the iteration; of what gc collected only the records are there.
 
-    `undo` are ids that cannot be brought back, `derived` files that are made from the others. `repaired` is what
-    `--repair` rebuilt, null without it; `notes` what it could not make as it was.
+    `undo` are ids that cannot be brought back, `derived` files that are made from the others, `lost` files of which
+    there is no copy. `repaired` is what `--repair` rebuilt, null without it; `notes` what it could not make as it was.
     """
 
     damaged: dict[str, list[str]]
     undo: list[str]
     derived: list[str]
+    lost: list[str]
     collected: list[int]
     interrupted_restore: InterruptedRestoreDocument | None
     repaired: list[str] | None
@@ -47,10 +48,10 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
     tracker = Tracker(root, loop_id)
     found, notes = tracker.verify(), []
     repaired: list[str] | None = [] if repair else None
-    if repair and not found.is_whole:
+    if repair and not found._replace(lost=()).is_whole:
         before = found
         notes = [_RULES] if tracker.repair() else []
-        found = tracker.verify()
+        found = tracker.verify()._replace(lost=before.lost)
         repaired = before.rebuilt_in(found)
     collected, interrupted = sorted(tracker.store().collected()), interrupted_restore(tracker.store().paths)
     if as_json:
@@ -58,6 +59,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
             "damaged": {str(number): list(files) for number, files in found.iterations.items()},
             "undo": list(found.undo_ids),
             "derived": list(found.derived),
+            "lost": list(found.lost),
             "collected": collected,
             "interrupted_restore": interrupted_document(interrupted),
             "repaired": repaired,
@@ -87,5 +89,7 @@ def _say(found: Examination, collected: list[int]) -> None:
         say(f"{undo_id}: what it brings back is damaged or missing")
     if found.derived:
         say(f"damaged or missing, made from the rest: {', '.join(found.derived)}")
+    if found.lost:
+        say(f"damaged or missing, and in no other file: {', '.join(found.lost)}")
     if collected:
         say(f"collected by gc, their records stay: iterations {numbers(collected)}")

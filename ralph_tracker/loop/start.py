@@ -24,12 +24,11 @@ from ralph_tracker.iteration.measure import (
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
 from ralph_tracker.iteration.would_run import loop_runs, project_runs
 from ralph_tracker.measure.environment import environment_facts
-from ralph_tracker.store.files import to_json
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_store import LoopStore, continuation_json
 from ralph_tracker.store.project import Project
 from ralph_tracker.store.restoring import interrupted_restore
 from ralph_tracker.store.trust import Trust
@@ -106,8 +105,7 @@ class Start:
             judgement = judged(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
             store.begin(0)
-            steering = {"schema_version": 1, "continuation": config.document["continuation"]}
-            store.write_text(store.paths.continuation, to_json(steering).decode())
+            store.write_bytes(store.paths.continuation, continuation_json(config.document))
             facts = environment_facts()
             document = loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts)
             if given is None:  # before it is there: a call that is killed in between leaves no loop that is nobody's

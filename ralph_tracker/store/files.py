@@ -31,7 +31,7 @@ def as_store_error(what: Path, consequence: str = "nothing was changed") -> Iter
     try:
         yield
     except OSError as error:
-        name = error.filename or what
+        name = error.filename2 or error.filename or what  # of a rename, what was to be replaced
         first = ", free some first" if error.errno in _FULL and consequence != AGAIN else ""
         raise StoreError(f"{name}: {error.strerror or error}{first}; {consequence}") from None
 

@@ -36,6 +36,7 @@ ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 _LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
+_UNMOVED: Final = "{}: files kept by an earlier version; run `ralph-tracker verify --repair`, which moves them"
 SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
@@ -166,11 +167,14 @@ class IterationFiles:
 
     @cached_property
     def _store(self) -> SnapshotStore:
-        if self.paths.old_store.is_dir():
-            from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # only for a loop of an earlier version
-
-            migrate(self.paths, self._trees.remember)
+        if self.are_unmoved:
+            raise StoreError(_UNMOVED.format(f"{self.paths.shown}/{self.paths.old_store.name}"))
         return SnapshotStore(self.paths.store, self._root)
+
+    @property
+    def are_unmoved(self) -> bool:
+        """Return whether the files are still in the git store of an earlier version: only a writer moves them."""
+        return self.paths.old_store.is_dir() and not self.paths.store.is_dir()
 
     @property
     def exists(self) -> bool:
@@ -319,7 +323,7 @@ class IterationFiles:
         sealed = (*seals.broken(number), *seals.broken_chain(number))
         if number in collected:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
-        if not self.keeps(number):
+        if not self.keeps(number) or self.are_unmoved:
             return sealed
         manifest = kept_json(self.paths, number, MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None

@@ -49,7 +49,7 @@ from ralph_tracker.store.layout import PACKED_TOGETHER, SCHEMA_VERSION, LoopPath
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import Status, Summary, is_recorded, summary_from
 from ralph_tracker.store.opening import own_file
-from ralph_tracker.store.packed import kept_bytes, kept_json
+from ralph_tracker.store.packed import kept_bytes, kept_json, packed_bytes
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords, after_plain
 
@@ -124,6 +124,11 @@ def best_document(summary: Summary, paths: LoopPaths) -> Document:
     }
 
 
+def continuation_json(configuration: Mapping[str, Any]) -> bytes:
+    """Return the copy of a configuration's `continuation`, for hooks too short-lived to load YAML."""
+    return to_json({"schema_version": SCHEMA_VERSION, "continuation": configuration["continuation"]})
+
+
 class Entry(NamedTuple):
     """What is written for one iteration: its document, its measurement, and the state after it.
 
@@ -161,6 +166,10 @@ class LoopStore(LoopRecords):
             with as_store_error(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
             try:
+                if self.paths.old_store.is_dir():
+                    from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # a loop of an earlier version
+
+                    migrate(self.paths)
                 yield unfinished
             except RalphTrackerError as error:
                 if not unfinished and not isinstance(error, StoreError):
@@ -353,5 +362,8 @@ class LoopStore(LoopRecords):
     def repair_record(self, number: int) -> None:
         """Write the human-readable record of an iteration if a killed call did not get to it."""
         document = kept_json(self.paths, number, "metrics.json")
-        if isinstance(document, dict) and kept_bytes(self.paths, number, record_name(number)) is None:
+        if isinstance(document, dict) and not (
+            os.path.lexists(self.paths.record(number))
+            or packed_bytes(self.paths, number, record_name(number)) is not None
+        ):
             self.write_text(self.paths.record(number), dump_yaml(document))

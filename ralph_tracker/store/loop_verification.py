@@ -3,42 +3,45 @@
 Each kept iteration is opened as a restore would open it: every content is read and compared with its hash.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
-from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
+from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
+from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
 from ralph_tracker.store.files import digest
 from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_status import summary_from
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
 from ralph_tracker.store.packed import kept_bytes, kept_json
-from ralph_tracker.store.reading import parsed_json, read_json, read_lines
+from ralph_tracker.store.reading import parsed_json, read_bytes, read_json, read_lines
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.index import Seen
 from ralph_tracker.store.snapshots.rebuild import Changed, KeptSnapshot
 from ralph_tracker.store.snapshots.values import DIGITS, ITERATIONS, SAFETY, Note, Skipped
 
 _IN_STORE: Final = "store/"
+_T = TypeVar("_T")
 
 
 class Examination(NamedTuple):
     """What is damaged or missing.
 
     `iterations` names the parts by iteration, `undo_ids` what restores have kept, `derived` files of the loop's folder
-    that are made again from the others.
+    that are made again from the others, `lost` those that cannot be.
     """
 
     iterations: Mapping[int, tuple[str, ...]]
     undo_ids: tuple[str, ...]
     derived: tuple[str, ...]
+    lost: tuple[str, ...] = ()
 
     @property
     def is_whole(self) -> bool:
         """Return whether nothing is damaged."""
-        return not (self.iterations or self.undo_ids or self.derived)
+        return not (self.iterations or self.undo_ids or self.derived or self.lost)
 
     def rebuilt_in(self, now: "Examination") -> list[str]:
         """Return what is whole in a later examination: iterations, undo ids and files."""
@@ -64,6 +67,7 @@ class LoopVerification(IterationFiles):
             iterations={number: parts for number, parts in found.items() if parts},
             undo_ids=tuple(self._damaged_undo_ids(whole)),
             derived=() if at_work else (*self._derived_of_store(), *derived_of_records(self._committed)),
+            lost=() if at_work else tuple(_lost(self._committed)),
         )
 
     def rebuild(self) -> bool:
@@ -92,7 +96,7 @@ class LoopVerification(IterationFiles):
 
     def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
         """Yield what cannot be brought back, also what an interrupted restore needs."""
-        if not self.exists:
+        if self.are_unmoved or not self.exists:
             return
         names = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
         marked = self.marked()
@@ -104,7 +108,10 @@ class LoopVerification(IterationFiles):
                 yield undo_id
 
     def _derived_of_store(self) -> Iterator[str]:
-        if not self.keeps(0) or self.paths.old_store.is_dir():
+        if not self.keeps(0):
+            return
+        if self.are_unmoved:
+            yield f"{self.paths.old_store.name}/"
             return
         if self.exists:
             yield from (f"{_IN_STORE}{name}" for name in self._store.damaged_parts(f"{ITERATIONS}0"))
@@ -161,30 +168,70 @@ def _changed(changes: list[dict[str, Any]]) -> Changed:
 
 
 def derived_of_records(committed: LoopRecords) -> Iterator[str]:
-    """Yield the files, made from the records, that are missing, damaged or outdated."""
+    """Yield the files, made from the records, that are missing, damaged, outdated or replaced by something else."""
     paths, latest = committed.paths, committed.latest()
-    summary = summary_from(read_json(paths.state))
+    summary = _or_none(lambda: summary_from(read_json(paths.state)))
     if summary is None or summary.iteration != latest:
         yield _shown(paths, paths.state)
-    if not paths.best.is_file():
-        yield _shown(paths, paths.best)
-    rows = read_lines(paths.trajectory)
+    else:
+        best = dump_yaml(best_document(summary, paths)).encode()
+        if _or_none(lambda: read_bytes(paths.best)) != best:
+            yield _shown(paths, paths.best)
+    rows = _or_none(lambda: read_lines(paths.trajectory)) or [None]
     listed = {row.get("iteration") for row in rows if isinstance(row, dict)}
     unlisted = (number for number in range(latest + 1) if number not in listed)
     if None in rows or any(committed.measurement(number) is not None for number in unlisted):
         yield _shown(paths, paths.trajectory)
     try:
         committed.seen_on_file(committed.after(latest)["seen_at"])
-    except (RecordError, KeyError):
+    except (RecordError, StoreError, KeyError):
         yield _shown(paths, paths.seen)
+
+    section = _frozen_continuation(paths)
+    if section is not None and _or_none(lambda: read_bytes(paths.continuation)) != section:
+        yield _shown(paths, paths.continuation)
+
+
+def _lost(committed: LoopRecords) -> Iterator[str]:
+    """Yield the files that are in no record, if they are missing, damaged or edited."""
+    paths = committed.paths
+    yield from committed.seals.edited_configuration()
+    summary = _or_none(lambda: summary_from(read_json(paths.state)))
+    is_wanted = summary is not None and bool(summary.status != "running" or summary.carried_out or summary.accepted)
+    is_there = os.path.lexists(paths.events)
+    if (is_there and (not paths.events.is_file() or None in read_lines(paths.events))) or (is_wanted and not is_there):
+        yield _shown(paths, paths.events)
+
+
+def _frozen_continuation(paths: LoopPaths) -> bytes | None:
+    """Return continuation.json as the frozen configuration has it, None if that is damaged or of an older version."""
+    name = str(paths.loop_file)
+    try:
+        return continuation_json(load_yaml((read_bytes(paths.loop_file) or b"").decode(), name)["configuration"])
+    except (InputError, ConfigError, StoreError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _or_none(read: Callable[[], _T]) -> _T | None:
+    """Return what is read, None for a link, a pipe or a huge file in its place."""
+    try:
+        return read()
+    except StoreError:
+        return None
 
 
 def _shown(paths: LoopPaths, path: Any) -> str:  # noqa: ANN401  # a Path
     return str(path.relative_to(paths.folder))
 
 
-def rewrite_records(store: LoopStore) -> None:
-    """Write the readable record of each iteration again where it is not as sealed, if it can be written as sealed."""
+def rewrite_copies(store: LoopStore) -> None:
+    """Write the copies of what is sealed again: continuation.json, and readable records that are not as sealed.
+
+    A record is written only if that gives what was sealed.
+    """
+    section = _frozen_continuation(store.paths)
+    if section is not None:
+        store.write_bytes(store.paths.continuation, section)
     for number in range(store.latest() + 1):
         if not store.seals.altered_record(number):
             continue

@@ -8,12 +8,13 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import AGAIN, as_store_error, sync_below
+from ralph_tracker.store.iteration_files import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots.index import Index, Seen
@@ -30,20 +31,21 @@ _ID: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CONFIG: Final = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n"
 
 
-def migrate(paths: LoopPaths, remember: Callable[[str, int], None]) -> None:
-    """Move a loop's files into a new store; do nothing if it has one. Raises StoreError.
+def migrate(paths: LoopPaths) -> None:
+    """Move a loop's files into a new store; do nothing if it has one. The caller holds the loop's lock.
 
-    `remember` is called with the tree of each iteration and its number.
+    Raises StoreError.
     """
     old = paths.old_store
     if not paths.store.exists() and old.is_dir():
         _refuse_foreign_objects(old)
-        _move(paths, old, remember)
+        _move(paths, old)
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> None:
+def _move(paths: LoopPaths, old: Path) -> None:
     """Build the new store under a temporary name and rename it at the end, so that a killed call changes nothing."""
+    visits = TreeVisits(paths)
     tracked = old / "info/tracked-ignored"  # missing if no repository lent its index
     with (
         as_store_error(old, AGAIN),
@@ -55,13 +57,9 @@ def _move(paths: LoopPaths, old: Path, remember: Callable[[str, int], None]) -> 
         found = _Migration(_reader(Path(place), old / "objects"), new).run(sorted(_names(old)))
         for name, tree in found.items():
             if name.startswith(ITERATIONS):
-                remember(tree, int(name.removeprefix(ITERATIONS)))
+                visits.remember(tree, int(name.removeprefix(ITERATIONS)))
         sync_below(new)
-        try:
-            new.rename(paths.store)
-        except OSError:
-            if not paths.store.is_dir():  # else another process was faster
-                raise
+        new.rename(paths.store)
 
 
 def _refuse_foreign_objects(old: Path) -> None:

@@ -6,6 +6,7 @@ import stat
 from typing import Final
 
 _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 
 
@@ -13,7 +14,7 @@ def refuse_link(*folders: os.PathLike[str]) -> None:
     """Raise OSError for a folder that is a link: what is written or deleted there would be somebody else's."""
     for folder in folders:
         if os.path.islink(folder):  # noqa: PTH114  # called for each file that is kept, and pathlib is slow
-            raise OSError(errno.ELOOP, "a symbolic link, which no part of a loop is; remove it", os.fspath(folder))
+            raise OSError(errno.ELOOP, _LINK, os.fspath(folder))
 
 
 def own_file(path: str, flags: int) -> int:
@@ -22,7 +23,11 @@ def own_file(path: str, flags: int) -> int:
     Raises OSError as `os.open` does, and for what is not a regular file itself: a clone can bring a link to a file of
     its user, and opening a pipe would never return.
     """
-    descriptor = os.open(path, flags | _SAFE, _MODE)
+    try:
+        descriptor = os.open(path, flags | _SAFE, _MODE)
+    except OSError as error:
+        error.strerror = _LINK if error.errno == errno.ELOOP else error.strerror
+        raise
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
         return descriptor

@@ -242,6 +242,10 @@ def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, mo
     assert {words: ran for words, (_, ran) in found.items() if ran} == {}
     assert (clone.shop.root / ".coverage").exists()
     assert EXIT_BUG not in {code for code, _ in found.values()}
+    if is_old:
+        monkeypatch.chdir(clone.shop.root)
+        run(["verify", "--repair"])  # only a writer moves such a store, and `run --resume` reads first
+        assert clone.ran() == set()
     monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")
     trusted = called(clone, monkeypatch, WORST)
     ran = set().union(*(ran for _, ran in trusted.values()))
@@ -275,10 +279,7 @@ def test_the_pages_of_serve_run_no_program_of_a_clone(clone, is_old, program):
             server.send_signal(signal.SIGINT)
             said = server.communicate(timeout=20)[1]
     assert (server.returncode, said) == (0, "")
-    after = contents(clone.shop.root)
-    # Files that an earlier version kept with git are moved by whoever reads them first.
-    changed = {name for name, _ in before.items() ^ after.items()}
-    assert {name for name in changed if not is_old or not {"store", "store.git"} & set(Path(name).parts)} == set()
+    assert contents(clone.shop.root) == before
 
 
 @pytest.mark.parametrize("wanted", ["", "1"])
@@ -357,9 +358,10 @@ def test_no_verb_waits_for_a_pipe_of_a_clone(clone, place, monkeypatch, capfd):
             signal.alarm(20)
             code = run(words)
             signal.alarm(0)
-            said = capfd.readouterr().err
+            out, said = capfd.readouterr()
             assert code in {0, 1}, (words, said)
-            assert code == 0 or said.count("\n") == 1, (words, said)
+            is_named = words == ("verify",) and place in out
+            assert code == 0 or said.count("\n") == 1 or (is_named and not said), (words, said)
         signal.alarm(20)
         with (clone.shop.root / "events.jsonl").open("rb") as nothing:
             answer = answering("claude-code")({"CLAUDE_PROJECT_DIR": str(clone.shop.root)}, nothing.fileno())

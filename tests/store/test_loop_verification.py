@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,22 @@ def cut(name: str):
     return act
 
 
+def replace(name: str, kind: str):
+    """Put something else in the place of a file."""
+
+    def act(loop) -> None:
+        path = loop.paths.folder / name
+        path.unlink()
+        if kind == "garbage":
+            path.write_bytes(b"\xff\0}{[\n" * 9)
+        elif kind == "a link":
+            path.symlink_to(loop.root / "a.txt")
+        else:
+            os.mkfifo(path)
+
+    return act
+
+
 def lose(content: bytes, *, damaged: bool):
     def act(loop) -> None:
         path = object_of(loop, content)
@@ -136,6 +153,12 @@ DAMAGE = {
     "half a trajectory": (cut("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
     "half the tests seen": (cut("tests-seen.json"), "tests-seen.json"),
     "no best": (remove("best-tracker.yaml"), "best-tracker.yaml"),
+    **{
+        f"{kind} for {name}": (replace(name, kind), name)
+        for kind in ("garbage", "a link", "a pipe")
+        for name in ("best-tracker.yaml", "continuation.json", "tests-seen.json", "state.json")
+    },
+    "a link for a record": (replace("progress/iteration-001-metrics.yaml", "a link"), 1),
     "half a record": (cut("progress/iteration-001-metrics.yaml"), 1),
     "no record": (remove("progress/iteration-001-metrics.yaml"), 1),
     "a content with a copy is lost": (lose(b"two\n", damaged=False), 1),
@@ -165,6 +188,46 @@ def test_damage_is_named_and_made_again(case, loop, ask):
         loop.tracker.restore(number)
         assert tree(loop) == files
     assert loop.turn().iteration == 3
+
+
+@pytest.mark.parametrize("name", ["loop.yaml", "progress/events.jsonl"])
+@pytest.mark.parametrize("kind", ["garbage", "gone", "a folder"])
+def test_what_is_in_no_other_file_is_named_as_lost(name, kind, loop, ask):
+    loop.tracker.restore(1)  # the status says so, and the log is where it comes from
+    path = loop.paths.folder / name
+    path.unlink()
+    if kind == "garbage":
+        path.write_bytes(b"\xff\0}{[\n" * 9)
+    elif kind == "a folder":
+        path.mkdir()
+    said = ask(loop.root, "verify")
+    assert (said.code, said.out.splitlines()[0]) == (1, f"damaged or missing, and in no other file: {name}")
+    assert json.loads(ask(loop.root, "verify", "--json").out)["lost"] == [name]
+    assert ask(loop.root, "verify", "--repair").code == 1
+
+
+def test_a_large_content_is_made_again_without_being_held_in_memory(loop):
+    """As much memory as a part of it, not as all of it and its compressed form."""
+    large = loop.root / "large.bin"
+    large.write_bytes(random.Random(1).randbytes(24 << 20))
+    loop.turn()
+    pack = next(path for path in loop.paths.store.rglob("*") if path.is_file() and path.stat().st_size > 20 << 20)
+    pack.unlink()
+    large.unlink()
+    assert 3 in loop.tracker.verify().iterations
+    tracemalloc.start()
+    loop.tracker.repair()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert loop.tracker.verify().is_whole
+    assert peak < 12 << 20
+
+
+def test_a_folder_in_place_of_a_derived_file_is_named(loop, ask):
+    loop.paths.best.unlink()
+    loop.paths.best.mkdir()
+    said = ask(loop.root, "verify", "--repair")
+    assert (said.code, said.err) == (1, f"ralph-tracker: {loop.paths.best}: Is a directory; nothing was changed\n")
 
 
 def test_each_folder_or_snapshot_of_an_iteration_alone_is_made_again(loop):
