@@ -209,6 +209,21 @@ ROWS = (
         "test_tableize",
         more="",
     ),
+    _pypi(
+        "h11==0.14.0",
+        Edit("h11/_headers.py", 'validate(_content_length_re, value, "bad Content-Length")', "pass"),
+        Edit("h11/tests/test_io.py"),
+        60,
+        "test_io",
+        more="h11/tests/",
+    ),
+    _pypi(
+        "w3lib==2.2.1",
+        Edit("w3lib/html.py", 'return _REMOVECOMMENTS_RE.sub("", utext)', "return utext"),
+        Edit("tests/test_http.py"),
+        150,
+        "test_http",
+    ),
 )
 
 
