@@ -4,6 +4,7 @@ import difflib
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -15,12 +16,13 @@ from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_co
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
-from ralph_tracker.errors import ConfigError
+from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.would_run import project_runs
 from ralph_tracker.measure.detect import Detected, detect, with_command
 from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_new, write_whole
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root
+from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 
 # `init` writes it, so that editors need no network; it is not committed.
@@ -80,8 +82,20 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
     if not update and not project_runs(folder, {}):  # else the project brought commands or templates, to be shown first
         Trust(folder).mark_project()
     done = "written" if old is None else "changed"
-    say(f"{CONFIG_FILE} {done}; commit it, and add .aiwg/ to .gitignore")
+    say(f"{CONFIG_FILE} {done}{_for_git(folder)}")
     say("  next: `ralph-tracker hook pre-loop`")
+
+
+def _for_git(folder: Path) -> str:
+    """Return what a repository still needs, "" in a project without one."""
+    repository = repository_around(folder.resolve())
+    if repository is None:
+        return ""
+    output = f"{repository.prefix}.aiwg/output"  # the folder of all loops ignores itself
+    with suppress(StoreError):
+        if repository.ask("check-ignore", "-q", "--no-index", output).status == 0:
+            return "; commit it"
+    return "; commit it, and add .aiwg/ to .gitignore"
 
 
 def _lead_on(folder: Path, found: Detected, old: str | None) -> NoReturn:

@@ -2,6 +2,10 @@
 
 import difflib
 import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -139,3 +143,25 @@ def test_the_first_line_names_the_schema_which_is_there_and_not_for_git(root):
     (root / SCHEMA_FILE).unlink()  # as in a clone
     init(root)
     assert json.loads((root / SCHEMA_FILE).read_text()) == schema
+
+
+@pytest.mark.parametrize(
+    ("ignored", "said"),
+    [
+        (None, "written"),
+        ("", "written; commit it, and add .aiwg/ to .gitignore"),
+        ("*.py\n!.aiwg\n", "written; commit it, and add .aiwg/ to .gitignore"),
+        (".aiwg/\n", "written; commit it"),
+        ("**/.a*g\n", "written; commit it"),
+    ],
+)
+def test_what_git_ignores_already_is_not_asked_for(root, capsys, monkeypatch, ignored, said):
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{Path(shutil.which('git', path=os.defpath)).parent}")
+    part = root / "part"
+    if ignored is not None:
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        (root / ".gitignore").write_text(ignored)
+    part.mkdir()
+    (root / "Makefile").rename(part / "Makefile")
+    assert init(part) == 0
+    assert f"{FILE} {said}" in capsys.readouterr().out.splitlines()
