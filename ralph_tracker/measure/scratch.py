@@ -5,7 +5,9 @@ import contextlib
 import fcntl
 import os
 import re
+import shlex
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -24,6 +26,24 @@ _MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MU
 _INTERPRETERS: Final = ("python", "python3")
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+# How these say where they keep a project's environment: beside all others, under a name made of the project's path.
+_WHERE: Final = {
+    "poetry": ("poetry", "env", "info", "--path"),
+    "pipenv": ("pipenv", "--venv"),
+    "hatch": ("hatch", "env", "find"),
+}
+_RUNS: Final = re.compile(rf"(?<![\w./-])({'|'.join(_WHERE)}) run (?:([\w.+-]+):)?")
+_ASKED_S: Final = 60
+# Stands for such a program in a copy, for which it would make an environment without packages. Only programs of the
+# environment are run without it: others are names of scripts that it knows.
+_STAND_IN: Final = """#!/bin/sh
+if [ "$1" = run ] && [ -x {bin}/"${{2#*:}}" ]; then
+    program={bin}/"${{2#*:}}"
+    shift 2
+    exec "$program" "$@"
+fi
+exec {real} "$@"
+"""
 # Other dotted names in node_modules are caches of tools (.vite, .cache): the copy has its own.
 _LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
 # A worktree's .git is a file. Tests rarely read larger ignored files.
@@ -111,6 +131,7 @@ def link_environments(
         raise InputError(f"{sources[0]} is a link into the working tree: no iteration can be measured apart from it")
     if same_source:
         _copy_files(root, copy)
+    environment = _run_as_here(root, copy, checks, environment)
     places = {*(root / path for path in linked_environments), *prefixes(root, checks, environment)}
     own = dict.fromkeys(source for prefix in sorted(places) for source in _editable(prefix, root, same_source))
     paths = [str(copy / source) for source in own]
@@ -118,6 +139,46 @@ def link_environments(
     python = {"PYTHONPATH": os.pathsep.join([*paths, *given])} if paths else {}
     cargo = {} if builds is None else {"CARGO_TARGET_DIR": str(builds.absolute() / "cargo")}
     return {**environment, **_QUIET, **python, **cargo}
+
+
+def _run_as_here(root: Path, copy: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return variables with which poetry, pipenv or hatch run programs of the project's environment in the copy.
+
+    All checks use one environment, as `init` writes them.
+    """
+    for check in checks:
+        found = _RUNS.search(check.run if isinstance(check.run, str) else " ".join(check.run))
+        real = None if found is None else located(found[1], root, environment)
+        prefix = None if found is None or real is None else _kept_elsewhere(found[1], found[2], root, environment)
+        if found is None or real is None or prefix is None:
+            continue
+        folder = copy.with_name(f"{copy.name}-run")
+        folder.mkdir(exist_ok=True)
+        text = _STAND_IN.format(bin=shlex.quote(str(prefix / "bin")), real=shlex.quote(real))
+        (folder / found[1]).write_text(text)
+        (folder / found[1]).chmod(0o755)
+        path = os.pathsep.join(filter(None, (str(folder), str(prefix / "bin"), environment.get("PATH"))))
+        return {**environment, "PATH": path, "VIRTUAL_ENV": str(prefix)}
+    return environment
+
+
+def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the environment that a tool has made for the project, None if there is none."""
+    named = [name or "default"] if tool == "hatch" else []
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        asked = subprocess.run(  # noqa: S603  # the project's own tool
+            [*_WHERE[tool], *named],
+            cwd=root,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ASKED_S,
+            check=True,
+        )
+        prefix = Path((asked.stdout.strip().splitlines() or [""])[-1])
+        return prefix if prefix.is_absolute() and (prefix / "bin").is_dir() else None
+    return None
 
 
 def _environments(root: Path, copy: Path) -> Iterator[Path]:

@@ -29,7 +29,7 @@ _EXPANDED: Final = re.compile(r"[$`]")
 _MOVING: Final = frozenset({"cd", "pushd", "popd"})
 _LAUNCHERS: Final = frozenset(
     {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
-    | {(tool, "run") for tool in ("poetry", "pdm", "pipenv")}
+    | {(tool, "run") for tool in ("poetry", "pdm", "pipenv", "hatch")}
     | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
 )
 _PYTHON: Final = re.compile(r"python[\d.]*")
@@ -181,7 +181,7 @@ def _runner_at(words: Sequence[str]) -> int | None:
         name = _program(words[at])
         if name in _RUNNERS:
             return at
-        python = bool(_PYTHON.fullmatch(name))
+        python = bool(_PYTHON.fullmatch(name.rpartition(":")[2]))  # hatch names an environment before it
         if _ASSIGNMENT.match(words[at]) or python or (name,) in _LAUNCHERS:
             at += 1
         elif (name, *words[at + 1 : at + 2]) in _LAUNCHERS:

@@ -1,6 +1,7 @@
 """A copy of a project is measured with the project's environments, and with its own code."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -148,3 +149,38 @@ def test_builds_are_kept_in_a_folder_of_their_own(root, copy, tmp_path):
         tmp_path / "builds/cargo"
     )
     assert "CARGO_TARGET_DIR" not in link_environments(root, copy, (), NO_PATH)
+
+
+@pytest.mark.parametrize(
+    ("tool", "asked", "call"),
+    [
+        ("poetry", "env info --path", "poetry run python"),
+        ("pipenv", "--venv", "pipenv run python"),
+        ("hatch", "env find default", "hatch run python"),
+        ("hatch", "env find tests.py3.12", "hatch run tests.py3.12:python"),
+    ],
+)
+def test_what_a_tool_keeps_elsewhere_runs_in_the_copy(root, copy, tmp_path, tool, asked, call):
+    elsewhere = tmp_path / "kept elsewhere"
+    script(elsewhere / "bin/python", 'echo "python of the project in $PWD: $*"')
+    script(
+        tmp_path / "path" / tool,
+        f'[ "$*" = "{asked}" ] && [ "$PWD" = "{root}" ] && echo "{elsewhere}" || echo "it: $*"',
+    )
+    (elsewhere / "lib/python3.12/site-packages").mkdir(parents=True)
+    (elsewhere / "lib/python3.12/site-packages/demo.pth").write_text(f"{root}/src\n")
+    path = {"PATH": f"{tmp_path / 'path'}:/usr/bin:/bin"}
+    found = link_environments(root, copy, [Check(name="tests", run=f"{call} -m pytest")], path)
+    assert found["PYTHONPATH"] == f"{copy}/src"
+    for words, printed in (
+        (f"{call} -m pytest 'a b'", f"python of the project in {copy}: -m pytest a b"),
+        (f"{tool} run test", "it: run test"),  # a script that the tool knows, not the program of that name
+    ):
+        done = subprocess.run(["/bin/sh", "-c", words], cwd=copy, env=found, capture_output=True, text=True, check=True)
+        assert done.stdout == f"{printed}\n"
+
+
+def script(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)

@@ -94,23 +94,32 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
         if candidate.exists():
             return (f"{folder}/bin/python",)
     made = _made_by_a_runner(root, environment)
-    found = made or program("python3", environment) or program("python", environment)
-    return (found,) if found else None
+    found = program("python3", environment) or program("python", environment)
+    return made or ((found,) if found else None)
 
 
-def _made_by_a_runner(root: Path, environment: Mapping[str, str]) -> str | None:
-    """Return the interpreter of an environment that hatch, poetry, tox or nox made, None if none has pytest."""
-    made = [path for pattern in _ENVIRONMENTS for path in sorted(root.glob(pattern), reverse=True)]
+def _made_by_a_runner(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
+    """Return how Python is called in an environment that hatch, poetry, tox or nox made, None if none has pytest.
+
+    What hatch and poetry keep outside the project is called by them: its path is another on every machine.
+    """
+    inside = [path for pattern in _ENVIRONMENTS for path in sorted(root.glob(pattern), reverse=True)]
+    made: list[tuple[Path, tuple[str, ...]]] = [(path, (f"{path.relative_to(root)}/bin/python",)) for path in inside]
     if _pyproject(root, "tool", "hatch") and program("hatch", environment):
         for name in _HATCH:
-            folder = (output_of(("hatch", "env", "find", name), root, environment) or "").strip().splitlines()[-1:]
-            made += [Path(each) for each in folder]
+            # a matrix has an environment for each version, of which few may have been made
+            for path in _folders_named_by(("hatch", "env", "find", name), root, environment):
+                call = "python" if name == "default" else f"{path.name}:python"
+                made.append((path, ("hatch", "run", call)))
     if _pyproject(root, "tool", "poetry") and program("poetry", environment):  # libraries often keep no poetry.lock
-        folder = (output_of(("poetry", "env", "info", "--path"), root, environment) or "").strip().splitlines()[-1:]
-        made += [Path(each) for each in folder]
-    having = (path for path in made if next(path.glob("lib/python*/site-packages/pytest"), None))
-    found = next((path / "bin" / "python" for path in having), None)
-    return None if found is None else str(found.relative_to(root) if found.is_relative_to(root) else found)
+        folders = _folders_named_by(("poetry", "env", "info", "--path"), root, environment)
+        made += [(path, ("poetry", "run", "python")) for path in folders]
+    return next((call for path, call in made if next(path.glob("lib/python*/site-packages/pytest"), None)), None)
+
+
+def _folders_named_by(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> list[Path]:
+    lines = (output_of(command, root, environment) or "").splitlines()
+    return [path for path in (Path(line.strip()) for line in lines) if path.is_absolute()]
 
 
 def _ask(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:

@@ -79,17 +79,32 @@ def test_the_interpreter_is_the_projects(root, path, files, programs, expected):
     assert (found or ())[1:] == (expected or ())[1:]
 
 
-@pytest.mark.parametrize("tool", ["hatch", "poetry"])
+@pytest.mark.parametrize(
+    ("tool", "asked", "made", "call"),
+    [
+        ("hatch", "default", ["demo"], ("hatch", "run", "python")),
+        (
+            "hatch",
+            "hatch-test",
+            ["hatch-test.py3.14", "hatch-test.py3.12"],
+            ("hatch", "run", "hatch-test.py3.12:python"),
+        ),
+        ("poetry", "--path", ["demo-x-py3.12"], ("poetry", "run", "python")),
+    ],
+)
 @pytest.mark.parametrize("has_pytest", [True, False])
-def test_an_environment_kept_elsewhere_is_asked_of_the_tool_that_made_it(root, path, tmp_path, tool, has_pytest):
+def test_an_environment_kept_elsewhere_is_called_by_the_tool_that_made_it(
+    root, path, tmp_path, tool, asked, made, call, has_pytest
+):
     (root / "pyproject.toml").write_text(f"[tool.{tool}.x]\n")
-    made = tmp_path / "kept elsewhere"
+    folders = [tmp_path / "kept elsewhere" / name for name in made]
     if has_pytest:
-        program(made / "lib/python3.12/site-packages/pytest/__init__.py")
-    program(path / tool, f"echo '{made}'")
+        program(folders[-1] / "lib/python3.12/site-packages/pytest/__init__.py")
+    lines = "; ".join(f"echo '{folder}'" for folder in folders)
+    program(path / tool, f'case "$*" in *{asked}) {lines};; esac')
     program(path / "python3")
-    expected = made / "bin/python" if has_pytest else path / "python3"
-    assert project_python(root, {"PATH": str(path)}) == (str(expected),)
+    expected = call if has_pytest else (str(path / "python3"),)
+    assert project_python(root, {"PATH": str(path)}) == expected
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
