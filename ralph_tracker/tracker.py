@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.config.short_words import nearest
-from ralph_tracker.core.alert_types import same_event
+from ralph_tracker.core.alerts import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import excluded_tests, judge

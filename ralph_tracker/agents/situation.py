@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.agents.feedback import TOKENS, ScorePart, Situation, Undone
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import RalphTrackerError

@@ -13,7 +13,7 @@ from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STO
 from ralph_tracker.store.loop_status import paths_of, refuse_unrecorded, running, summary_at
 
 if TYPE_CHECKING:
-    from ralph_tracker.core.alert_types import Alert
+    from ralph_tracker.core.alerts import Alert
     from ralph_tracker.core.records import IterationRecord
     from ralph_tracker.iteration.facts import Facts
     from ralph_tracker.store.trust import Consent

@@ -15,7 +15,7 @@ from ralph_tracker.cli.answers import consent
 from ralph_tracker.cli.hook import metrics_option
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
-from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS, Measure

@@ -1,326 +1,288 @@
-"""Raise the alerts of an iteration: one function per type decides when and words the message (semantics § 5)."""
+"""The table of alert types, and how alerts are ordered, opened and closed (semantics § 5)."""
 
-from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final, Literal, NamedTuple
 
-from ralph_tracker.core.alert_types import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.cycles import Cycle
-from ralph_tracker.core.findings import Integrity
-from ralph_tracker.core.known_tests import Comparison, names_in_short
-from ralph_tracker.core.lineage import Classification
-from ralph_tracker.core.metrics import (
-    BY_NAME,
-    Group,
-    Metrics,
-    Reading,
-    Readings,
-    delta,
-    errors_at_size,
-    plain_number,
-    without_noise,
-)
-from ralph_tracker.core.rules import Rules
-from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
+from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, restored
+from ralph_tracker.core.metrics import Metrics, TestResults
+from ralph_tracker.core.rules import OtherNames
 
-STALL_ALTERNATIVES: Final = (
-    "Consider different approach",
-    "Request human intervention",
-    "Try alternative strategy",
-)
-_GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
+_ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
+StandingState = Literal["new", "open", "accepted"]
+AlertState = Literal[StandingState, "closed"]
+# What one removal of tests raises, by the names of the tests or by counts alone.
+REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
 
 
-class AlertFacts(NamedTuple):
-    """The facts that alerts are raised on.
+class AlertType(NamedTuple):
+    """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
-    `readings` are the previous values in the lineage, `tests` the comparison by name (None: no names on one side),
-    `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
-    what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
-    `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
-    where only counts are compared.
+    `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
+    it, iteration/diff.py has the words. `rule` is the id of its rule in integrity.md, None without one.
     """
 
+    name: str
+    severity: Severity
+    action: str
+    asks: str = ""
+    metric: str | None = None
+    lasting: bool = False
+    about_tests: bool = False
+    rule: str | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "AlertType":
+        """Return the type of that name. Raises KeyError where there is none."""
+        return TYPE_BY_NAME[name]
+
+    @property
+    def title(self) -> str:
+        """Return the name for display."""
+        return self.name.replace("_", " ").capitalize()
+
+
+TYPES: Final[tuple[AlertType, ...]] = (
+    AlertType(
+        "test_deletion",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "the count of tests must not fall",
+        metric="test_count",
+        lasting=True,
+        about_tests=True,
+    ),
+    AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
+    AlertType(
+        "functionality_loss",
+        Severity.HIGH,
+        _FLAG,
+        "passing tests must not be deleted, skipped or renamed away",
+        metric="tests_passed",
+        lasting=True,
+        about_tests=True,
+    ),
+    AlertType("coverage_regression", Severity.HIGH, _FLAG),
+    AlertType("error_increase", Severity.HIGH, "alert_regression"),
+    AlertType(
+        "metric_missing",
+        Severity.HIGH,
+        _FLAG,
+        "what the loop has is to be measured in every iteration; missing, it counts 0",
+        lasting=True,
+    ),
+    AlertType("metric_cycling", Severity.HIGH, "escalate_to_human"),
+    AlertType(
+        "config_changed",
+        Severity.HIGH,
+        _REVIEW,
+        "the configuration is frozen at pre-loop; a change is reported but not used",
+    ),
+    AlertType(
+        "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
+    ),
+    AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
+    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, about_tests=True),
+    AlertType(
+        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are reported, but each is matched", metric="test_count"
+    ),
+    AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
+    AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
+    AlertType(
+        "failure_hidden",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "a red test must not be deleted or skipped: its earlier form fails on this source",
+        lasting=True,
+        rule="failure_hidden",
+    ),
+    AlertType(
+        "green_by_edit",
+        Severity.HIGH,
+        _FLAG,
+        "a red test must turn green by the source: its earlier form fails on this source",
+        lasting=True,
+        rule="green_by_edit",
+    ),
+    AlertType(
+        "demand_changed",
+        Severity.HIGH,
+        _FLAG,
+        "a test that passed must not be edited to pass: its earlier form fails on this source",
+        lasting=True,
+        rule="demand_changed",
+    ),
+    AlertType(
+        "outcome_forged",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "settings and hooks must not decide how a test ends: the unedited test fails",
+        lasting=True,
+        rule="outcome_forged",
+    ),
+    AlertType(
+        "removed_with_code",
+        Severity.HIGH,
+        _FLAG,
+        "a person confirms that a feature and its tests were to be removed",
+        rule="removed_with_code",
+    ),
+    AlertType(
+        "test_detected",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not ask whether it is under test",
+        lasting=True,
+        rule="R1",
+    ),
+    AlertType("runner_forged", Severity.HIGH, _FLAG, "only the runner says how a test ended", lasting=True, rule="R2"),
+    AlertType("equality_overloaded", Severity.HIGH, _FLAG, "a comparison must compare", lasting=True, rule="R3"),
+    AlertType(
+        "special_cased",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not know the values of its tests",
+        lasting=True,
+        rule="R4",
+    ),
+    AlertType("gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", rule="R5"),
+    AlertType(
+        "records_edited",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "records and frozen configuration are the tracker's own",
+        lasting=True,
+        rule="R6",
+    ),
+    AlertType(
+        "assertion_weakened",
+        Severity.MEDIUM,
+        _REVIEW,
+        "a test should not ask for less; the re-run says whether it hides anything",
+        rule="W",
+    ),
+    AlertType(
+        "not_looked_into",
+        Severity.HIGH,
+        _FLAG,
+        "a file that decides about tests must stay readable",
+        lasting=True,
+        rule="U",
+    ),
+)
+
+
+TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
+
+
+TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
+
+
+class Alert(NamedTuple):
+    """One alert as it was raised.
+
+    `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
+    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
+    `count_drop` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best
+    verified iteration before the alert (None: there is none). `findings` are those it reports; `severity_override` is
+    its severity where it differs from its type's.
+    """
+
+    kind: AlertType
     iteration: int
-    previous: int
-    metrics: Metrics
-    readings: Readings
-    tests: Comparison | None
-    components: Mapping[str, float | None]
-    missing: Mapping[str, str]
-    basis: Basis
-    rules: Rules
-    config_changed: tuple[str, ...]
-    already_missing: frozenset[str]
-    integrity: Integrity | None = None
-    open_findings: frozenset[str] = frozenset()
-    accepted_findings: frozenset[str] = frozenset()
-    not_loaded: Mapping[str, str] = {}
-    failing_named: tuple[str, ...] = ()
+    message: str
+    note: str = ""
+    tests: Mapping[str, str] = {}
+    until: tuple[str, float] | None = None
+    count_drop: Annotated[int, OtherNames(("fall",))] = 0
+    group: str | None = None
+    rollback_to: int | None = None
+    findings: tuple[Finding, ...] = ()
+    severity_override: Annotated[Severity | None, OtherNames(("rated",))] = None
 
     @property
-    def matched(self) -> bool:
-        """Return whether missing tests were matched with the tests that replaced them."""
-        return self.integrity is not None and self.tests is not None
+    def type(self) -> str:
+        """Return the name of its type."""
+        return self.kind.name
 
     @property
-    def unexplained(self) -> Mapping[str, str]:
-        """Return the missing tests that are neither matched, nor removed with their code, nor merely not collected."""
-        if self.tests is None:
-            return {}
-        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
-        return {name: was for name, was in self.tests.vanished.items() if name not in with_code}
+    def id(self) -> str:
+        """Return the id used to accept it; unique per type and iteration, or per group."""
+        suffix = f"-{self.group}" if self.group else ""
+        return f"it{self.iteration}-{self.type}{suffix}"
 
     @property
-    def lost_tests(self) -> Mapping[str, str]:
-        """Return the tests that passed before and neither pass nor fail now, except those removed with their code."""
-        if self.tests is None:
-            return {}
-        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
-        return {name: was for name, was in self.tests.lost.items() if name not in with_code}
+    def severity(self) -> Severity:
+        """Return the severity, by default that of its type."""
+        return self.kind.severity if self.severity_override is None else self.severity_override
 
     @property
-    def fall_is_explained(self) -> bool:
-        """Return whether a lower test count is no loss: each missing test is matched or was removed with its code."""
-        return self.matched and not self.unexplained
+    def lasting(self) -> bool:
+        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        return self.kind.lasting or (self.type == "tests_replaced" and self.severity_override is not None)
 
     @property
-    def build_broke(self) -> bool:
-        """Return whether tests are no longer collected because something stopped loading in this loop."""
-        if not self.not_loaded or not self.iteration:
-            return False
-        return self.tests is None or bool(self.tests.not_collected)
-
-    @property
-    def not_collected(self) -> bool:
-        """Return whether tests of earlier iterations are missing because something does not load, now or still."""
-        return self.build_broke or (self.tests is not None and bool(self.tests.not_collected))
-
-    @property
-    def gained(self) -> bool:
-        """Return whether tests are believed now that did not pass before; without names, whether more pass."""
-        if self.tests is not None:
-            return bool(self.tests.gained)
-        return (self.change("tests_passed") or 0) > 0
-
-    @property
-    def lost(self) -> bool:
-        """Return whether tests that passed before do not pass now; without names, whether fewer pass."""
-        if self.tests is not None:
-            return bool(self.tests.broken or self.tests.lost or self.tests.not_collected)
-        return (self.change("tests_passed") or 0) < 0
-
-    def change(self, name: str) -> float | None:
-        """Return the change of a metric since it was last measured, None if either value is unknown."""
-        now, before = self.metrics.number(name), self.readings.get(name)
-        return None if now is None or before is None else now - before.value
-
-    def fall(self, name: str) -> tuple[float, Reading] | None:
-        """Return the value now and the previous reading if the metric fell, else None."""
-        now, before = self.metrics.number(name), self.readings.get(name)
-        if now is None or before is None or now >= before.value:
-            return None
-        return now, before
-
-    def age(self, reading: Reading) -> str:
-        """Return a note if a value was last measured before the previous iteration, else ""."""
-        if reading.iteration >= self.previous:
-            return ""
-        return f"compared with iteration {reading.iteration}, the last that measured it"
-
-    @property
-    def stale_names_note(self) -> str:
-        """Return a note if tests were last reported before the previous iteration, else ""."""
-        reading = self.readings.get("test_count")
-        return "" if reading is None else self.age(reading)
-
-    def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
-        """Return an alert of this iteration."""
-        return Alert(
-            kind=TYPE_BY_NAME[kind],
-            iteration=self.iteration,
-            message=message,
-            note="; ".join(note for note in notes if note),
-            tests=tests or {},
-        )
+    def triggered_at(self) -> str:
+        """Return when it was raised, in the specification's format."""
+        return f"iteration_{self.iteration}"
 
 
-def working_tests_failing(at: AlertFacts) -> Alert | None:
-    """Raise an alert if a test that passed before fails now; without names, if fewer pass and more fail."""
-    kind = "working_tests_failing"
-    if at.tests is not None:
-        if not at.tests.broken:
-            return None
-        names = names_in_short(at.tests.broken)
-        return at.alert(
-            kind, f"Previously passing tests now failing: {names}", at.stale_names_note, tests=at.tests.broken
-        )
-    passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
-    now_failed = at.metrics.tests_failed
-    if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
-        return None
-    now, before = passed
-    names = f"failing: {names_in_short(at.failing_named)}" if at.failing_named else "names are not known"
-    counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
-    alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
-    return until(alert, "tests_passed", now, before.value)
+def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Sort by severity, then type, then age."""
+    return tuple(sorted(alerts, key=lambda a: (a.severity, a.type, a.iteration, a.group or "")))
 
 
-def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
-    """Return the alert so that it closes once the count is back; for alerts without names."""
-    return alert._replace(until=(metric, before), count_drop=int(before - now))
+def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    if alert.type not in REMOVAL_ALERTS:
+        return (alert,)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
+    about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
+    return (alert, *about)
 
 
-def build_broken(at: AlertFacts) -> Alert | None:
-    """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
-    if not at.build_broke:
-        return None
-    first, more = next(iter(at.not_loaded.values())), len(at.not_loaded) - 1
-    message = f"Does not build: {first}" + (f", and {more} more" if more else "")
-    lost = {} if at.tests is None else at.tests.not_collected
-    note = f"{len(lost)} tests are not collected: {names_in_short(lost)}" if lost else "no test was collected"
-    return at.alert("build_broken", message, note, tests=lost)
+class ClosingFacts(NamedTuple):
+    """What closes alerts: the current measurements and findings, by key.
 
-
-def _functionality_loss(at: AlertFacts) -> Alert | None:
-    if working_tests_failing(at) is not None or at.build_broke:
-        return None
-    fall, lost = at.fall("tests_passed"), at.lost_tests
-    if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
-        skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
-        message = f"Passing tests are skipped now: {names_in_short(skipped)}"
-        return at.alert("functionality_loss", message, at.stale_names_note, tests=skipped) if skipped else None
-    now, before = fall
-    message = f"Passing tests decreased from {before.value:g} to {now:g}"
-    if at.matched and not lost:
-        return None
-    if lost:
-        note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
-        return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
-    return until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
-
-
-def _coverage_regression(at: AlertFacts) -> Alert | None:
-    fall, limit = at.fall("coverage_percentage"), at.rules.alerts.coverage_drop
-    if fall is None:
-        return None
-    now, before = fall
-    if delta(now, before.value, BY_NAME["coverage_percentage"].decimals) >= -limit:
-        return None
-    drop = f"{plain_number(before.value)}%→{plain_number(now)}%"
-    message = f"Coverage dropped {drop} (exceeds -{plain_number(limit)}% threshold)"
-    return at.alert("coverage_regression", message, at.age(before))
-
-
-def _error_increase(at: AlertFacts) -> Alert | None:
-    count, before = at.metrics.error_count, at.readings.get("error_count")
-    if count is None or before is None:
-        return None
-    loc = at.readings.get("loc_total")
-    sized = errors_at_size(count, at.metrics.loc_total, loc.value if loc else None)
-    rise = sized - before.value
-    if rise <= at.rules.alerts.error_increase:
-        return None
-    note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
-    return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
-
-
-def _config_changed(at: AlertFacts) -> Alert | None:
-    if not at.config_changed:
-        return None
-    keys = ", ".join(at.config_changed)
-    return at.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
-
-
-def _file_deletion(at: AlertFacts) -> Alert | None:
-    fall = at.fall("file_count")
-    if fall is None:
-        return None
-    now, before = fall
-    note = f"{before.value:g}→{now:g} files"
-    return at.alert("file_deletion", "File count decreased (potential code deletion)", note, at.age(before))
-
-
-def _complexity_explosion(at: AlertFacts) -> Alert | None:
-    now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
-    growth = at.rules.alerts.complexity_growth
-    if now is None or before is None or now <= without_noise((1 + growth) * before.value):
-        return None
-    note = f"{plain_number(before.value)}→{plain_number(now)} a function"
-    message = f"Complexity increased >{plain_number(growth * 100)}%"
-    return at.alert("complexity_explosion", message, note, at.age(before))
-
-
-def _flaky_test(at: AlertFacts) -> Alert | None:
-    if at.tests is None or not at.tests.flaky:
-        return None
-    message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
-    return at.alert("flaky_test", message, at.stale_names_note, tests=at.tests.flaky)
-
-
-_RULES_OF_ONE: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
-    working_tests_failing,
-    build_broken,
-    _functionality_loss,
-    _coverage_regression,
-    _error_increase,
-    _config_changed,
-    _file_deletion,
-    _complexity_explosion,
-    _flaky_test,
-)
-
-
-def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
-    """Return the metrics that are missing from the loop's components, by group.
-
-    For error_count, those of its parts that are missing.
+    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
+    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
     """
-    groups: dict[str, list[str]] = {}
-    for name, value in at.components.items():
-        if value is not None:
-            continue
-        spec = COMPONENT_BY_NAME[name]
-        reads = [(metric, spec.group) for metric in spec.reads]
-        if name == "error_count_inverted" and at.basis.error_parts:
-            reads = [(part, _GROUP_OF_PART[part]) for part in at.basis.error_parts]
-        for metric, group in reads:
-            if at.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
-                groups[group].append(metric)
-    return {group: tuple(metrics) for group, metrics in groups.items()}
 
+    metrics: Metrics
+    tests: TestResults | None
+    groups: frozenset[str]
+    findings: Mapping[str, Finding] | None = None
+    aliases: Aliases = NO_ALIASES
+    loads: bool = True
+    not_collected: Mapping[str, str] | None = None
 
-def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
-    """Return the new alerts of an iteration, except those of integrity, the worst first."""
-    alerts = [alert for rule in _RULES_OF_ONE if (alert := rule(at)) is not None]
-    for group, metrics in missing_groups(at).items():
-        if group in at.already_missing:
-            continue
-        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
-        message = f"{group.capitalize()} could not be measured: {why}"
-        alerts.append(Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=at.iteration, message=message, group=group))
-    if cycle is not None:
-        repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
-        same = "the same tree for the third time" if cycle.same_tree else ""
-        if at.iteration > at.rules.cycling.terminate_after:
-            alerts.append(at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
-        else:
-            alerts.append(at.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
-    if classification == "stalled":
-        window = at.rules.stall.window
-        alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
-    return in_order(alerts)
+    def remaining(self, alert: Alert) -> Alert | None:
+        """Return what is left of a lasting alert, None if it is fixed.
 
-
-def measured_groups(at: AlertFacts) -> frozenset[str]:
-    """Return the groups that are measured now, so that their alerts close."""
-    return frozenset(Group) - missing_groups(at).keys()
-
-
-def none_fails(metrics: Metrics) -> bool:
-    """Return whether tests were measured, none failed and at least one passed."""
-    return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
-
-
-def removed_tests(alert: Alert) -> frozenset[str]:
-    """Return the tests that an accepted alert says are gone for good."""
-    return frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()
+        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
+        count is back; or once none of its findings holds.
+        """
+        if alert.findings:
+            if self.findings is None:
+                return alert
+            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
+            return alert._replace(findings=left) if left else None
+        if alert.type == "build_broken":
+            if self.loads:
+                return None
+            if not alert.tests or self.not_collected is None:
+                return alert
+            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
+            return alert._replace(tests=still) if still else None
+        if alert.group is not None:
+            return None if alert.group in self.groups else alert
+        if alert.tests:
+            back = self.tests is not None and restored(alert.tests, self.tests, self.aliases)
+            return None if back else alert
+        if alert.until is None:
+            return alert
+        name, wanted = alert.until
+        value = self.metrics.number(name)
+        return None if value is not None and value >= wanted else alert

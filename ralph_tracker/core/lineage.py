@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple, Protocol
 
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, Metrics, Readings

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
-from ralph_tracker.core.alert_types import Alert, AlertState, in_order
+from ralph_tracker.core.alerts import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision
 from ralph_tracker.core.findings import Finding, Rerun, SeverityWord, SuppressionKind, Verdict
 from ralph_tracker.core.integrity import IntegrityRecord

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME
+from ralph_tracker.core.alerts import TYPE_BY_NAME
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.metrics import METRICS, Value, delta, errors_at_size, plain_number, without_noise

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, TypedDict, cast
 
-from ralph_tracker.core.alert_types import Alert, StandingState, in_order
+from ralph_tracker.core.alerts import Alert, StandingState, in_order
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.judge import excluded_tests, judge

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
+from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
 from ralph_tracker.core.integrity import raises_doubt

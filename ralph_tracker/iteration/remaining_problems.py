@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, quantity
 from ralph_tracker.errors import RecordError, StoreError

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME
+from ralph_tracker.core.alerts import TYPE_BY_NAME
 from ralph_tracker.core.metrics import SECTIONS, half_up, plain_number, quantity
 
 _NOT_QUITE: Final = 99.9

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.situation import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.short_words import cut, nearest
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.metrics import Group

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core import loop_state
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import NOTHING_FOUND

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.feedback import TOKENS, Undone
 from ralph_tracker.agents.situation import alert_line, score_parts, situation_of, standing_of, tokens_of, undone
-from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.store.loop_store import LoopStore
 

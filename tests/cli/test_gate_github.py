@@ -16,7 +16,7 @@ from ralph_tracker.cli.gate import (
     plain_log,
     step_summary,
 )
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import Measure
 from ralph_tracker.iteration.gate import gate_of

@@ -4,7 +4,7 @@ import pytest
 from junitparser import JUnitXml
 
 from ralph_tracker.cli.gate import CHECKS, CLASS_RULE, RULES, gate_junit
-from ralph_tracker.core.alert_types import TYPES
+from ralph_tracker.core.alerts import TYPES
 from ralph_tracker.core.metrics import Measure
 from ralph_tracker.formats.registry import read
 from ralph_tracker.iteration.gate import gate_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline, rolled_back
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults

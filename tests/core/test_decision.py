@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.alert_types import TYPES, in_order
+from ralph_tracker.core.alerts import TYPES, in_order
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.core.rules import DecisionRules, LoopLimits, Rules

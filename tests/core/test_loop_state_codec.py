@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core import loop_state
-from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision

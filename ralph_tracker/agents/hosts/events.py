@@ -60,14 +60,14 @@ def _handled(host: Host, event: Heard, where: Presence, environment: Environment
     if name in _CALLS or name in {_TURN, "StopFailure"}:
         return None if where.loop is None else _on_tool(host, event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.hosts.session import prompted  # noqa: PLC0415  # once per prompt
+        from ralph_tracker.agents.hosts.turn_guidance import prompted  # noqa: PLC0415  # once per prompt
 
         prompted(where.loop, event)
         return None
     if where.driven:
         return None
     if name == "SessionStart":
-        from ralph_tracker.agents.hosts.session import session_started  # noqa: PLC0415  # once per session
+        from ralph_tracker.agents.hosts.session_start import session_started  # noqa: PLC0415  # once per session
 
         return session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:

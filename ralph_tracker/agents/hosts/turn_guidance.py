@@ -20,6 +20,7 @@ from ralph_tracker.steering.continuation import (
     Continuation,
     ContinuationRules,
     Guidance,
+    classify_task_complexity,
     continuation_rules_of,
     message_of,
 )
@@ -33,6 +34,9 @@ _BEGINS: Final = frozenset({"UserPromptSubmit", "Stop"})
 _CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TURN: Final = "PostToolBatch"
 _ENDLESS: Final = 1 << 53
+# Other sources are the client itself, such as ended background work. Older clients send no source.
+_BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
+_BY_THE_CLIENT: Final = "<task-notification>"
 Line = Mapping[str, Any]
 
 
@@ -68,6 +72,16 @@ def continuation_of(loop: str) -> Steering:
         return Steering(rules, section["enabled"] is True, section["quality"] is True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Steering()
+
+
+def prompted(loop: str, event: Heard) -> None:
+    """Log a new prompt, at which continuation starts again."""
+    prompt, source = event.get("prompt"), event.get("source")
+    if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
+        return
+    steering = continuation_of(loop)
+    if steering.enabled:
+        note_event(loop, event, complexity=classify_task_complexity(prompt, rules=steering.rules))
 
 
 def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> Verdict | None:

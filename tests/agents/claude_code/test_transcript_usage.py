@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.claude_code.usage import Reading, TokenUse, ends_with, read_on, transcripts_of
+from ralph_tracker.agents.claude_code.transcript_usage import Reading, TokenUse, ends_with, read_on, transcripts_of
 from ralph_tracker.errors import InputError
 from tests.tables import table
 

@@ -1,0 +1,326 @@
+"""Raise the alerts of an iteration: one function per type decides when and words the message (semantics § 5)."""
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.alerts import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.cycles import Cycle
+from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.known_tests import Comparison, names_in_short
+from ralph_tracker.core.lineage import Classification
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    Group,
+    Metrics,
+    Reading,
+    Readings,
+    delta,
+    errors_at_size,
+    plain_number,
+    without_noise,
+)
+from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
+
+STALL_ALTERNATIVES: Final = (
+    "Consider different approach",
+    "Request human intervention",
+    "Try alternative strategy",
+)
+_GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
+
+
+class AlertFacts(NamedTuple):
+    """The facts that alerts are raised on.
+
+    `readings` are the previous values in the lineage, `tests` the comparison by name (None: no names on one side),
+    `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
+    what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
+    `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
+    where only counts are compared.
+    """
+
+    iteration: int
+    previous: int
+    metrics: Metrics
+    readings: Readings
+    tests: Comparison | None
+    components: Mapping[str, float | None]
+    missing: Mapping[str, str]
+    basis: Basis
+    rules: Rules
+    config_changed: tuple[str, ...]
+    already_missing: frozenset[str]
+    integrity: Integrity | None = None
+    open_findings: frozenset[str] = frozenset()
+    accepted_findings: frozenset[str] = frozenset()
+    not_loaded: Mapping[str, str] = {}
+    failing_named: tuple[str, ...] = ()
+
+    @property
+    def matched(self) -> bool:
+        """Return whether missing tests were matched with the tests that replaced them."""
+        return self.integrity is not None and self.tests is not None
+
+    @property
+    def unexplained(self) -> Mapping[str, str]:
+        """Return the missing tests that are neither matched, nor removed with their code, nor merely not collected."""
+        if self.tests is None:
+            return {}
+        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
+        return {name: was for name, was in self.tests.vanished.items() if name not in with_code}
+
+    @property
+    def lost_tests(self) -> Mapping[str, str]:
+        """Return the tests that passed before and neither pass nor fail now, except those removed with their code."""
+        if self.tests is None:
+            return {}
+        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
+        return {name: was for name, was in self.tests.lost.items() if name not in with_code}
+
+    @property
+    def fall_is_explained(self) -> bool:
+        """Return whether a lower test count is no loss: each missing test is matched or was removed with its code."""
+        return self.matched and not self.unexplained
+
+    @property
+    def build_broke(self) -> bool:
+        """Return whether tests are no longer collected because something stopped loading in this loop."""
+        if not self.not_loaded or not self.iteration:
+            return False
+        return self.tests is None or bool(self.tests.not_collected)
+
+    @property
+    def not_collected(self) -> bool:
+        """Return whether tests of earlier iterations are missing because something does not load, now or still."""
+        return self.build_broke or (self.tests is not None and bool(self.tests.not_collected))
+
+    @property
+    def gained(self) -> bool:
+        """Return whether tests are believed now that did not pass before; without names, whether more pass."""
+        if self.tests is not None:
+            return bool(self.tests.gained)
+        return (self.change("tests_passed") or 0) > 0
+
+    @property
+    def lost(self) -> bool:
+        """Return whether tests that passed before do not pass now; without names, whether fewer pass."""
+        if self.tests is not None:
+            return bool(self.tests.broken or self.tests.lost or self.tests.not_collected)
+        return (self.change("tests_passed") or 0) < 0
+
+    def change(self, name: str) -> float | None:
+        """Return the change of a metric since it was last measured, None if either value is unknown."""
+        now, before = self.metrics.number(name), self.readings.get(name)
+        return None if now is None or before is None else now - before.value
+
+    def fall(self, name: str) -> tuple[float, Reading] | None:
+        """Return the value now and the previous reading if the metric fell, else None."""
+        now, before = self.metrics.number(name), self.readings.get(name)
+        if now is None or before is None or now >= before.value:
+            return None
+        return now, before
+
+    def age(self, reading: Reading) -> str:
+        """Return a note if a value was last measured before the previous iteration, else ""."""
+        if reading.iteration >= self.previous:
+            return ""
+        return f"compared with iteration {reading.iteration}, the last that measured it"
+
+    @property
+    def stale_names_note(self) -> str:
+        """Return a note if tests were last reported before the previous iteration, else ""."""
+        reading = self.readings.get("test_count")
+        return "" if reading is None else self.age(reading)
+
+    def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
+        """Return an alert of this iteration."""
+        return Alert(
+            kind=TYPE_BY_NAME[kind],
+            iteration=self.iteration,
+            message=message,
+            note="; ".join(note for note in notes if note),
+            tests=tests or {},
+        )
+
+
+def working_tests_failing(at: AlertFacts) -> Alert | None:
+    """Raise an alert if a test that passed before fails now; without names, if fewer pass and more fail."""
+    kind = "working_tests_failing"
+    if at.tests is not None:
+        if not at.tests.broken:
+            return None
+        names = names_in_short(at.tests.broken)
+        return at.alert(
+            kind, f"Previously passing tests now failing: {names}", at.stale_names_note, tests=at.tests.broken
+        )
+    passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
+    now_failed = at.metrics.tests_failed
+    if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
+        return None
+    now, before = passed
+    names = f"failing: {names_in_short(at.failing_named)}" if at.failing_named else "names are not known"
+    counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
+    alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
+    return until(alert, "tests_passed", now, before.value)
+
+
+def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
+    """Return the alert so that it closes once the count is back; for alerts without names."""
+    return alert._replace(until=(metric, before), count_drop=int(before - now))
+
+
+def build_broken(at: AlertFacts) -> Alert | None:
+    """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
+    if not at.build_broke:
+        return None
+    first, more = next(iter(at.not_loaded.values())), len(at.not_loaded) - 1
+    message = f"Does not build: {first}" + (f", and {more} more" if more else "")
+    lost = {} if at.tests is None else at.tests.not_collected
+    note = f"{len(lost)} tests are not collected: {names_in_short(lost)}" if lost else "no test was collected"
+    return at.alert("build_broken", message, note, tests=lost)
+
+
+def _functionality_loss(at: AlertFacts) -> Alert | None:
+    if working_tests_failing(at) is not None or at.build_broke:
+        return None
+    fall, lost = at.fall("tests_passed"), at.lost_tests
+    if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
+        skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
+        message = f"Passing tests are skipped now: {names_in_short(skipped)}"
+        return at.alert("functionality_loss", message, at.stale_names_note, tests=skipped) if skipped else None
+    now, before = fall
+    message = f"Passing tests decreased from {before.value:g} to {now:g}"
+    if at.matched and not lost:
+        return None
+    if lost:
+        note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
+        return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
+    return until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
+
+
+def _coverage_regression(at: AlertFacts) -> Alert | None:
+    fall, limit = at.fall("coverage_percentage"), at.rules.alerts.coverage_drop
+    if fall is None:
+        return None
+    now, before = fall
+    if delta(now, before.value, BY_NAME["coverage_percentage"].decimals) >= -limit:
+        return None
+    drop = f"{plain_number(before.value)}%→{plain_number(now)}%"
+    message = f"Coverage dropped {drop} (exceeds -{plain_number(limit)}% threshold)"
+    return at.alert("coverage_regression", message, at.age(before))
+
+
+def _error_increase(at: AlertFacts) -> Alert | None:
+    count, before = at.metrics.error_count, at.readings.get("error_count")
+    if count is None or before is None:
+        return None
+    loc = at.readings.get("loc_total")
+    sized = errors_at_size(count, at.metrics.loc_total, loc.value if loc else None)
+    rise = sized - before.value
+    if rise <= at.rules.alerts.error_increase:
+        return None
+    note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
+    return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
+
+
+def _config_changed(at: AlertFacts) -> Alert | None:
+    if not at.config_changed:
+        return None
+    keys = ", ".join(at.config_changed)
+    return at.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
+
+
+def _file_deletion(at: AlertFacts) -> Alert | None:
+    fall = at.fall("file_count")
+    if fall is None:
+        return None
+    now, before = fall
+    note = f"{before.value:g}→{now:g} files"
+    return at.alert("file_deletion", "File count decreased (potential code deletion)", note, at.age(before))
+
+
+def _complexity_explosion(at: AlertFacts) -> Alert | None:
+    now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
+    growth = at.rules.alerts.complexity_growth
+    if now is None or before is None or now <= without_noise((1 + growth) * before.value):
+        return None
+    note = f"{plain_number(before.value)}→{plain_number(now)} a function"
+    message = f"Complexity increased >{plain_number(growth * 100)}%"
+    return at.alert("complexity_explosion", message, note, at.age(before))
+
+
+def _flaky_test(at: AlertFacts) -> Alert | None:
+    if at.tests is None or not at.tests.flaky:
+        return None
+    message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
+    return at.alert("flaky_test", message, at.stale_names_note, tests=at.tests.flaky)
+
+
+_RULES_OF_ONE: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
+    working_tests_failing,
+    build_broken,
+    _functionality_loss,
+    _coverage_regression,
+    _error_increase,
+    _config_changed,
+    _file_deletion,
+    _complexity_explosion,
+    _flaky_test,
+)
+
+
+def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
+    """Return the metrics that are missing from the loop's components, by group.
+
+    For error_count, those of its parts that are missing.
+    """
+    groups: dict[str, list[str]] = {}
+    for name, value in at.components.items():
+        if value is not None:
+            continue
+        spec = COMPONENT_BY_NAME[name]
+        reads = [(metric, spec.group) for metric in spec.reads]
+        if name == "error_count_inverted" and at.basis.error_parts:
+            reads = [(part, _GROUP_OF_PART[part]) for part in at.basis.error_parts]
+        for metric, group in reads:
+            if at.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
+                groups[group].append(metric)
+    return {group: tuple(metrics) for group, metrics in groups.items()}
+
+
+def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
+    """Return the new alerts of an iteration, except those of integrity, the worst first."""
+    alerts = [alert for rule in _RULES_OF_ONE if (alert := rule(at)) is not None]
+    for group, metrics in missing_groups(at).items():
+        if group in at.already_missing:
+            continue
+        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
+        message = f"{group.capitalize()} could not be measured: {why}"
+        alerts.append(Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=at.iteration, message=message, group=group))
+    if cycle is not None:
+        repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
+        same = "the same tree for the third time" if cycle.same_tree else ""
+        if at.iteration > at.rules.cycling.terminate_after:
+            alerts.append(at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
+        else:
+            alerts.append(at.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
+    if classification == "stalled":
+        window = at.rules.stall.window
+        alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
+    return in_order(alerts)
+
+
+def measured_groups(at: AlertFacts) -> frozenset[str]:
+    """Return the groups that are measured now, so that their alerts close."""
+    return frozenset(Group) - missing_groups(at).keys()
+
+
+def none_fails(metrics: Metrics) -> bool:
+    """Return whether tests were measured, none failed and at least one passed."""
+    return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
+
+
+def removed_tests(alert: Alert) -> frozenset[str]:
+    """Return the tests that an accepted alert says are gone for good."""
+    return frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()
