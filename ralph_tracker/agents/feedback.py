@@ -118,7 +118,7 @@ def feedback(at: Situation, budget: int = TOKENS) -> str:
 def _head(at: Situation) -> Iterator[str]:
     if at.with_rules:
         yield RULES
-    yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_standing(at)})."
+    yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
     if at.undone is not None:
         files = _and_more(at.undone.files, _FILES)
         yield (
@@ -131,7 +131,7 @@ def _now(at: Situation) -> str:
     return "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
 
 
-def _standing(at: Situation) -> str:
+def _state(at: Situation) -> str:
     if at.best_iteration is None:
         return "nothing to compare with yet"
     if at.best_iteration == at.iteration:
@@ -178,7 +178,7 @@ def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
     if lacked is None:
         return
     yield from (f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items())
-    yield from (f"broken: {_told(test)}" for test in lacked.failing or () if test.is_broken)
+    yield from (f"broken: {_failing_test(test)}" for test in lacked.failing or () if test.is_broken)
     yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
 
 
@@ -213,10 +213,10 @@ def _of_tests(problems: RemainingProblems, where: str) -> Iterator[Section]:
         verb = "test fails" if count == 1 else "tests fail"
         yield Section(f"{count} {verb}{where}; the report does not name them.", (), count or None)
     else:
-        yield Section(f"Failing tests{where}:", tuple(map(_told, problems.failing)))
+        yield Section(f"Failing tests{where}:", tuple(map(_failing_test, problems.failing)))
 
 
-def _told(test: FailingTest) -> str:
+def _failing_test(test: FailingTest) -> str:
     """Return a failing test with the first lines of its message."""
     lines = [line for line in test.message.splitlines() if line.strip()][1:_MESSAGE_LINES]
     again = " (it passed before)" if test.is_broken else ""

@@ -13,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
 from ralph_tracker.agents.feedback import feedback
-from ralph_tracker.agents.situation import standing_of, tokens_of
+from ralph_tracker.agents.situation import current_situation, tokens_of
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, RalphTrackerError
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
@@ -48,7 +48,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
         try:
             paths = paths_of(root, loop_id, environment)
             store = LoopStore(paths)
-            return feedback(standing_of(store, summary_at(paths), root), tokens_of(store))
+            return feedback(current_situation(store, summary_at(paths), root), tokens_of(store))
         except RalphTrackerError as error:
             raise ToolError(str(error)) from None
 

@@ -60,7 +60,7 @@ def situation_of(
     )
 
 
-def standing_of(committed: LoopRecords, summary: Summary, root: Path) -> Situation:
+def current_situation(committed: LoopRecords, summary: Summary, root: Path) -> Situation:
     """Return the situation of a running loop for an agent that begins a session, without a decision.
 
     Damage and errors are as in `situation_of`.

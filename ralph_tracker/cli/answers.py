@@ -80,7 +80,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
         say_json(record.to_dict())
         return
     from ralph_tracker.iteration.facts import facts_of  # loop-decision does without it
-    from ralph_tracker.report.standing import score_in_words
+    from ralph_tracker.report.sentences import score_in_words
     from ralph_tracker.store.records import LoopRecords
 
     number, loop_id = record.iteration, record.loop_id
@@ -147,7 +147,7 @@ def headline(record: "IterationRecord") -> str:
 
 def alert_line(alert: "Alert", facts: "Facts") -> str:
     """Return a new alert in a line; what `facts` have named already is left out."""
-    from ralph_tracker.report.standing import without_repeats
+    from ralph_tracker.report.sentences import without_repeats
 
     message = without_repeats(alert.message, facts.tests, facts.errors)
     notes = [note for note in alert.note.split("; ") if note and without_repeats(note, facts.tests, ()) == note]

@@ -15,7 +15,7 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ralph_tracker.cli.output import flush, say
 from ralph_tracker.demo import sample
 from ralph_tracker.demo.sample import refine
 from ralph_tracker.iteration.apply_selection import OUTPUT
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.tracker import Tracker
 
 WHERE = (

@@ -18,7 +18,7 @@ from ralph_tracker.iteration.diff import (
     side_by_side,
 )
 from ralph_tracker.loop.listing import as_of_now, listing
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, number, signed
 from ralph_tracker.store.snapshots.patch import FileChange
 

@@ -32,7 +32,7 @@ from ralph_tracker.iteration.gate import (
     metric_lines,
 )
 from ralph_tracker.iteration.remaining_problems import place_of
-from ralph_tracker.report.standing import measured_in_words, percent, without_repeats
+from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
 from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step

@@ -196,7 +196,7 @@ def say_selection(
 def _selection_lines(selection: Any) -> Iterator[str]:  # noqa: ANN401  # a Selection
     """Yield what the selected and the final iteration measured, and why they differ."""
     from ralph_tracker.report.selection_view import candidate_in_words, why_peaks_differ
-    from ralph_tracker.report.standing import percent
+    from ralph_tracker.report.sentences import percent
 
     chosen, final = selection.selected, selection.final
     yield f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"

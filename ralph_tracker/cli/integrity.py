@@ -14,7 +14,7 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
 from ralph_tracker.loop.listing import as_of_now, listing
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.view import rerun_line
 from ralph_tracker.store.trust import Consent
 

@@ -15,7 +15,7 @@ from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wr
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import sparkline
 
 if TYPE_CHECKING:

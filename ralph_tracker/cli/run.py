@@ -44,7 +44,7 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Termin
     say_changed(file, read_plan(file))
     person = person_here()
     step = _GO_ON.format(file=file)
-    with plan_opened(file, tracker, asked, screen, person) as run, _told_how_to_go_on(screen, step):
+    with plan_opened(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
         outcome = run.drive()
     if outcome.ended.how == "done":
         return _say_done(outcome.ended.state, outcome.ended.reason)
@@ -73,7 +73,7 @@ _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INT
 
 
 @contextmanager
-def _told_how_to_go_on(screen: Terminal, step: str) -> Iterator[None]:
+def _naming_next_step(screen: Terminal, step: str) -> Iterator[None]:
     """End the agent's last line, and add the next step to the message of an interruption."""
     try:
         with next_if_interrupted(step):
@@ -144,7 +144,7 @@ def command(
         refuse_senseless(loop_id, options)
         return run_plan(plan, tracker_of(root, None, trust=trust), asked, Terminal())
     screen = Terminal()
-    with opened(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _told_how_to_go_on(screen, RESUME):
+    with opened(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
     if outcome.closed is None:

@@ -11,9 +11,9 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.facts import facts_of, standing
+from ralph_tracker.iteration.facts import facts_of, state_sentence
 from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.report.standing import score_in_words, without_repeats
+from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import known_money
 from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
@@ -76,7 +76,7 @@ def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
 
 def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     say(f"loop {summary.loop_id}: {summary.status}, iteration {summary.iteration} ({summary.updated_at})")
-    say_wrapped(standing(summary, paths), indent=2)
+    say_wrapped(state_sentence(summary, paths), indent=2)
     if begun is not None:
         say(f"  iteration {begun} was begun and is not on record")
     is_current = summary.head == summary.iteration

@@ -16,9 +16,9 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.iteration.facts import scores_of, standing
+from ralph_tracker.iteration.facts import scores_of, state_sentence
 from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
@@ -94,7 +94,7 @@ def read(paths: LoopPaths) -> Shown | str:
         cost = known_money(summary.cost_usd, is_partial=records.has_unknown_costs())
         return Shown(
             summary,
-            standing(summary, paths),
+            state_sentence(summary, paths),
             scores_of(records),
             records.rows()[0][-_ROWS:],
             wrong_lines(records, summary.head),

@@ -23,7 +23,7 @@ from ralph_tracker.iteration.remaining_problems import (
     remaining_problems,
     test_lines,
 )
-from ralph_tracker.report.standing import Setback, loop_sentence, measured_in_words, point_of
+from ralph_tracker.report.sentences import Setback, loop_sentence, measured_in_words, point_of
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary
@@ -142,7 +142,7 @@ def _has_same_files(committed: LoopRecords, previous: int, number: int) -> bool:
 _POINTS: Final = 400
 
 
-def standing(summary: Summary, paths: LoopPaths) -> str:
+def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     """Return the sentence that says where the loop stands."""
     numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
     points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}

@@ -16,7 +16,7 @@ from ralph_tracker.iteration.would_run import trusted_templates
 from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view
-from ralph_tracker.report.standing import Setback
+from ralph_tracker.report.sentences import Setback
 from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import MANIFEST, LoopPaths

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ralph_tracker.core.metrics import half_up, plain_number
-from ralph_tracker.report.standing import Point
+from ralph_tracker.report.sentences import Point
 
 # Labels of more columns than these run into each other.
 COLUMNS: Final = 20

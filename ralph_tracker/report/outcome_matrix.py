@@ -44,7 +44,7 @@ def matrix_of(changes: Sequence[Change], columns: Sequence[Column], room: int = 
     rows: list[OutcomeRow] = []
     used = 0
     for name in ordered:
-        row = OutcomeRow(name, _told(moved[name]), outcome_strip(letters[name]), not _passes(letters[name]))
+        row = OutcomeRow(name, _events_in_words(moved[name]), outcome_strip(letters[name]), not _passes(letters[name]))
         used += len(row.name) + len(row.events) + len(row.picture)
         if used > room and rows:
             break
@@ -57,7 +57,7 @@ def _passes(letters: str) -> bool:
     return letters.rstrip("?").endswith("p")
 
 
-def _told(events: Sequence[tuple[str, int]]) -> str:
+def _events_in_words(events: Sequence[tuple[str, int]]) -> str:
     shown = ", ".join(f"{word} at {iteration}" for word, iteration in events[-_EVENTS_SHOWN:])
     rest = len(events) - _EVENTS_SHOWN
     return f"{rest} changes, then {shown}" if rest > 0 else shown

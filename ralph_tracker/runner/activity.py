@@ -71,7 +71,7 @@ def latest_words(output: bytes) -> str:
     """Return the last line of an agent's output that says something, "" if there is none; of an event, its words."""
     for line in reversed(output.decode("utf-8", "replace").splitlines()):
         try:
-            words = next(_told(json.loads(line)), None) if line.lstrip().startswith("{") else line
+            words = next(_texts(json.loads(line)), None) if line.lstrip().startswith("{") else line
         except (ValueError, RecursionError):
             words = line
         shown = one_line(words)
@@ -80,15 +80,15 @@ def latest_words(output: bytes) -> str:
     return ""
 
 
-def _told(event: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
+def _texts(event: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
     """Yield the texts of an event that people understand, the innermost of the known keys first."""
     if isinstance(event, list):
         for part in reversed(event):
-            yield from _told(part)
+            yield from _texts(part)
     if isinstance(event, dict):
         for part in event.values():
             if isinstance(part, dict | list):
-                yield from _told(part)
+                yield from _texts(part)
         told = next((event[key] for key in _WORDS if isinstance(event.get(key), str) and event[key].strip()), None)
         if told is not None:
             yield told

@@ -173,10 +173,10 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         rolled_back=_rolled_back(records),
         reason=why,
     )
-    return outcome, _told(begun, outcome, kept, summary)
+    return outcome, _outcome_line(begun, outcome, kept, summary)
 
 
-def _told(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary: Summary) -> str:
+def _outcome_line(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary: Summary) -> str:
     said = f"task {begun.id}: {outcome.status}, the files are those of iteration {kept.iteration}"
     said += f" with a score of {kept.adjusted_score:.4g}"
     if summary.best_iteration is not None and summary.best_adjusted_score > kept.adjusted_score:

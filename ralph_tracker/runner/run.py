@@ -22,7 +22,7 @@ from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordE
 from ralph_tracker.iteration.facts import facts_of
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.would_run import loop_runs
-from ralph_tracker.report.standing import percent
+from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (
     AgentRun,

@@ -8,13 +8,13 @@ from ralph_tracker.errors import RalphTrackerError, RecordError
 from ralph_tracker.iteration.diff import Differences, IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.iteration.facts import scores_of, standing
+from ralph_tracker.iteration.facts import scores_of, state_sentence
 from ralph_tracker.loop.listing import Listing, as_of_now
 from ralph_tracker.loop.page import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.report import svg
 from ralph_tracker.report.page import FilePatch, Live, rendered
-from ralph_tracker.report.standing import percent, progress
-from ralph_tracker.report.standing import point_of as point
+from ralph_tracker.report.sentences import percent, progress
+from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_status import current_loop, loops_of, summary_at
@@ -91,7 +91,7 @@ def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
         facts.append(f"{summary.updated_at[:16].replace('T', ' ')} UTC")
         trend = svg.small(_in_percent(scores_of(records)), f"Score of {paths.loop_id} over the iterations")
         return LoopCard(
-            paths.loop_id, is_current, summary.status, standing(summary, paths), trend, ", ".join(facts), ""
+            paths.loop_id, is_current, summary.status, state_sentence(summary, paths), trend, ", ".join(facts), ""
         )
     except RalphTrackerError as error:
         return LoopCard(paths.loop_id, is_current, problem=str(error))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.agents.feedback import TOKENS, Undone
-from ralph_tracker.agents.situation import alert_line, score_parts, situation_of, standing_of, tokens_of, undone
+from ralph_tracker.agents.situation import alert_line, current_situation, score_parts, situation_of, tokens_of, undone
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.store.loop_store import LoopStore
@@ -25,7 +25,9 @@ def test_after_a_rollback_the_files_are_judged_that_the_agent_has(driven):
     assert [test.name for test in after.problems.failing] == ["test_old"]
     assert [test.name for test in after.undone.lacked.failing if test.is_broken] == ["test_add"]
     assert after.parts == score_parts(store, 0)
-    assert standing_of(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(decision=None)
+    assert current_situation(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(
+        decision=None
+    )
 
 
 def test_the_parts_of_the_score_add_up_to_what_is_missing(driven):

@@ -1,7 +1,7 @@
 """The picture of a loop: scaled to its values, the peak marked, never more columns than can be read."""
 
 from ralph_tracker.report.chart import COLUMNS, mermaid_chart
-from ralph_tracker.report.standing import Point
+from ralph_tracker.report.sentences import Point
 
 
 def test_score_and_tests_are_drawn_between_their_least_and_greatest_value():

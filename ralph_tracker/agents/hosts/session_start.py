@@ -5,7 +5,7 @@ from pathlib import Path
 from ralph_tracker.agents.feedback import feedback
 from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
 from ralph_tracker.agents.hosts.loop_of_session import Presence
-from ralph_tracker.agents.situation import standing_of, tokens_of
+from ralph_tracker.agents.situation import current_situation, tokens_of
 from ralph_tracker.store.loop_status import running, summary_at
 from ralph_tracker.tracker import Tracker
 
@@ -23,5 +23,5 @@ def session_started(event: Heard, where: Presence, environment: Environment) -> 
     tracker.require_loop()
     store = tracker.store()
     summary = running(summary_at(store.paths))
-    text = feedback(standing_of(store, summary, tracker.root), tokens_of(store))
+    text = feedback(current_situation(store, summary, tracker.root), tokens_of(store))
     return Verdict("tell", "SessionStart", text)

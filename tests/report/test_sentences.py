@@ -1,6 +1,6 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-from ralph_tracker.report.standing import Point, Setback, iteration_sentence, loop_sentence, percent
+from ralph_tracker.report.sentences import Point, Setback, iteration_sentence, loop_sentence, percent
 from tests.tables import table
 
 START = Point(0, 8, 12, 67.1, 0.69)
