@@ -9,7 +9,8 @@ from typing import Any, Final, Literal, TypedDict
 import click
 
 from ralph_tracker.cli.output import complain, say, say_json
-from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.config.regular_file import open_regular
+from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
 from ralph_tracker.formats.registry import Reading, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
@@ -139,11 +140,13 @@ def _bytes_of(path: str) -> bytes | str:
     try:
         if path == STANDARD_INPUT:
             return sys.stdin.buffer.read(DEFAULT_LIMITS.max_bytes + 1)
-        size = Path(path).stat().st_size
-        if size > DEFAULT_LIMITS.max_bytes:
-            return f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}"
-        with Path(path).open("rb") as file:
+        with open_regular(Path(path)) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > DEFAULT_LIMITS.max_bytes:
+                return f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}"
             return file.read(DEFAULT_LIMITS.max_bytes + 1)
+    except InputError:
+        return "a pipe or a device, not a file; hand it in as standard input, with -"
     except (OSError, ValueError) as error:
         return f"cannot be opened ({getattr(error, 'strerror', None) or error})"
 

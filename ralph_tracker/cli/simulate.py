@@ -11,6 +11,7 @@ import click
 from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
+from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
 from ralph_tracker.steering.continuation import (
@@ -228,7 +229,7 @@ def _events(file: str) -> Iterator["Event"]:
     if "\0" in file:
         raise InputError("a file cannot have a NUL in its name; name a file of events")
     try:
-        with Path(file).open("rb") as stream:
+        with open_regular(Path(file)) as stream:
             yield from read_session(_lines(stream, file), file)
     except OSError as error:
         raise InputError(f"{file}: cannot be read ({error.strerror}); name a file of events") from None

@@ -156,6 +156,11 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     """
     order = in_order(checks)
     setting = _Setting(root.absolute(), folder.absolute(), reports.absolute(), environment, output_cap)
+    for check in order:
+        if not setting.cwd(check).resolve().is_relative_to(root.resolve()):
+            raise ConfigError(
+                f"checks.{check.name}.cwd: {check.cwd} is a link out of the project; name a folder below it"
+            )
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing, stop or Event())

@@ -1,6 +1,7 @@
 """`read` says what a report file holds, and why another one is none."""
 
 import json
+import os
 from pathlib import Path
 
 import jsonschema
@@ -99,3 +100,14 @@ def test_a_report_that_contradicts_itself_says_so(project, tmp_path):
 
 def test_no_file_at_all_is_wrong_usage(project):
     assert project.plainly("read").code == 2
+
+
+@pytest.mark.parametrize("verb", ["read", "simulate"])
+def test_a_pipe_or_a_device_is_refused_without_waiting(project, verb):
+    os.mkfifo(project.root / "pipe")
+    for path in (str(project.root / "pipe"), "/dev/zero"):
+        answer = project.plainly(verb, path)
+        assert answer.code == 1
+        assert answer.err.startswith(f"ralph-tracker: {path}: ")
+        assert "a pipe or a device, not a file" in answer.err
+        assert answer.err.count("\n") == 1

@@ -49,6 +49,15 @@ class TestRun:
         assert result.stderr == tmp_path / "kept" / "some.stderr"
         assert result.stderr.read_text() == "err\n"
 
+    def test_a_folder_behind_a_link_out_of_the_project_is_refused_before_anything_runs(self, run, tmp_path):
+        (tmp_path / "root/real").mkdir()
+        (tmp_path / "root/inside").symlink_to("real")
+        (tmp_path / "root/out").symlink_to(tmp_path)
+        assert run(Check("some", "true", cwd="inside"))[0].finished.exit_code == 0
+        with pytest.raises(ConfigError, match=r"^checks\.other\.cwd: out is a link out of the project; name a folder"):
+            run(Check("some", "touch ran"), Check("other", "touch ran", cwd="out"))
+        assert not list(tmp_path.rglob("ran"))
+
     def test_relative_folders(self, tmp_path):
         """Folders may be given relative to ours; a check sees absolute ones."""
         (tmp_path / "root").mkdir()
