@@ -23,6 +23,7 @@ from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.status_document import missing_files
 from ralph_tracker.store.trust import Trust
 
@@ -54,7 +55,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     configuration, untrusted = _configuration(folder, os.environ), _untrusted(folder)
     # Without checks those of the tools that are found would run, so that they are needed.
     tools = untrusted or _tools(folder, os.environ, needed=configuration[0]["state"] == "warning")
-    lines = [*configuration, *tools, _git(os.environ), _store(folder, loop_id)]
+    lines = [*configuration, *tools, _git(folder, os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
@@ -130,10 +131,16 @@ def _tools(root: Path, environment: Mapping[str, str], *, needed: bool) -> list[
     return lines + [_line(state, "tools", what, step) for what, _, step in parts if needed]
 
 
-def _git(environment: Mapping[str, str]) -> Line:
-    """Check git, which is needed for branches but not for keeping files."""
+def _git(root: Path, environment: Mapping[str, str]) -> Line:
+    """Check git and the repository, which are needed for branches but not for keeping files."""
     version = version_of(["git"], Path("/"), environment)
-    return _line("ok", "git", version) if version else _line("warning", "git", "not found", _WITH_GIT)
+    if not version:
+        return _line("warning", "git", "not found", _WITH_GIT)
+    repository = repository_around(root)
+    trouble = repository.trouble() if repository else None
+    if trouble:
+        return _line("warning", "git", f"{version}, {trouble}", "fix that: no branch can be made until then")
+    return _line("ok", "git", version)
 
 
 def _store(root: Path, loop_id: str | None) -> Line:

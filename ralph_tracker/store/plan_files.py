@@ -53,7 +53,10 @@ def _lock_path(plan: Path) -> Path:
 @contextmanager
 def plan_held(plan: Path, purpose: str) -> Iterator[None]:
     """Hold the lock of a plan while the body runs. Raises StoreError naming the holder."""
-    with locked(_lock_path(plan), purpose, patience_s=_MOMENT_S):
+    lock = _lock_path(plan)
+    with locked(lock, purpose, patience_s=_MOMENT_S):
+        with as_store_error(lock):
+            hide_from_git(lock.parent)
         yield
 
 

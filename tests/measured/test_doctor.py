@@ -118,3 +118,12 @@ def test_what_is_not_installed_has_no_version_and_requires_nothing():
     assert (version_of_package("no-such-package"), requirements_of("no-such-package")) == (None, ())
     assert version_of_package("pytest") == pytest.__version__
     assert any(each.startswith("rich>=") for each in requirements_of("ralph-tracker"))
+
+
+def test_a_repository_that_git_cannot_read_is_a_warning_that_names_the_line(workshop, doctor):
+    workshop.commit()
+    with (workshop.root / ".git/config").open("a") as config:
+        config.write("[core\n")
+    code, lines = doctor()
+    assert (code, lines["git"]["state"]) == (0, "warning")
+    assert "bad config line" in lines["git"]["found"]

@@ -113,3 +113,9 @@ def test_only_one_works_on_a_plan(plan):
         plan_held(plan, "plan edit"),
     ):
         pass
+
+
+def test_git_sees_no_file_of_ours_even_if_a_plan_was_only_held(plan):
+    with plan_held(plan, "run"):
+        pass
+    assert (state_path(plan).parent / ".gitignore").read_text() == "*\n"
