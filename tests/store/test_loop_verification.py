@@ -287,6 +287,7 @@ def test_a_store_that_is_gone_is_made_again_from_the_tree_and_the_records(loop, 
     remove("store")(loop)
     document = json.loads(ask(loop.root, "verify", "--repair", "--json").out)
     assert document["repaired"] == ["iteration 1", "iteration 2", "store/"]
+    assert loop.paths.store.stat().st_mode & 0o777 == 0o700, "what it holds is nobody else's"
     assert document["notes"] == ["store/ignore was lost: the ignore rules of today take its place"]
     assert document["damaged"] == {"0": ["its list of files"]}
     for number in (1, 2):

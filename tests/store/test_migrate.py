@@ -72,6 +72,7 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     with LoopStore(old.paths).writing("test"):
         assert IterationFiles(LoopStore(old.paths)).exists
     store = SnapshotStore(old.paths.store, root)
+    assert old.paths.store.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store"]
     assert store.find(0).skipped == ((".env", "may hold a secret"),)
     assert store.commit_of(first) == store.find(0).commit

@@ -436,5 +436,6 @@ def _lines(paths: Iterable[str]) -> bytes:
 
 
 def _make_folders(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in (OBJECTS, STAGING, *NAME_FOLDERS):
         (folder / name).mkdir(parents=True, exist_ok=True)
