@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, Final, Literal, TypedDict
+from typing import Final, Literal, TypedDict
 
 import click
 
@@ -15,8 +15,8 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
-from ralph_tracker.measure.checks import configured_checks
-from ralph_tracker.measure.commands import command_of, is_there, located
+from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, without_ours
+from ralph_tracker.measure.commands import MissingModule, command_of, is_there, located, missing_modules
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.found import version_of
 from ralph_tracker.store.layout import ProjectPaths
@@ -52,7 +52,8 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     Exit code 1 if one is missing.
     """
     folder = checked_root(root)
-    configuration, untrusted = _configuration(folder, os.environ), _untrusted(folder)
+    untrusted = _untrusted(folder)
+    configuration = _configuration(folder, os.environ, may_start=not untrusted)
     # Without checks those of the tools that are found would run, so that they are needed.
     tools = untrusted or _tools(folder, os.environ, needed=configuration[0]["state"] == "warning")
     lines = [*configuration, *tools, _git(folder, os.environ), _store(folder, loop_id)]
@@ -84,8 +85,11 @@ def _untrusted(root: Path) -> list[Line]:
     return [_line("warning", "trust", "you have not accepted this project; its tools were not started", step)]
 
 
-def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
-    """Check what a loop would measure with: the configured checks, or else those that would be detected."""
+def _configuration(root: Path, environment: Mapping[str, str], *, may_start: bool) -> list[Line]:
+    """Check what a loop would measure with: the configured checks, or else those that would be detected.
+
+    Only with `may_start` are interpreters asked for the modules that checks run.
+    """
     try:
         config = load_config(root)
         checks = configured_checks(config.document)
@@ -100,15 +104,18 @@ def _configuration(root: Path, environment: Mapping[str, str]) -> list[Line]:
         step = "`ralph-tracker init` writes them to ralph-tracker.yaml"
         return [_line("warning", "configuration", found, step)]
     counted = f"{config.source}, {len(checks)} check{'' if len(checks) == 1 else 's'}"
-    commands = [_command(check, root, environment) for check in checks]
+    env = without_ours(environment_for_checks(environment), root)
+    lacking = missing_modules(checks, root, env) if may_start else {}
+    commands = [_command(check, root, environment, lacking.get(check.name)) for check in checks]
     return [_line("ok", "configuration", counted), *commands]
 
 
-def _command(check: Any, root: Path, environment: Mapping[str, str]) -> Line:  # noqa: ANN401  # a Check
-
+def _command(check: Check, root: Path, environment: Mapping[str, str], lacking: MissingModule | None) -> Line:
     what, name = f"check {check.name}", command_of(check)
     if not is_there(check, root, environment):
         return _line("missing", what, f"{name} not found", f"install it, or fix checks.{check.name}.run")
+    if lacking is not None:
+        return _line("missing", what, str(lacking), f"{lacking.added_by}; or fix checks.{check.name}.run")
     if isinstance(check.run, str):
         return _line("ok", what, f"/bin/sh runs {check.run}")
     found = located(check.run[0], root / check.cwd, {**environment, **check.env})

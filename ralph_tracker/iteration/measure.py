@@ -31,10 +31,10 @@ from ralph_tracker.measure.checks import (
     environment_for_checks,
     parse_duration,
     run_checks,
+    without_ours,
 )
 from ralph_tracker.measure.code import count_code
 from ralph_tracker.measure.commands import absent, require_commands
-from ralph_tracker.measure.environment import without_ours
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
 from ralph_tracker.store.files import as_store_error, to_json, write_new

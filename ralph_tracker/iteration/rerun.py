@@ -12,8 +12,7 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
-from ralph_tracker.measure.environment import without_ours
+from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks, without_ours
 from ralph_tracker.measure.results import measured_kind, read_results
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.measure.test_selection import narrowed

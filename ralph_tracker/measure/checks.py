@@ -7,6 +7,7 @@ Reports are found once all checks are done, because a check may write a report t
 import os
 import re
 import shlex
+import sys
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +37,7 @@ _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
 STANDARD_OUTPUT: Final = "-"
 _INTERNAL: Final = "RALPH_TRACKER_"
+_ACTIVE: Final = "VIRTUAL_ENV"
 _BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 _BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
 # The name is also used as a file name.
@@ -132,6 +134,29 @@ def environment_for_checks(base: Mapping[str, str]) -> dict[str, str]:
     if _BYTECODE_ELSEWHERE not in kept:
         kept.setdefault(_BYTECODE, "1")
     return kept
+
+
+def is_our_bin(folder: str) -> bool:
+    """Return whether a folder of PATH belongs to our own virtual environment."""
+    return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
+
+
+def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
+    active = environment.get(_ACTIVE)
+    in_ours = sys.prefix != sys.base_prefix
+    if (
+        not active
+        or not in_ours
+        or Path(active).resolve() != Path(sys.prefix).resolve()
+        or _lies_in(Path(active), root)
+    ):
+        return dict(environment)
+    return {name: value for name, value in environment.items() if name != _ACTIVE}
+
+
+def _lies_in(folder: Path, root: Path) -> bool:
+    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
 
 
 def run_checks(  # noqa: PLR0913  # one keyword each

@@ -1,18 +1,49 @@
-"""Check whether the commands of checks exist, as far as possible without running them."""
+"""Check whether the commands of checks exist, and the modules that they run in Python, as far as possible without
+running them.
+"""
 
 import os
 import re
+import shlex
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.checks import Check, environment_for_checks
+from ralph_tracker.measure.checks import Check, environment_for_checks, without_ours
 from ralph_tracker.measure.process import SHELL
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")
+_PYTHON: Final = re.compile(r"(?:.*[/:])?(?:python|pypy)[\d.]*")  # hatch names an environment before it
+_MODULE: Final = re.compile(r"[A-Za-z_][\w.]*")
+_SITES: Final = ("lib/python*/site-packages", "lib/pypy*/site-packages")
+_PROBE: Final = """import importlib.util as u, sys
+def found(name):
+    spec = u.find_spec(name)
+    # a folder of that name is found too, and runs only with a __main__
+    return spec and (spec.origin or u.find_spec(name + ".__main__"))
+for name in sys.argv[1:]:
+    try:
+        there = found(name)
+    except ModuleNotFoundError:
+        there = None
+    except Exception:
+        there = True
+    if not there:
+        print("lacks", name)
+"""
+_INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
+_PROBE_TIMEOUT_S: Final = 60
+_ADDS: Final = {
+    "uv": "uv add --dev {}",
+    "poetry": "poetry add --group dev {}",
+    "pdm": "pdm add --dev {}",
+    "pipenv": "pipenv install --dev {}",
+    "hatch": "add {} to the dependencies of its environment in pyproject.toml",
+}
 
 
 def command_of(check: Check) -> str | None:
@@ -62,6 +93,96 @@ def require_commands(checks: Sequence[Check], root: Path, environment: Mapping[s
         made_by_another = name is not None and "/" in name and not name.startswith("/") and place > 0
         if not made_by_another and not is_there(check, root, env):
             raise absent(check.name, f"command not found: {name}")
+    for check_name, lacking in missing_modules(checks, root, without_ours(env, root)).items():
+        raise absent(check_name, str(lacking))
+
+
+class MissingModule(NamedTuple):
+    """A module that a check runs, and how the interpreter is called that lacks it."""
+
+    python: tuple[str, ...]
+    module: str
+
+    def __str__(self) -> str:
+        return f"{shlex.join(self.python)} has no module {self.module}"
+
+    @property
+    def added_by(self) -> str:
+        """Return what installs it; the package is assumed to have the module's name, as those of tools do."""
+        return adding(self.python, self.module) or f"{shlex.join(self.python)} -m pip install {self.module}"
+
+
+def adding(call: Sequence[str], package: str) -> str | None:
+    """Return how the manager that starts an interpreter adds a package, None if none starts it."""
+    found = _ADDS.get(call[0]) if call else None
+    return None if found is None else found.format(package)
+
+
+def missing_modules(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> Mapping[str, MissingModule]:
+    """Return the module that a check's interpreter lacks, by check; one that builds may install those of later ones.
+
+    An interpreter is started only for modules that are not among its packages or the standard library.
+    """
+    wanted: dict[tuple[tuple[str, ...], str, tuple[tuple[str, str], ...]], dict[str, str]] = {}
+    for check in checks:
+        call, modules = _modules_of(check)
+        env = {name: value for name, value in check.env.items() if "{" not in value}
+        for module in modules:
+            if not _is_at_hand(call, module, root / check.cwd, {**environment, **env}):
+                wanted.setdefault((call, check.cwd, tuple(env.items())), {}).setdefault(module, check.name)
+        if (check.kind or check.name.partition("-")[0]) not in _INSTALL_NOTHING:
+            break
+    return {
+        name: MissingModule(call, module)
+        for (call, cwd, env), by_module in wanted.items()
+        for module in _lacking(call, list(by_module), root / cwd, {**environment, **dict(env)})
+        for name in [by_module[module]]
+    }
+
+
+def _modules_of(check: Check) -> tuple[tuple[str, ...], list[str]]:
+    """Return how a check calls Python, and the modules that it runs; `coverage run -m` runs another one."""
+    words = list(check.run)
+    if isinstance(check.run, str):
+        try:
+            words = shlex.split(check.run) if _PLAIN_WORD.fullmatch(check.run) else []
+        except ValueError:
+            words = []
+    at = words.index("-m") if "-m" in words else 0
+    if not at or not _PYTHON.fullmatch(words[at - 1]) or at + 1 == len(words):
+        return (), []
+    modules = [words[at + 1]]
+    if words[at + 1 : at + 3] == ["coverage", "run"] and "-m" in words[at + 3 : -1]:
+        modules.append(words[words.index("-m", at + 3) + 1])
+    return tuple(words[:at]), [module for module in modules if _MODULE.fullmatch(module)]
+
+
+def _is_at_hand(call: Sequence[str], module: str, cwd: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether a module is certainly there, without starting the interpreter."""
+    name = module.partition(".")[0]
+    if name in sys.stdlib_module_names:
+        return True
+    python = located(call[0], cwd, environment) if len(call) == 1 else None
+    sites = [site for pattern in _SITES for site in Path(python).parent.parent.glob(pattern)] if python else []
+    return any((site / name / "__init__.py").is_file() or (site / f"{name}.py").is_file() for site in sites)
+
+
+def _lacking(call: Sequence[str], modules: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> list[str]:
+    """Return which modules an interpreter does not find, [] if it does not run."""
+    try:
+        done = subprocess.run(  # noqa: S603  # the interpreter that will run them
+            [*call, "-c", _PROBE, *modules],
+            cwd=cwd,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_TIMEOUT_S,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return []
+    return [module for module in modules if f"lacks {module}" in done.stdout.splitlines()]
 
 
 def absent(name: str, problem: str | None) -> ConfigError:

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.measure.checks import without_ours
 from ralph_tracker.measure.ecosystems import go, jvm, node, other_languages, python, rust
 from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
-from ralph_tracker.measure.environment import without_ours
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (

@@ -28,30 +28,6 @@ def environment_facts() -> dict[str, str]:
 
 _WORD: Final = re.compile(r"[\w./+-]+")
 _PYTHON: Final = re.compile(r"(python|pypy)[\d.]*$")
-_ACTIVE: Final = "VIRTUAL_ENV"
-
-
-def is_our_bin(folder: str) -> bool:
-    """Return whether a folder of PATH belongs to our own virtual environment."""
-    return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
-
-
-def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
-    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
-    active = environment.get(_ACTIVE)
-    in_ours = sys.prefix != sys.base_prefix
-    if (
-        not active
-        or not in_ours
-        or Path(active).resolve() != Path(sys.prefix).resolve()
-        or _lies_in(Path(active), root)
-    ):
-        return dict(environment)
-    return {name: value for name, value in environment.items() if name != _ACTIVE}
-
-
-def _lies_in(folder: Path, root: Path) -> bool:
-    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
 
 
 # What npm, pnpm and yarn write about what they have installed.

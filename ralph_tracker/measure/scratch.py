@@ -16,7 +16,7 @@ from typing import Final
 
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.checks import Check, without_ours
 from ralph_tracker.measure.commands import command_of, located
 
 PREFIX: Final = "ralph-tracker-scratch-"
@@ -169,7 +169,7 @@ def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mappin
         asked = subprocess.run(  # noqa: S603  # the project's own tool
             [*_WHERE[tool], *named],
             cwd=root,
-            env=dict(environment),
+            env=without_ours(environment, root),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

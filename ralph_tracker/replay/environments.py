@@ -12,8 +12,7 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.measure.checks import environment_for_checks
-from ralph_tracker.measure.environment import without_ours
+from ralph_tracker.measure.checks import environment_for_checks, without_ours
 from ralph_tracker.measure.failure_reason import last_words
 from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.replay.history import Commit, History

@@ -15,8 +15,8 @@ from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.measure import shorten
 from ralph_tracker.iteration.remaining_problems import place_of
 from ralph_tracker.iteration.rerun import needed
-from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, run_checks
-from ralph_tracker.measure.environment import tool_versions, without_ours
+from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, run_checks, without_ours
+from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results

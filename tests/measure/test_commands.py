@@ -1,10 +1,12 @@
 """Whether the command of a check is there is told before anything runs, as far as that can be told."""
 
+import sys
+
 import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.commands import command_of, is_there, located, require_commands
+from ralph_tracker.measure.commands import command_of, is_there, located, missing_modules, require_commands
 from tests.tables import table
 
 
@@ -90,3 +92,48 @@ def test_a_path_in_the_tree_may_be_made_by_an_earlier_check(root, environment):
     require_commands([Check("build", ["make"], env={"PATH": "{reports}"}), built], root, environment)
     with pytest.raises(ConfigError, match=r"checks\.tests: command not found: build/tests"):
         require_commands([built], root, environment)
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "said"),
+    [
+        ("lint", [sys.executable, "-m", "no_linter", "check"], "no_linter"),
+        ("lint", f"{sys.executable} -m no_linter check -m", "no_linter"),
+        ("tests", [sys.executable, "-m", "coverage", "run", "-m", "no_runner", "-m", "slow"], "no_runner"),
+        ("tests", [sys.executable, "-m", "bin"], "bin"),  # a folder without __main__.py
+        ("tests", [sys.executable, "-m", "pytest", "-m", "no_marker"], None),
+        ("tests", [sys.executable, "-m", "here.run"], None),
+        ("tests", [sys.executable, "-m", "unittest"], None),
+        ("tests", f"{sys.executable} -m no_linter || true", None),
+        ("tests", ["./python", "-m", "no_linter"], None),  # it does not run, which its own check says
+        ("tests", ["bin/tool", "-m", "no_linter"], None),
+    ],
+    ids=str,
+)
+def test_a_module_that_the_interpreter_lacks_is_refused_before_anything_runs(root, environment, name, run, said):
+    (root / "here").mkdir()
+    (root / "here/run.py").touch()
+    found = missing_modules([Check(name, run, env={"X": "{reports}"})], root, environment)
+    assert {check: each.module for check, each in found.items()} == ({name: said} if said else {})
+    if said:
+        with pytest.raises(ConfigError, match=rf"^checks\.{name}: \S+ has no module {said}; install it, fix checks"):
+            require_commands([Check(name, run)], root, environment)
+        assert missing_modules([Check("setup", ["make"]), Check(name, run)], root, environment) == {}
+
+
+@pytest.mark.parametrize(
+    ("call", "step"),
+    [
+        (("uv", "run", "python"), "uv add --dev ruff"),
+        (("poetry", "run", "python"), "poetry add --group dev ruff"),
+        (("hatch", "run", "tests:python"), "add ruff to the dependencies of its environment in pyproject.toml"),
+        ((".venv/bin/python",), ".venv/bin/python -m pip install ruff"),
+    ],
+)
+def test_a_missing_module_comes_with_what_installs_it(tmp_path, call, step):
+    program = tmp_path / call[0]
+    program.parent.mkdir(parents=True, exist_ok=True)
+    program.write_text("#!/bin/sh\necho lacks ruff\n")
+    program.chmod(0o755)
+    found = missing_modules([Check("lint", [*call, "-m", "ruff"])], tmp_path, {"PATH": f"{tmp_path}:/bin"})
+    assert found["lint"].added_by == step

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.environment import is_our_bin, without_ours
+from ralph_tracker.measure.checks import is_our_bin, without_ours
 
 pytestmark = pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 

@@ -36,6 +36,7 @@ def test_a_project_that_is_ready_is_told_so(workshop, doctor):
     ("content", "what", "state"),
     [
         ("checks: {tests: {run: [no-such-command]}}\n", "check tests", "missing"),
+        ("checks: {lint: {run: [python3, -m, no_such_module]}}\n", "check lint", "missing"),
         ("checks: {tests: {run: [true], timeout: soon}}\n", "configuration", "missing"),
         ("chekcs: {}\n", "configuration", "missing"),
         ("checks: {tests: {run: make test}}\n", "check tests", "ok"),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_bytes import plain
-from ralph_tracker.measure.environment import is_our_bin, without_ours
+from ralph_tracker.measure.checks import is_our_bin, without_ours
 
 Checks = dict[str, dict[str, Any]]
 PROBE_TIMEOUT_S: Final = 60

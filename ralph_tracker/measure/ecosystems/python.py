@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
+from ralph_tracker.measure.commands import adding
 from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, by_status, output_of, program
 
 NAME: Final = "python"
@@ -25,6 +26,7 @@ _PROBE: Final = (
     "found = [m for m in sys.argv[1:] if (s := u.find_spec(m)) and s.origin];"
     "print(json.dumps(found + [sys.version.split()[0]]))"
 )
+_INSTALL: Final = "pip install {} into the project's environment"
 _TOOLS: Final = ("pytest", "coverage", "pytest_cov", "ruff", "mypy")
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
 _LOCKS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
@@ -56,7 +58,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     *modules, version = answer
     tools = _tools(python, modules, environment)
     missing = _missing(root, tools, modules)
-    notes = [f"{tool} not found: pip install {tool} into the project's environment" for tool in missing]
+    notes = [f"{tool} not found: {adding(python, tool) or _INSTALL.format(tool)}" for tool in missing]
     checks = _checks(root, python, tools, modules)
     command = None if "tests" in checks else _by_itself(root, python, environment)
     if command is None:
