@@ -154,6 +154,9 @@ def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDo
         rows.append((str(each["rank"]), each["candidate"], told, percent(each["adjusted_score"]), gained, lost))
     say_table(rows)
     for each in ranking:
+        problem = replay.problem(each["iteration"])
+        if problem is not None:
+            say_wrapped(f"{each['candidate']}: {problem}", indent=2)
         for what, names in (("gained", each["gained"]), ("lost", each["lost"]), ("flaky", each["flaky"])):
             if names:
                 say_wrapped(f"{each['candidate']} {what}: {names_in_short(names)}", indent=2)

@@ -86,15 +86,12 @@ def command(  # noqa: PLR0917  # as click passes them
     known = replay.recorded()
     if not as_json:
         _say_beginning(replay, known)
-    began, measured = time.monotonic(), 0
-    left = len(replay.commits) - known
+    remaining = Remaining(len(replay.commits) - known, jobs, time.monotonic())
     with next_if_interrupted(SAME_AGAIN):
         for turn in replay.turns():
-            left -= 1
-            measured += not turn.cached
             if not as_json:
-                _say_turn(turn)
-            _say_remaining(left, (time.monotonic() - began) / measured if measured else None)
+                _say_turn(turn, replay.problem(turn.record.iteration))
+            _say_remaining(remaining.after(time.monotonic(), cached=turn.cached))
         closed = replay.finish(mode)
     if as_json:
         say_json(_document(replay, closed))
@@ -111,21 +108,41 @@ def _say_beginning(replay: "Replay", known: int) -> None:
     flush()
 
 
-def _say_turn(turn: "Turn") -> None:
+def _say_turn(turn: "Turn", problem: str | None) -> None:
     record = turn.record
     said = "baseline" if record.is_baseline else record.message
     say(f"{record.iteration:>4}  {turn.commit.short}  {percent(record.adjusted_score):<6}  {said}")
     say(f"      {cut(turn.commit.subject, _SUBJECT * 2 - 10)}{' (measured before)' if turn.cached else ''}")
+    # An alert is raised once; what does not build is said at each commit.
+    if problem is not None and not any(problem in alert.message for alert in record.alerts):
+        say_wrapped(problem, indent=6)
     for alert in record.alerts:
         say_wrapped(f"{alert.severity.name} {alert.id}: {alert.message}", indent=6)
     flush()
 
 
-def _say_remaining(left: int, each_s: float | None) -> None:
-    """Show on a terminal how many commits are left, and for how long, None if none was measured yet."""
-    if left and sys.stderr is not None and sys.stderr.isatty():
-        about = "" if each_s is None else f", about {_duration(left * each_s)}"
-        click.echo(harmless(f"  {left} left{about}"), err=True)
+class Remaining:
+    """Estimates the time of the commits that are left by that of those measured so far, `jobs` at once."""
+
+    def __init__(self, left: int, jobs: int, now: float) -> None:
+        self._left, self._jobs, self._began, self._measured = left, jobs, now, 0
+
+    def after(self, now: float, *, cached: bool) -> str:
+        """Return how many commits are left after one more, and for how long once `jobs` were measured; "" for none."""
+        self._left -= 1
+        self._measured += not cached
+        if not self._measured:
+            self._began = now  # a commit that was measured before says nothing about the others
+        if not self._left:
+            return ""
+        known = self._measured >= self._jobs
+        about = f", about {_duration(self._left * (now - self._began) / self._measured)}" if known else ""
+        return f"{self._left} left{about}"
+
+
+def _say_remaining(text: str) -> None:
+    if text and sys.stderr is not None and sys.stderr.isatty():
+        click.echo(harmless(f"  {text}"), err=True)
 
 
 def _duration(seconds: float) -> str:

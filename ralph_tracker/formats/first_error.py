@@ -37,6 +37,10 @@ _ERRORS: Final = tuple(
     re.compile(pattern)
     for pattern in (
         r"(?:vet: )?(?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: (?!warning|note).+)",  # go build, go vet
+        # go test with coverage: the compiler prints no columns (a log line has a bare name, or its whole path) …
+        r"(?P<what>(?P<file>[^\s:/]+/[^\s:]*\.go):(?P<number>\d{1,9}): .+)",
+        # … and what reads the sources before it, the time first
+        r"[\d/: ]*cover: \S+: (?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: .+)",
         rf"(?P<what>{_AT}(?::\d+)?: (?:fatal |internal compiler )?error: .+)",  # gcc, clang, javac, swiftc
         rf"(?P<what>{_AT}:\d+: ERROR: .+)",  # esbuild within vite
         rf"(?P<what>{_AT}:\d+ - error TS\d+: .+)",  # tsc --pretty

@@ -173,6 +173,7 @@ class _Totals:
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
         """Record why a check gave nothing; the first reason is kept."""
+        why = self._relative(why)
         if self._measures[name].why is None:
             self._measures[name] = self._measures[name]._replace(why=why)
         self.miss(kind, why)

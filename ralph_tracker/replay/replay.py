@@ -15,12 +15,13 @@ from threading import Event
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, load_config, with_limits
-from ralph_tracker.core.metrics import TestResults
+from ralph_tracker.core.metrics import Group, TestResults
 from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
+from ralph_tracker.iteration.listed_diagnostics import listed_diagnostics
 from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
 from ralph_tracker.iteration.record import follow, recovered
 from ralph_tracker.iteration.would_run import project_runs
@@ -30,7 +31,7 @@ from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.cluster import Cluster
-from ralph_tracker.replay.environments import Environments
+from ralph_tracker.replay.environments import Environments, SetUpError
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks, with_reruns
 from ralph_tracker.replay.results_cache import ResultsCache, cache_folder
@@ -165,14 +166,23 @@ class Replay:
             self._history, folder / "environments", tracker.environment, options.setup, self._stop
         )
         if not config.document["checks"]:
-            place = self._environments.home(self.commits[-1]).root
-            found = with_detected_checks(config, place, {**tracker.environment, **_UNTOUCHED})
+            found = with_detected_checks(config, self._place_to_detect(), {**tracker.environment, **_UNTOUCHED})
             config = found._replace(limits=config.limits)
         self._config: Config = config
         tools = tool_versions(root, measurable_checks(config), tracker.environment)
         digest = digest_of(self.commits, config.document, options.setup, tools, str(options.reruns))
         self._journal = ReplayJournal(self.commits, digest)
         self.loop_id = loop_for(self._project, self._journal, "compare" if options.side_by_side else "replay")
+
+    def _place_to_detect(self) -> Path:
+        """Return where the tools are: the environment of the last commit that has one. Raises the last one's error."""
+        failed: SetUpError | None = None
+        for commit in reversed(self.commits):
+            try:
+                return self._environments.home(commit).root
+            except SetUpError as error:
+                failed = failed or error
+        raise failed or AssertionError("a replay has commits")
 
     @property
     def _store(self) -> LoopStore:
@@ -296,6 +306,21 @@ class Replay:
             if not left:
                 return
             chosen = select(self.loop_id, left, state.scorer, loop.config.rules, mode=selection.mode).selected
+
+    def problem(self, number: int) -> str | None:
+        """Return the first error of a commit that does not build, else why it has no test results, None if it has."""
+        found = self._store.measurement(number)
+        if found is None:
+            return None
+        measured = found[0]
+        errors = list(measured.not_loaded.values())
+        if measured.metrics.build_status == "failure":
+            listed = listed_diagnostics(self._store, number)
+            errors[:0] = [each.diagnostic.message for each in listed.findings if each.kind == "build"] if listed else []
+        if errors:
+            return f"Does not build: {errors[0]}"
+        why = measured.missing.get(Group.TESTS)
+        return None if why is None else f"Tests could not be measured: {why}"
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""

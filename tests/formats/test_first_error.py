@@ -97,6 +97,10 @@ def test_the_first_error_of_a_real_tool(tool, expected):
     ("text", "line"),
     [
         pytest.param("vet: bad/a.go:3:23: undeclared name: c", "bad/a.go:3:23: undeclared name: c", id="go vet"),
+        pytest.param("# m [m.test]\n./m.go:4: undefined: c", "./m.go:4: undefined: c", id="go test with coverage"),
+        pytest.param(
+            "2026/11/25 22:57:56 cover: m.go: m.go:4:38: expected operand", "m.go:4:38: expected operand", id="go cover"
+        ),
         pytest.param("x.c:1:10: fatal error: y.h: No such file", "x.c:1:10: fatal error: y.h: No such file", id="gcc"),
         pytest.param("/p/a.ts:1:44: ERROR: Unexpected", "/p/a.ts:1:44: ERROR: Unexpected", id="esbuild within vite"),
         pytest.param("✘ [ERROR] Expected\n\n    src/a.ts:1:44:\n", "Expected (src/a.ts:1)", id="esbuild"),
@@ -137,6 +141,7 @@ def test_the_first_error_of_other_tools(text, line):
         "Compiling box v0.1.0\nwarning: unused variable",
         "    at f (/p/a.js:1:2)",
         "    lid_test.go:7: Lid(1) = 2, want 3",
+        "lid.go:7: logged\n/p/lid.go:7: logged with its whole path",
         "pytest: error: unrecognized arguments: --cov",
         "2 failed, 3 passed, 1 error in 0.10s",
         f"a.go:{'9' * 5000}:1: x",

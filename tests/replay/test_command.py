@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from ralph_tracker.cli.app import run
+from ralph_tracker.cli.replay import Remaining
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
 
 START = "from ralph_tracker.cli.app import main; main()"
@@ -39,6 +40,38 @@ def test_it_ends_with_the_sentence_the_chart_and_the_commit_to_take(branch, ralp
     assert "CRITICAL it3-build_broken: Does not build" in out
     code, again, _ = ralph("replay", "v0..HEAD")
     assert (code, "5 of 5 were measured before" in again, again.splitlines()[-3:]) == (0, True, [take, step, more])
+
+
+def test_each_commit_that_does_not_build_has_its_own_error_although_the_alert_is_open_already(branch, ralph):
+    branch.step("Break", {"measure.sh": "echo 'app.c:3:5: error: first' >&2\nexit 1\n"})
+    branch.step("Break more", {"measure.sh": "echo 'app.c:4:1: error: second' >&2\nexit 1\n"})
+    _, out, _ = ralph("replay", "HEAD~2..HEAD")
+    found = [line.strip() for line in out.splitlines() if "Does not build" in line]
+    assert found == [
+        "CRITICAL it1-build_broken: Does not build: app.c:3:5: error: first",
+        "Does not build: app.c:4:1: error: second",
+    ]
+
+
+def test_a_build_check_that_fails_is_reported_with_the_compilers_line(branch, ralph):
+    branch.configure(
+        {
+            "build": {"run": "sh build.sh"},
+            "tests": {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]},
+        }
+    )
+    branch.step("Break", {"build.sh": "echo 'app.c:3:5: error: first' >&2\nexit 1\n"})
+    branch.step("Build", {"build.sh": "exit 0\n"})
+    _, out, _ = ralph("replay", "HEAD~1..HEAD")
+    assert out.count("Does not build: app.c:3:5: error: first") == 1
+
+
+def test_the_remaining_time_goes_by_the_commits_that_were_measured_in_this_run():
+    remaining = Remaining(6, jobs=2, now=0.0)
+    steps = [(50.0, True), (60.0, False), (60.0, False), (70.0, True), (300.0, False), (301.0, False)]
+    assert [remaining.after(now, cached=cached) for now, cached in steps] == [
+        *("5 left", "4 left", "3 left, about 15 s", "2 left, about 20 s", "1 left, about 83 s", "")
+    ]
 
 
 def test_its_document_is_as_published_and_the_loop_is_there_for_other_verbs(branch, ralph):

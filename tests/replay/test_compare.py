@@ -101,6 +101,13 @@ def test_where_none_is_better_that_is_said(ralph):
     assert "Take none: no candidate is better than the base" in ralph("compare", "worse")[1]
 
 
+def test_a_candidate_that_does_not_build_is_named_with_its_first_error(branch, ralph):
+    branch.git("checkout", "-q", "-b", "broken", "v0")
+    branch.step("Try", {"measure.sh": "echo 'app.c:3:5: error: first' >&2\nexit 1\n"})
+    for _ in range(2):  # the second time nothing is measured
+        assert "  broken: Does not build: app.c:3:5: error: first\n" in ralph("compare", "broken")[1]
+
+
 def test_reruns_name_the_tests_that_do_not_always_end_the_same(branch, ralph):
     branch.git("checkout", "-q", "-b", "flaky", "v0")
     seen = branch.root.parent / "seen"

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from ralph_tracker.replay.environments import SetUpError
+
 LOCK = '{"lockfileVersion": 3}\n'
 CHECK = {"run": "sh measure.sh {reports} && cat .venv/made >&2", "reports": ["{reports}/junit.xml"]}
 SETUP = "echo . >> {built}; mkdir -p .venv && touch .venv/pyvenv.cfg && cat package-lock.json > .venv/made"
@@ -88,3 +90,25 @@ def test_detected_checks_run_the_projects_own_interpreter_on_the_code_of_each_co
     (branch.root / ".venv").symlink_to(sys.prefix)
     turns = branch.replayed("HEAD~1..")
     assert [(t.record.metrics.tests_passed, t.record.metrics.tests_failed) for t in turns] == [(1, 0), (0, 1)]
+
+
+def test_checks_are_detected_in_the_environment_of_the_last_commit_that_has_one(branch):
+    (branch.root / "ralph-tracker.yaml").unlink()
+    test = "def test_one():\n    assert True\n"
+    branch.step("Test", {".gitignore": ".aiwg/\n.venv\n", "test_one.py": test, "pyproject.toml": "[project]\n"})
+    branch.step("Damage", {"package.json": "{}\n"})
+    turns = branch.replayed("HEAD~1..", setup=f"test ! -e package.json && ln -s '{sys.prefix}' .venv")
+    assert [turn.record.metrics.tests_passed for turn in turns] == [1, None]
+
+
+def test_where_no_commit_has_an_environment_to_detect_checks_in_the_newest_says_why(branch):
+    (branch.root / "ralph-tracker.yaml").unlink()
+    newest = branch.step("Newest", {"package.json": "{}\n"})
+    with pytest.raises(SetUpError, match=f"failed at {newest[:10]}"):
+        branch.replay("HEAD~1..", setup="false")
+
+
+def test_why_there_is_no_report_names_no_folder_of_the_checkout(locked):
+    locked.configure({"lint": {"run": 'echo "$PWD/tool.sh: broken" >&2; exit 2', "reports": ["{reports}/lint.json"]}})
+    (alert,) = locked.replayed("HEAD~1..", setup="true")[0].record.alerts
+    assert "it said: tool.sh: broken" in alert.message
