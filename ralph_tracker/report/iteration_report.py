@@ -15,11 +15,17 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
     out += "\n"
     out += "### Metrics\n"
     out += "\n"
-    out += "| Metric | Current | Previous | Delta | Baseline | Delta from Baseline |\n"
-    out += "|--------|---------|----------|-------|----------|---------------------|\n"
-    for row in it.rows:
-        out += f"| {row.label} | {row.current} | {row.previous} | {row.change} | {row.baseline} | "
-        out += f"{row.change_from_baseline} |\n"
+    if it.classification == "baseline":
+        out += "| Metric | Current |\n"
+        out += "|--------|---------|\n"
+        for row in it.rows:
+            out += f"| {row.label} | {row.current} |\n"
+    if it.classification != "baseline":
+        out += "| Metric | Current | Previous | Delta | Baseline | Delta from Baseline |\n"
+        out += "|--------|---------|----------|-------|----------|---------------------|\n"
+        for row in it.rows:
+            out += f"| {row.label} | {row.current} | {row.previous} | {row.change} | {row.baseline} | "
+            out += f"{row.change_from_baseline} |\n"
     out += "\n"
     out += "### Quality Score Breakdown\n"
     out += "\n"
@@ -118,9 +124,15 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
         out += "\n"
         out += "### All Metrics\n"
         out += "\n"
-        out += "| Metric | Current | Previous | Delta | Baseline | Delta from Baseline |\n"
-        out += "|--------|---------|----------|-------|----------|---------------------|\n"
-        for row in it.more_rows:
-            out += f"| {row.label} | {row.current} | {row.previous} | {row.change} | {row.baseline} | "
-            out += f"{row.change_from_baseline} |\n"
+        if it.classification == "baseline":
+            out += "| Metric | Current |\n"
+            out += "|--------|---------|\n"
+            for row in it.more_rows:
+                out += f"| {row.label} | {row.current} |\n"
+        if it.classification != "baseline":
+            out += "| Metric | Current | Previous | Delta | Baseline | Delta from Baseline |\n"
+            out += "|--------|---------|----------|-------|----------|---------------------|\n"
+            for row in it.more_rows:
+                out += f"| {row.label} | {row.current} | {row.previous} | {row.change} | {row.baseline} | "
+                out += f"{row.change_from_baseline} |\n"
     return out

@@ -259,7 +259,7 @@ class TestStatusLine:
         words = ("agent", "status-line", "claude-code")
         assert call(root, *words, stdin="{}").stdout == ""
         done = call(begun(root), *words, stdin="{}")
-        assert (done.returncode, done.stdout) == (0, "ralph-001 iteration 0 · score 0.31 · cost unknown\n")
+        assert (done.returncode, done.stdout) == (0, "ralph-001 iteration 0 · score 31.3 % · cost unknown\n")
 
     def test_a_bad_name_ends_with_0(self, root):
         done = call(root, "agent", "status-line", "x")

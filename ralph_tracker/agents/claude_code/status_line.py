@@ -36,12 +36,18 @@ def _line(where: Presence, descriptor: int) -> str:
 
 
 def _parts(state: Mapping[str, Any], cost: float | None) -> list[str]:
-    parts = [f"{state['loop_id']} iteration {state['iteration']}", f"score {state['adjusted_score']:.2f}"]
+    parts = [f"{state['loop_id']} iteration {state['iteration']}", f"score {percent(state['adjusted_score'])}"]
     if state["best_iteration"] is not None:
-        parts.append(f"best {state['best_adjusted_score']:.2f} (iteration {state['best_iteration']})")
+        parts.append(f"best {percent(state['best_adjusted_score'])} (iteration {state['best_iteration']})")
     if state["alerts"]:
         parts.append(f"alerts {len(state['alerts'])}")
     return [*parts, "cost unknown" if cost is None else f"${cost:.2f}"]
+
+
+def percent(score: float) -> str:
+    """Format a recorded score as every command does (report/sentences.py), without the imports of reports."""
+    tenths = (round(score * 10_000) + 5) // 10
+    return f"{(min(tenths, 999) if score < 1 else tenths) / 10:g} %"
 
 
 def _cost(loop: str, state: Mapping[str, Any]) -> float | None:

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from ralph_tracker.agents.claude_code import status_line
 from ralph_tracker.agents.hosts.session_costs import costs_of
+from ralph_tracker.report.sentences import percent
 
 RED = {"test_add": False, "test_sub": True}
 
@@ -19,7 +21,7 @@ def spent(session):
 
 def test_it_is_one_line(session):
     session.begin(**RED)
-    assert session.status({}) == "ralph-001 iteration 0 · score 0.66 · cost unknown\n"
+    assert session.status({}) == "ralph-001 iteration 0 · score 65.6 % · cost unknown\n"
 
 
 def test_it_has_the_best_the_alerts_and_the_cost(session):
@@ -27,7 +29,7 @@ def test_it_has_the_best_the_alerts_and_the_cost(session):
     session.tests(test_sub=True)
     session.stop()
     line = session.status(payload(1.5))
-    assert line == "ralph-001 iteration 1 · score 0.50 · best 1.00 (iteration 0) · alerts 2 · $1.50\n"
+    assert line == "ralph-001 iteration 1 · score 50 % · best 100 % (iteration 0) · alerts 2 · $1.50\n"
 
 
 def test_what_is_on_record_and_what_came_since_are_one_cost(session):
@@ -131,3 +133,8 @@ class TestCosts:
         session.begin(**RED)
         (session.loop / "agent-turns.json").write_text("{")
         assert session.status(payload(1.0)).endswith("· $1.00\n")
+
+
+def test_a_score_is_shown_as_everywhere_else():
+    scores = [number / 10_000 for number in range(10_001)]
+    assert [status_line.percent(score) for score in scores] == [percent(score) for score in scores]
