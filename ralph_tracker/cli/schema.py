@@ -24,7 +24,7 @@ from ralph_tracker.iteration.explain import ExplainedDocument
 from ralph_tracker.iteration.gate import GateDocument
 from ralph_tracker.iteration.open_findings import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
-from ralph_tracker.measure.given_models import GivenMetrics, GivenUsage
+from ralph_tracker.measure.handed_in_models import GivenMetrics, GivenUsage
 from ralph_tracker.steering.progress import ShownPlanDocument
 from ralph_tracker.store.status_document import LoopsDocument, StatusDocument
 from ralph_tracker.store.undos import UndoDocument

@@ -13,9 +13,9 @@ from ralph_tracker.integrity.languages import Language, language_of
 from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
-from ralph_tracker.integrity.source_tests import SourceTest, tests_of
 from ralph_tracker.integrity.special_cases import special_cased
 from ralph_tracker.integrity.test_files import kind_of_file
+from ralph_tracker.integrity.tests_in_source import SourceTest, tests_of
 from ralph_tracker.integrity.weakened import weakened
 
 

@@ -33,7 +33,7 @@ from ralph_tracker.measure.checks import (
     run_checks,
     without_ours,
 )
-from ralph_tracker.measure.code import count_code
+from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.commands import absent, require_commands
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
@@ -388,7 +388,7 @@ class IterationContext(NamedTuple):
 
     def given(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""
-        from ralph_tracker.measure.given import read_metrics  # noqa: PLC0415  # only for metrics handed in
+        from ralph_tracker.measure.handed_in import read_metrics  # noqa: PLC0415  # only for metrics handed in
 
         given, base = read_metrics(metrics), self._circumstances()
         return MeasuredIteration(
@@ -534,7 +534,7 @@ class IterationContext(NamedTuple):
         loop = self.loop
         usage = None
         if self.usage is not None:
-            from ralph_tracker.measure.given import read_usage  # noqa: PLC0415  as above
+            from ralph_tracker.measure.handed_in import read_usage  # noqa: PLC0415  as above
 
             usage = read_usage(self.usage)
         return Measurement(

@@ -21,7 +21,6 @@ from ralph_tracker.integrity.rerun_findings import (
     show,
     still_failing,
 )
-from ralph_tracker.integrity.source_tests import tests_of
 from ralph_tracker.integrity.test_files import (
     called,
     declare_the_same,
@@ -31,12 +30,13 @@ from ralph_tracker.integrity.test_files import (
     shares_names,
     why_inseparable,
 )
+from ralph_tracker.integrity.tests_in_source import tests_of
 from ralph_tracker.iteration.rerun import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 from ralph_tracker.store.snapshots.values import Change, as_utf8
 
 if TYPE_CHECKING:
-    from ralph_tracker.integrity.source_tests import SourceTest
+    from ralph_tracker.integrity.tests_in_source import SourceTest
 
 from ralph_tracker.store.snapshots.values import LINK_MODE
 

@@ -13,7 +13,7 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate, Selectio
 from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.iteration.would_run import trusted_templates
-from ralph_tracker.report.changes import Change, change_of
+from ralph_tracker.report.iteration_changes import Change, change_of
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.sentences import Setback

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-from ralph_tracker.report.changes import Change
+from ralph_tracker.report.iteration_changes import Change
 from ralph_tracker.report.svg import outcome_strip
 
 ROOM: Final = 2_000_000

@@ -28,7 +28,7 @@ NOT_NEEDED = {
     "ralph_tracker.formats.tests.nunit",
     "ralph_tracker.integrity.test_matching",
     "ralph_tracker.measure.detect",
-    "ralph_tracker.measure.given",
+    "ralph_tracker.measure.handed_in",
     "ralph_tracker.report.selection_view",
     "ralph_tracker.loop.start",
     "ralph_tracker.store.migrate",

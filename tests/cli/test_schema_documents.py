@@ -12,7 +12,7 @@ import yaml
 from ralph_tracker.cli.schema import NAMES, SCHEMAS
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.measure.given import read_metrics, read_usage
+from ralph_tracker.measure.handed_in import read_metrics, read_usage
 
 CONFIGURATION = """
 version: 1

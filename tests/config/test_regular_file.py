@@ -7,7 +7,7 @@ import pytest
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.regular_file import MAX_BYTES, read_regular
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.measure.given import read_metrics
+from ralph_tracker.measure.handed_in import read_metrics
 from ralph_tracker.store.plan_files import read_plan_file
 
 

@@ -9,7 +9,7 @@ import yaml
 
 from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.config.load import config_of
-from ralph_tracker.measure.given import read_metrics
+from ralph_tracker.measure.handed_in import read_metrics
 from tests.tables import table
 
 CHECKOUT = Path(__file__).resolve().parents[2]

@@ -1,6 +1,6 @@
 """The tests whose outcome changed: those in trouble first, each with its history, within the room there is."""
 
-from ralph_tracker.report.changes import Change
+from ralph_tracker.report.iteration_changes import Change
 from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.svg import outcome_strip
 

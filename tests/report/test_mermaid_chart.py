@@ -1,6 +1,6 @@
 """The picture of a loop: scaled to its values, the peak marked, never more columns than can be read."""
 
-from ralph_tracker.report.chart import COLUMNS, mermaid_chart
+from ralph_tracker.report.mermaid_chart import COLUMNS, mermaid_chart
 from ralph_tracker.report.sentences import Point
 
 

@@ -12,7 +12,7 @@ from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, Usage
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given_fast_path import (
+from ralph_tracker.measure.handed_in_fast_path import (
     OUTCOMES,
     Cases,
     NotPlainError,
@@ -66,7 +66,7 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> GivenMeasurement:
     try:
         given = plain_metrics(raw)
     except NotPlainError:
-        from ralph_tracker.measure.given_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
+        from ralph_tracker.measure.handed_in_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
 
         given = validated_metrics(raw, name)
     try:
@@ -86,7 +86,7 @@ def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
     try:
         return Usage(**plain_usage(raw))
     except NotPlainError:
-        from ralph_tracker.measure.given_models import validated_usage  # noqa: PLC0415  as above
+        from ralph_tracker.measure.handed_in_models import validated_usage  # noqa: PLC0415  as above
 
         return Usage(**validated_usage(raw, name))
 

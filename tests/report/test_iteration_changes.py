@@ -1,6 +1,6 @@
 """What an iteration changed, by name and in words."""
 
-from ralph_tracker.report.changes import Change, change_of
+from ralph_tracker.report.iteration_changes import Change, change_of
 
 
 def test_each_test_is_named_once_by_what_became_of_it():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import METRICS, SECTIONS
-from ralph_tracker.measure.given_fast_path import (
+from ralph_tracker.measure.handed_in_fast_path import (
     LONGEST_ID,
     MOST,
     Cases,
@@ -18,7 +18,7 @@ from ralph_tracker.measure.given_fast_path import (
     plain_metrics,
     plain_usage,
 )
-from ralph_tracker.measure.given_models import (
+from ralph_tracker.measure.handed_in_models import (
     GIVEN_SECTIONS,
     GivenMetrics,
     GivenUsage,
@@ -137,7 +137,7 @@ def test_what_is_unusual_is_left_to_the_validator(raw):
 )
 def test_the_validator_is_imported_for_faults_only(document, imported):
     probe = (
-        "import sys\nfrom ralph_tracker.measure.given import InputError, read_metrics\n"
+        "import sys\nfrom ralph_tracker.measure.handed_in import InputError, read_metrics\n"
         f"try: read_metrics({document!r})\nexcept InputError: pass\nprint('pydantic' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, timeout=60, check=True)

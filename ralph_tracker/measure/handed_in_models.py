@@ -17,7 +17,7 @@ from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import without_surrogates
 from ralph_tracker.core.metrics import METRICS, SECTIONS, BuildStatus, MetricSpec, Section
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given_fast_path import LONGEST_ID, MOST, Given, Values, cases_of
+from ralph_tracker.measure.handed_in_fast_path import LONGEST_ID, MOST, Given, Values, cases_of
 
 Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=True)]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Metrics, Usage
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.given import PASS_RATE_TOLERANCE, read_metrics, read_usage
-from ralph_tracker.measure.given_fast_path import MOST
+from ralph_tracker.measure.handed_in import PASS_RATE_TOLERANCE, read_metrics, read_usage
+from ralph_tracker.measure.handed_in_fast_path import MOST
 from tests.tables import table
 
 SEED = {
