@@ -82,3 +82,10 @@ def test_every_finding_of_the_rerun_is_on_the_page_of_integrity_with_what_its_se
 )
 def test_the_tables_are_found(page, columns):
     assert len(rows(page, columns)) > 4
+
+
+def test_every_fault_names_tests_that_exist():
+    faults = [row[1] for row in rows("guarantees.md", 2) if "`" in row[1]]
+    named = [path for cell in faults for path in re.findall(r"`(tests/[^`]+)`", cell)]
+    assert len(named) > len(faults)
+    assert [path for path in named if not (DOCS.parent / path).exists()] == []
