@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.loop_status import is_recorded
 from ralph_tracker.store.opening import refuse_link
 from ralph_tracker.store.packed import is_kept, kept_json
 from ralph_tracker.store.reading import read_json
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
+_NO_RECORD: Final = (
+    "iteration {}: the store is missing and the record is damaged; `ralph-tracker verify` lists what is left"
+)
 _LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
 _UNMOVED: Final = "{}: files kept by an earlier version; run `ralph-tracker verify --repair`, which moves them"
 SNAPSHOT: Final = "the snapshot in store"
@@ -436,12 +440,15 @@ class IterationFiles:
             raise CollectedError(COLLECTED.format(number))
 
     def _refuse_none(self, number: int) -> None:
-        if not self.exists:
-            raise (
-                self._lost(number, "the store is missing")
-                if self.keeps(number)
-                else NoSnapshotError(_NO_FILES.format(number))
-            )
+        if self.exists:
+            return
+        if self.keeps(number):
+            raise self._lost(number, "the store is missing")
+        if is_recorded(self.paths, number) and self._committed.seals.broken(
+            number
+        ):  # then it is not known whether files were kept
+            raise StoreError(_NO_RECORD.format(number))
+        raise NoSnapshotError(_NO_FILES.format(number))
 
     def _lost(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))

@@ -6,7 +6,7 @@ from ralph_tracker.core.findings import Verdict
 from ralph_tracker.core.records import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_status import Status, Summary, latest_iteration
-from ralph_tracker.store.reading import read_lines
+from ralph_tracker.store.reading import read_json, read_lines
 from ralph_tracker.store.restoring import InterruptedRestoreDocument, Restoring, interrupted_document
 from ralph_tracker.store.snapshots.values import ITERATIONS, OBJECTS, RULES
 
@@ -18,7 +18,7 @@ def missing_files(paths: LoopPaths) -> str | None:
 
     The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
     """
-    if not (paths.iteration(0) / MANIFEST).exists() or paths.old_store.is_dir():
+    if paths.old_store.is_dir() or not ((paths.iteration(0) / MANIFEST).exists() or _was_kept(paths)):
         return None
     numbers = range(latest_iteration(paths) + 1)
     if not (paths.store / RULES).is_file() or not (paths.store / OBJECTS).is_dir():
@@ -35,6 +35,13 @@ def missing_files(paths: LoopPaths) -> str | None:
         return None
     shown = ", ".join(map(str, sorted(lost)))
     return f"the snapshots of iterations {shown} are missing in {paths.shown}/store"
+
+
+def _was_kept(paths: LoopPaths) -> bool:
+    """Return whether the baseline's seal names a manifest, which is missing then."""
+    seal = read_json(paths.iteration(0) / "seal.json")
+    files = seal.get("files") if isinstance(seal, dict) else None
+    return isinstance(files, dict) and MANIFEST in files
 
 
 class StatusDocument(TypedDict):

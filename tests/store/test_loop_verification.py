@@ -190,6 +190,19 @@ def test_damage_is_named_and_made_again(case, loop, ask):
     assert loop.turn().iteration == 3
 
 
+def test_a_lost_store_beside_a_damaged_record_is_not_taken_for_a_loop_without_files(loop, ask):
+    lost = [
+        f"iterations/iteration-00{number}/{name}" for number in (0, 1) for name in ("manifest.json", "measurement.json")
+    ]
+    remove("store", *lost)(loop)
+    said = ask(loop.root, "restore", "1")
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    assert "iteration 1: the store is missing and the record is damaged" in said.err
+    assert (
+        "the store of the kept files is missing" in json.loads(ask(loop.root, "status", "--json").out)["missing_files"]
+    )
+
+
 @pytest.mark.parametrize("name", ["loop.yaml", "progress/events.jsonl"])
 @pytest.mark.parametrize("kind", ["garbage", "gone", "a folder"])
 def test_what_is_in_no_other_file_is_named_as_lost(name, kind, loop, ask):
