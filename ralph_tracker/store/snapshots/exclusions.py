@@ -142,12 +142,12 @@ NESTED: Final = "the git folder, or the file that names it, of a nested reposito
 UNSTORABLE: Final = "git cannot hold a file of this name"
 UNREADABLE: Final = "not readable"
 LEFTOVER: Final = "left by a restore that was interrupted"
-_KINDS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISFIFO, "a named pipe"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISCHR, "a device"),
-)
+_KINDS: Final = {
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFBLK: "a device",
+    stat.S_IFCHR: "a device",
+}
 
 
 def folder_reason(name: str) -> str | None:
@@ -161,18 +161,16 @@ def folder_reason(name: str) -> str | None:
 
 def kind_reason(status: os.stat_result) -> str | None:
     """Return what a special file is, None for a file, a folder or a link."""
-    return next((name for is_kind, name in _KINDS if is_kind(status.st_mode)), None)
+    return _KINDS.get(stat.S_IFMT(status.st_mode))
 
 
 def file_reason(path: str, status: os.stat_result, limits: SnapshotLimits) -> str | None:
-    """Return why a file or link cannot be kept, tracked or not; None if it can. Permissions are not checked."""
-    kind = kind_reason(status)
-    if kind:
-        return kind
-    parts = path.split("/")
-    is_link = stat.S_ISLNK(status.st_mode)
-    if not all(map(is_name, parts)) or (is_link and parts[-1].lower() == ".gitmodules"):
-        return UNSTORABLE
+    """Return why a file or link cannot be kept, tracked or not; None if it can. Its kind and rights are not checked."""
+    if not path.isascii() or ".git" in path.lower():  # else every name is one, as it comes from a listing
+        parts = path.split("/")
+        is_link = stat.S_ISLNK(status.st_mode)
+        if not all(map(is_name, parts)) or (is_link and parts[-1].lower() == ".gitmodules"):
+            return UNSTORABLE
     if status.st_size > limits.max_file_bytes:
         return f"{status.st_size} bytes, over the limit of {limits.max_file_bytes}"
     return None

@@ -131,7 +131,7 @@ class IgnoreRules:
 
     def leave_out(self, path: str, *, is_folder: bool) -> bool:
         """Return whether the file, link or folder at that path below the root is ignored."""
-        name = os.fsencode(path).decode("latin-1")
+        name = path if path.isascii() else os.fsencode(path).decode("latin-1")
         if not self._any.fullmatch(name):
             return False
         for pattern, rule in reversed(self._rules):

@@ -166,7 +166,13 @@ class Index:
             return
         while folder:
             folder = folder.rpartition("/")[0]
-            self.folders.setdefault(folder, Listed()).forget_tree()
+            parent = self.folders.get(folder)
+            if parent is None:
+                self.folders[folder] = Listed()
+            elif parent.tree is None:
+                return  # so are those above it
+            else:
+                parent.forget_tree()
 
 
 def print_of(status: os.stat_result) -> Print:

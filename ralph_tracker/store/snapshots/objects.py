@@ -33,8 +33,12 @@ _SMALL: Final = 1 << 20  # bytes that are cheap to copy
 _MOST_READ: Final = 256 << 20
 STAGING: Final = "tmp"
 _PACKS: Final = "pack"
-# Compresses to a third, at 0.1 ms per file; higher levels cost more than they save.
+# Compresses to a third; higher levels cost more than they save.
 _LEVEL: Final = 1
+# A content that fits into this window is compressed with small tables: those of zlib's defaults cost more to set up
+# than most source files take to compress.
+_WINDOW_BITS: Final = 14
+_MEMORY: Final = 6
 _LETTERS: Final = 2
 _DIGITS: Final = 64
 # More contents than that, or more bytes than CHUNK, become a pack: a single file to sync.
@@ -62,6 +66,7 @@ class Draft:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.places: dict[str, Place] = {}
+        self._text = os.fspath(path)
         self._file = new_file(path)
         self._file.write(_MAGIC)
         self._end = len(_MAGIC)
@@ -82,7 +87,7 @@ class Draft:
 
     def name(self, object_id: str, length: int) -> None:
         """Name the content written last."""
-        self.places[object_id] = Place(os.fspath(self.path), self._end, length)
+        self.places[object_id] = Place(self._text, self._end, length)
         self._end += length
 
     def take_back(self) -> None:
@@ -169,6 +174,9 @@ def _read_table(path: str) -> tuple[bytes, int]:
     return (table if hashlib.sha256(table).digest() == digest else b""), size
 
 
+_NO_PACKS: Final[Mapping[str, Pack]] = {}
+
+
 class Objects:
     """The contents in a store's folder; those of `lenders`, other stores, are read in place.
 
@@ -180,12 +188,13 @@ class Objects:
         self.staging = folder / STAGING
         self._staged: Draft | None = None
         self._packs: dict[str, Pack] | None = None
+        self._folders: frozenset[str] | None = None  # of loose contents
 
     def add(self, data: bytes) -> str:
         """Stage a content and return its id."""
         object_id = hashlib.sha256(data).hexdigest()
         if not self._is_known(object_id):
-            self._draft().add(object_id, zlib.compress(data, _LEVEL))
+            self._draft().add(object_id, _compressed(data))
         return object_id
 
     def add_chunks(self, chunks: Iterable[bytes]) -> tuple[str, int]:
@@ -219,7 +228,7 @@ class Objects:
         if self._staged is not None:
             with suppress(OSError):  # delete it, however incomplete
                 self._staged.close()
-        self._staged = self._packs = None
+        self._staged = self._packs = self._folders = None
         cleared(self.staging)
 
     def has(self, object_id: str) -> bool:
@@ -356,6 +365,7 @@ class Objects:
         new = [folder for folder in folders if not folder.is_dir()]
         for folder in new:
             folder.mkdir()
+        self._folders = None
         for path, target in targets.items():
             path.rename(target)
         for folder in folders:
@@ -407,20 +417,23 @@ class Objects:
             return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
         raise _damaged(object_id)
 
-    def _find(self, object_id: str) -> Place | None:
-        below = f"{object_id[:_LETTERS]}/{object_id[_LETTERS:]}"
-        loose = next((path for place in self.places if os.path.lexists(path := f"{place}/{below}")), None)
-        if loose is not None:
-            return Place(loose)
-        if self._packs is None:
-            self._packs = self._listed({})
-        return next((place for pack in self._packs.values() if (place := pack.find(object_id))), None)
+    def _find(self, object_id: str, known: Mapping[str, Pack] = _NO_PACKS) -> Place | None:
+        """Return the location of a content, None if it is not known; packs that are `known` are not opened again."""
+        letters, rest = object_id[:_LETTERS], object_id[_LETTERS:]
+        if self._folders is None:  # a first snapshot looks for each of its contents, and there are none
+            self._folders = frozenset(self._folder_paths())
+        for place in self.places:
+            folder = f"{place}/{letters}"
+            if folder in self._folders and os.path.lexists(f"{folder}/{rest}"):
+                return Place(f"{folder}/{rest}")
+        if self._packs is None:  # listed after the loose files, which are only removed once a pack holds them
+            self._packs = self._listed(known)
+        return next((found for pack in self._packs.values() if (found := pack.find(object_id))), None)
 
     def _find_anew(self, object_id: str) -> Place | None:
-        """Look for packs that are new: another process may have packed a loose file."""
-        known = self._packs or {}
-        self._packs = self._listed(known)
-        return None if self._packs.keys() == known.keys() else self._find(object_id)
+        """Look again at what is there: another process may have added a loose file, or packed it."""
+        known, self._packs, self._folders = self._packs or {}, None, None
+        return self._find(object_id, known)
 
     def _listed(self, known: Mapping[str, Pack]) -> dict[str, Pack]:
         """Return the existing packs; if another process replaces one meanwhile, they are listed again."""
@@ -432,6 +445,15 @@ class Objects:
             except OSError as error:
                 raise _unreadable(error.filename or self.places[0], error) from None
         return {}
+
+    def _folder_paths(self) -> Iterator[str]:
+        for place in self.places:
+            try:
+                yield from (f"{place}/{name}" for name in os.listdir(place) if len(name) == _LETTERS)  # noqa: PTH208
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                raise _unreadable(place, error) from None
 
     def _pack_paths(self) -> Iterator[str]:
         for place in self.places:
@@ -453,6 +475,13 @@ class Objects:
                 object_id = folder.name + path.name
                 if len(object_id) == _DIGITS:
                     yield object_id, Place(os.fspath(path))
+
+
+def _compressed(data: bytes) -> bytes:
+    if len(data) > 1 << _WINDOW_BITS:
+        return zlib.compress(data, _LEVEL)
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY)
+    return packer.compress(data) + packer.flush()
 
 
 def _is_whole(object_id: str, place: Place) -> bool:
@@ -491,18 +520,17 @@ def _rescued(pack: Path) -> Iterator[bytes]:
 def staging_in(objects: Objects) -> Take:
     """Return a function that stages contents read from a tree, small ones in one piece."""
 
-    def take(chunks: Iterator[bytes]) -> tuple[str, int]:
-        first = next(chunks, b"")
+    def take(first: bytes, rest: Iterable[bytes]) -> tuple[str, int]:
         if len(first) < CHUNK:
             return objects.add(first), len(first)
-        return objects.add_chunks(chain((first,), chunks))
+        return objects.add_chunks(chain((first,), rest))
 
     return take
 
 
-def hash_only(chunks: Iterator[bytes]) -> tuple[str, int]:
+def hash_only(first: bytes, rest: Iterable[bytes]) -> tuple[str, int]:
     """Return the id and size of a content without storing it."""
-    size, name = measured(chunks)
+    size, name = measured(chain((first,), rest))
     return name, size
 
 

@@ -47,7 +47,8 @@ def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
         for object_id, path in snapshot.copies.items():
             with suppress(OSError):  # a copy that is lost too
                 if not kept.objects.has(object_id) and file_digest(path) == object_id:
-                    take(_parts(path))
+                    parts = _parts(path)
+                    take(next(parts, b""), parts)
     for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
         _tree(kept, snapshot, snapshots)
     for snapshot in snapshots:

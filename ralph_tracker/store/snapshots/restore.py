@@ -25,7 +25,7 @@ from ralph_tracker.store.snapshots.values import (
     shown,
     undo_id_of,
 )
-from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeReader, TreeView
+from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, LeftOutError, TreeReader, TreeView
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ class Restore:
 def _read(reader: TreeReader, path: str) -> tuple[str, str, int] | None:
     try:
         return reader.read(path)
-    except StoreError:
+    except (StoreError, LeftOutError):
         return None
 
 

@@ -5,6 +5,7 @@ The scope (ignore rules, and the ignored files that git tracks) was frozen when 
 
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
+from itertools import starmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -12,7 +13,6 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
-    PRIVATE_KEY,
     SECRET,
     UNREADABLE,
     file_reason,
@@ -23,7 +23,7 @@ from ralph_tracker.store.snapshots.exclusions import (
 from ralph_tracker.store.snapshots.index import Index, Print, Seen, stable_print
 from ralph_tracker.store.snapshots.scope import Scope, tracked_files
 from ralph_tracker.store.snapshots.values import Skipped, SnapshotLimits
-from ralph_tracker.store.snapshots.working_tree import Prints, PrivateKeyError, TreeReader, TreeView
+from ralph_tracker.store.snapshots.working_tree import LeftOutError, Prints, TreeReader, TreeView, print_of
 
 _GIT: Final = ".git"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -79,8 +79,8 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         tries += 1
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
-    keys = (Skipped(path, PRIVATE_KEY) for path in scanner.keys)
-    return Captured(write(), tuple(sorted((*scan.skipped, *keys))), scan.empty_folders, quiescent)
+    skipped = sorted((*scan.skipped, *starmap(Skipped, scanner.left_out.items())))
+    return Captured(write(), tuple(skipped), scan.empty_folders, quiescent)
 
 
 class Scanner:
@@ -96,7 +96,7 @@ class Scanner:
         self._index = index
         self._began = began
         self._tracked: frozenset[str] | None = None
-        self.keys: set[str] = set()
+        self.left_out: dict[str, str] = {}
         self._walk = _Walk(root, scope, limits, index)
 
     def scan(self) -> Scan:
@@ -110,7 +110,8 @@ class Scanner:
                 "ignore what need not be kept, or raise the limit"
             )
         skipped = tuple(Skipped(path, reason) for path, reason in sorted(walk.skipped.items()))
-        prints = self.prints((*walk.added, *removed))
+        seen = {path: print_of(status) for path, status in walk.added.items()}
+        prints = TreeView(self._root).prints((*walk.added, *removed), seen)
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
 
     def prints(self, paths: Collection[str]) -> Prints:
@@ -118,18 +119,20 @@ class Scanner:
         return TreeView(self._root).prints(paths)
 
     def take_in(self, scan: Scan, reader: TreeReader) -> None:
-        """Read the new and changed files of a scan into the index, but for private keys, which go into `keys`.
+        """Read the new and changed files of a scan into the index, but for those that the reader leaves out.
 
-        Raises StoreError as the reader does.
+        These go into `left_out`, with the reason. Raises StoreError as the reader does.
         """
-        self.keys = set()
+        self.left_out = {}
         for path in scan.removed:
             self._index.drop(path)
         for path in scan.added:
             try:
                 self._index.put(path, Seen(*reader.read(path), self.settled(path)))
-            except PrivateKeyError:
-                self.keys.add(path)
+            except LeftOutError as error:
+                self.left_out[path] = str(error)
+                if self._index.get(path) is not None:
+                    self._index.drop(path)
 
     def leaves_out_key(self, path: str) -> bool:
         """Return whether a private key is left out: one that was not kept before, not included, and git does not track.
@@ -283,4 +286,4 @@ class _Walk:
             reason = untracked_reason(path)
             if reason and not (reason == SECRET and self._scope.includes(path)):
                 return reason
-        return file_reason(path, status, self._limits) or (None if self._view.is_readable(path, status) else UNREADABLE)
+        return file_reason(path, status, self._limits)

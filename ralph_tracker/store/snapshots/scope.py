@@ -92,13 +92,13 @@ def left_out(
     """Yield the paths, which git tracks, that the rules would exclude; `includes` as in a scope."""
     closed = {"": False}
     for path in tracked:
-        folders = list(_folders_above(path))
-        for folder in folders:
+        above = path.rpartition("/")[0]
+        for folder in () if above in closed else _folders_above(path):
             if folder not in closed:
                 parent, _, name = folder.rpartition("/")
                 is_left_out = folder_reason(name) is not None or rules.leave_out(folder, is_folder=True)
                 closed[folder] = closed[parent] or is_left_out
-        is_closed = bool(folders) and closed[folders[-1]]
+        is_closed = closed[above]
         may_be_secret = untracked_reason(path) is not None and not (includes and includes(path))
         if (is_closed or may_be_secret or rules.leave_out(path, is_folder=False)) and LOOP_FOLDER not in path.split(
             "/"

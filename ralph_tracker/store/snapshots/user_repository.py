@@ -147,7 +147,10 @@ class UserRepository:
 
     def tracked(self) -> list[str]:
         """Return the paths of the tree that git tracks, without submodules."""
-        return [entry.path for entry in self._entries() if entry.mode != GITLINK_MODE]
+        start = self.prefix
+        listed = os.fsdecode(self.run("ls-files", "-s", "-z")).split("\0")
+        paths = (item.partition("\t")[2] for item in listed if item and not item.startswith(GITLINK_MODE))
+        return [path[len(start) :] for path in paths if path.startswith(start)]
 
     def user_ignore_file(self) -> Path:
         """Return the file set by `core.excludesFile`, else git's default."""

@@ -5,25 +5,32 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.files import sync_all
-from ralph_tracker.store.snapshots.exclusions import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, begins_as_key
+from ralph_tracker.store.snapshots.exclusions import (
+    PRIVATE_KEY,
+    TEMPORARY_PREFIX,
+    TEMPORARY_SUFFIX,
+    UNREADABLE,
+    begins_as_key,
+)
 from ralph_tracker.store.snapshots.values import EXEC_MODE, FILE_MODE, LINK_MODE, shown
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 CHUNK: Final = 1 << 20
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-Take = Callable[[Iterator[bytes]], tuple[str, int]]
+# Takes a content: its first part, which is the whole unless it has CHUNK bytes, and the others.
+Take = Callable[[bytes, Iterable[bytes]], tuple[str, int]]
 Prints = Mapping[str, tuple[int, ...] | None]
 _NOTHING: Final[Prints] = {}
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # The number of files synced together: each holds a descriptor, and disk space beside the file it replaces.
 _TOGETHER: Final = 100
+_IS_LINK: Final = errno.ELOOP  # of an open that follows no link
 _NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -88,14 +95,15 @@ class Content(NamedTuple):
     size: int
 
 
-class PrivateKeyError(Exception):
-    """Raised for a file that begins as a private key does, before anything of it is taken."""
+class LeftOutError(Exception):
+    """Raised for a file that is not kept, before anything of it is taken; the message is the reason."""
 
 
 class TreeReader:
     """A reader of files and links below a root; `take` gets each content and returns its id and size.
 
-    Raises StoreError if a path is neither or is gone, and PrivateKeyError for a key of which `is_left_out` says so.
+    Raises StoreError if a path is neither or is gone, and LeftOutError for a file that the user may not read, and for a
+    private key of which `is_left_out` says so.
     """
 
     def __init__(self, root: Path, take: Take, is_left_out: Callable[[str], bool] | None = None) -> None:
@@ -113,11 +121,9 @@ class TreeReader:
         folder, _, name = path.rpartition("/")
         try:
             parent = self._steps.open(folder)
-            status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-            if stat.S_ISLNK(status.st_mode):
-                text = os.fsencode(os.readlink(name, dir_fd=parent))
-                return Content(LINK_MODE, *self._take(iter([text])))
-            descriptor = os.open(name, _FILE, dir_fd=parent)
+            descriptor = _opened(name, parent)
+            if descriptor is None:
+                return Content(LINK_MODE, *self._take(os.fsencode(os.readlink(name, dir_fd=parent)), ()))
         except OSError as error:
             raise StoreError(f"{shown(path)} cannot be read ({error.strerror}): run it again") from None
         try:
@@ -130,25 +136,32 @@ class TreeReader:
         if not stat.S_ISREG(status.st_mode):
             raise StoreError(f"{shown(path)} is no file any more: run it again")
         mode = EXEC_MODE if status.st_mode & stat.S_IXUSR else FILE_MODE
-        parts = _parts(descriptor, status.st_size)
-        if self._is_left_out is None:
-            return Content(mode, *self._take(parts))
-        first = next(parts, b"")
-        if begins_as_key(first) and self._is_left_out(path):
-            raise PrivateKeyError
-        return Content(mode, *self._take(chain((first,) if first else (), parts)))
+        first = _part(descriptor, status.st_size)
+        if self._is_left_out and begins_as_key(first) and self._is_left_out(path):
+            raise LeftOutError(PRIVATE_KEY)
+        return Content(mode, *self._take(first, iter(lambda: _part(descriptor, CHUNK), b"")))
 
 
-def _parts(descriptor: int, size: int) -> Iterator[bytes]:
-    """Yield parts of a file, all but the last of full length; the buffer fits about `size` bytes."""
-    room, data = min(size + 1, CHUNK), b""
-    while more := os.read(descriptor, min(room, CHUNK - len(data))):
+def _opened(name: str, folder: int) -> int | None:
+    """Open a file in a folder, None for a symbolic link."""
+    try:
+        return os.open(name, _FILE, dir_fd=folder)
+    except PermissionError:
+        raise LeftOutError(UNREADABLE) from None
+    except OSError as error:
+        if error.errno != _IS_LINK:
+            raise
+        return None
+
+
+def _part(descriptor: int, size: int) -> bytes:
+    """Return the next part of a file, of full length unless it is the last; `size` is about what is left."""
+    data = os.read(descriptor, min(size + 1, CHUNK))
+    if len(data) == size:
+        return data  # as long as expected: another read would only say that this is the end
+    while len(data) < CHUNK and (more := os.read(descriptor, CHUNK - len(data))):
         data += more
-        if len(data) == CHUNK:
-            yield data
-            data = b""
-    if data:
-        yield data
+    return data
 
 
 class TreeView:

@@ -36,6 +36,7 @@ def test_what_cannot_be_read_is_listed_and_a_later_restore_leaves_it_alone(case,
     kept = as_user(lambda: project.store().snapshot())
     place.chmod(before)
     assert named(kept, UNREADABLE) == listed
+    assert not [each for each in store.paths(kept.commit) if each.startswith(tuple(listed))]
     later = project.look()
     store.snapshot()
     as_user(lambda: project.store().restore(kept.commit))
