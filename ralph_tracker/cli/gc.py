@@ -13,7 +13,6 @@ from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.loop.retention import collect, collection_document
 
 
 @click.command("gc")
@@ -27,6 +26,8 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
 
     The baseline, the best, the latest, and those that an open alert, a selection or an undo needs are kept.
     """
+    from ralph_tracker.loop.retention import collect, collection_document  # `verify` takes `numbers` from here
+
     now = datetime.now(UTC)
     found = collect(root, loop_id, now=now, environment=os.environ, carry_out=carry_out, keep_last=keep_last)
     if as_json:

@@ -63,7 +63,7 @@ def _as_it_is(plain: Any) -> Any:  # noqa: ANN401  # a string, a number, a truth
 def _named_tuple(kind: Any) -> Read:  # noqa: ANN401  # a class made by NamedTuple
     hints = get_type_hints(kind, include_extras=True)
     fields = {name: (name, _reader(hint)) for name, hint in hints.items()}
-    in_order = tuple(reader for _, reader in fields.values())
+    names, in_order = tuple(fields), tuple(reader for _, reader in fields.values())
     # A field that was renamed is still read by the name under which the first loops have it.
     renamed = {old: fields[name] for name, hint in hints.items() for old in other_names(hint)}
     readers = renamed | fields
@@ -71,6 +71,8 @@ def _named_tuple(kind: Any) -> Read:  # noqa: ANN401  # a class made by NamedTup
     def read(plain: Any) -> Any:  # noqa: ANN401  # the value
         if isinstance(plain, list):
             return kind(*(each(value) for each, value in zip(in_order, plain, strict=True)))
+        if tuple(plain) == names:  # as this version writes it
+            return kind(*[each(value) for each, value in zip(in_order, plain.values(), strict=True)])
         read_as = ((*readers[name], value) for name, value in plain.items())
         return kind(**{name: reader(value) for name, reader, value in read_as})
 

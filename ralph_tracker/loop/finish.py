@@ -62,14 +62,15 @@ def close(
     finish: bool,
 ) -> FinishedLoop:
     """Write selection.yaml and both reports, then mark the loop as finished if `finish`."""
-    listed = list(RecordHistory(store).all())
+    paths = store.paths
+    # Side by side, so that each pack is opened once for both.
+    read = list(zip(RecordHistory(store).all(), outcome_history(paths, summary.iteration), strict=True))
+    listed, history = [record for record, _ in read], [outcomes for _, outcomes in read]
     problems = tuple(record.problem for record in listed if record.problem is not None)
     problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
     chosen = selection.selected.iteration
     if chosen in store.collected():
         problems += (COLLECTED.format(chosen),)
-    paths = store.paths
-    history = tuple(outcome_history(paths, summary.iteration))
     story = replace(story_of(store, selection, rows, listed, summary, history), applied=applied.text, problems=problems)
     report = f"{paths.shown}/reports/output-selection.md"
     again = applied.verified_again

@@ -4,91 +4,16 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, Final
 
 from ralph_tracker.config.load import config_of
-from ralph_tracker.config.problems import first_problem
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import LoopError, RecordError
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, current_loop, paths_of
-from ralph_tracker.store.record_listing import Listed, RecordHistory, foreign_folder, foreign_records
+from ralph_tracker.store.record_listing import Listed, RecordHistory
 from ralph_tracker.store.records import LoopRecords
-
-Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
-Numbers = dict[str, Number | None]
-
-
-class _Shown(BaseModel):
-    model_config = ConfigDict(extra="ignore", strict=True)
-
-
-class _Deltas(_Shown):
-    from_previous: Numbers | None = None
-    from_baseline: Numbers | None = None
-
-
-class _Trust(_Shown):
-    verdict: str | None = None
-    union_rate: Number | None = None
-    findings: list[dict[str, Any]] | None = None
-    findings_total: int = 0
-    unread: dict[str, str] | None = None
-
-
-class _Metrics(_Shown):
-    iteration: int
-    timestamp: str | None = None
-    classification: str | None = None
-    testing: Numbers | None = None
-    quality: dict[str, Number | str | None] | None = None
-    codebase: Numbers | None = None
-    deltas: _Deltas | None = None
-    quality_score: Number | None = None
-    adjusted_score: Number | None = None
-    adjusted_because: str | None = None
-    breakdown: dict[str, Number] | None = None
-    weights: dict[str, Number] | None = None
-    components: Numbers | None = None
-    evidence: Number | None = None
-    verified: bool | None = None
-    alerts: list[dict[str, Any]] | None = None
-    open_alerts: list[dict[str, Any]] | None = None
-    closed_alerts: list[str] | None = None
-    usage: Numbers | None = None
-    notes: list[str] | None = None
-    integrity: _Trust | None = None
-
-
-class _Tracker(_Shown):
-    current_best: str | int | None = None
-    best_quality_score: Number | None = None
-
-
-class _Advice(_Shown):
-    action: str | None = None
-    reason: str | None = None
-    confidence: Number | None = None
-    alternatives: list[str] | None = None
-
-
-class _Document(_Shown):
-    iteration_metrics: _Metrics
-    best_iteration_tracker: _Tracker | None = None
-    recommendation: _Advice | None = None
-
-
-def why_not_showable(document: Mapping[str, Any]) -> str | None:
-    """Return in one line why a document cannot be shown, None if it can."""
-    try:
-        _Document.model_validate(document)
-    except ValidationError as error:
-        return first_problem(error, _Document)
-    return None
-
 
 _A_FEW: Final = 2
 
@@ -128,17 +53,16 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     project = ProjectPaths(checked_root(root))
     named = loop_id or os.environ.get("RALPH_LOOP_ID") or current_loop(project)
     if named is not None and not project.loop(named).iteration(0).is_dir():
+        from ralph_tracker.store.foreign_records import (  # noqa: PLC0415  # their models take longer than a listing
+            foreign_folder,
+            foreign_records,
+        )
+
         folder = foreign_folder(project, named)
         if folder is not None:
-            return Listing(named, None, tuple(_showable(record) for record in foreign_records(folder)))
+            return Listing(named, None, tuple(foreign_records(folder)))
     paths = paths_of(root, loop_id, os.environ)
     return Listing(paths.loop_id, LoopRecords(paths))
-
-
-def _showable(record: Listed) -> Listed:
-    """Return a record, marked as damaged if its values have wrong types."""
-    problem = None if record.document is None else why_not_showable(record.document)
-    return record if problem is None else Listed(record.number, None, f"iteration {record.number}: {problem}")
 
 
 def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:

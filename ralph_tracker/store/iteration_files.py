@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
-from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
+from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_status import is_recorded
 from ralph_tracker.store.opening import refuse_link
-from ralph_tracker.store.packed import is_kept, kept_json
+from ralph_tracker.store.packed import Documents, kept_json
 from ralph_tracker.store.reading import read_json
 from ralph_tracker.store.records import LoopRecords, Seals
 from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
@@ -192,7 +192,8 @@ class IterationFiles:
 
     def keeps(self, number: int) -> bool:
         """Return whether an iteration's files were kept, according to its record; they may be unreadable now."""
-        return is_kept(self.paths, number, MANIFEST) or self._committed.tree(number) is not None
+        is_kept = Documents(self.paths, number).has(document_name(number, MANIFEST))
+        return is_kept or self._committed.tree(number) is not None
 
     def prepare_keeping(self, keep: str) -> bool:
         """Return whether a new loop with metrics handed in keeps files, according to `codebase.keep`.

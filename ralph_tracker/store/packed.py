@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.store.files import digest, file_digest
 from ralph_tracker.store.layout import LoopPaths, document_name, pack_name
 from ralph_tracker.store.reading import MAX_BYTES, parsed_json, read_bytes, refuse_newer
 
@@ -86,40 +87,62 @@ def pack_of(paths: LoopPaths, number: int) -> Pack | None:
     return _opened(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
-def kept_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
-    """Return a document of an iteration, None if it is missing or its pack is damaged.
+class Documents:
+    """The documents of one iteration; it is looked up once whether they are packed.
 
-    `name` is its path as a plain file in the loop's folder. Raises StoreError as `read_bytes` does.
+    `name` is a document's path as a plain file in the loop's folder. Everything raises StoreError as `read_bytes` does.
     """
-    pack = pack_instead(paths, number, name)
-    if pack is not None:
-        return pack.read(name)
-    data = read_bytes(f"{paths.folder}/{name}")
-    return packed_bytes(paths, number, name) if data is None and number else data  # packed since
 
+    def __init__(self, paths: LoopPaths, number: int) -> None:
+        self._paths = paths
+        self._number = number
+        self._folder = os.fspath(paths.folder)
+        self._pack = pack_of(paths, number) if number else None
+        # Looking for what is mostly not there, for each of thousands of documents, costs more than reading it.
+        self._below = document_name(number)
+        self._is_plain = self._pack is None or os.access(f"{self._folder}/{self._below}", os.F_OK)
 
-def pack_instead(paths: LoopPaths, number: int, name: str) -> Pack | None:
-    """Return the pack to read a document from, None if it is a plain file. Raises StoreError as `read_bytes` does."""
-    pack = pack_of(paths, number) if number else None
-    # Opening what is mostly not there, for each of thousands of documents, costs more.
-    return None if pack is None or os.access(f"{paths.folder}/{name}", os.F_OK) else pack
+    def read(self, name: str) -> bytes | None:
+        """Return a document, None if it is missing or its pack is damaged."""
+        if self._pack is not None and not self._is_file(name):
+            return self._pack.read(name)
+        data = read_bytes(f"{self._folder}/{name}")
+        return packed_bytes(self._paths, self._number, name) if data is None else data  # packed since
+
+    def digest(self, name: str) -> str | None:
+        """Return the sha256 of a document or another file of the iteration, None if it is missing or unreadable."""
+        if self._pack is not None and not self._is_file(name):
+            data = self._pack.read(name)
+        else:
+            try:
+                return file_digest(f"{self._folder}/{name}")
+            except (FileNotFoundError, NotADirectoryError):
+                data = packed_bytes(self._paths, self._number, name)  # packed since, or missing
+            except OSError:
+                return None
+        return None if data is None else digest(data)
+
+    def has(self, name: str) -> bool:
+        """Return whether a document is there, damaged or not."""
+        return self._is_file(name) or (self._pack is not None and name in self._pack.members)
+
+    def _is_file(self, name: str) -> bool:
+        is_looked_for = self._is_plain or not name.startswith(self._below)
+        return is_looked_for and os.access(f"{self._folder}/{name}", os.F_OK)
 
 
 def packed_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
     """Return a document as its pack has it, None if there is none. Raises StoreError as `read_bytes` does."""
-    pack = pack_of(paths, number)
+    pack = pack_of(paths, number) if number else None
     return None if pack is None else pack.read(name)
+
+
+def kept_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:
+    """Return one document of an iteration as `Documents` does."""
+    return Documents(paths, number).read(name)
 
 
 def kept_json(paths: LoopPaths, number: int, name: str) -> Any:  # noqa: ANN401  # any document
     """Return a document of an iteration's folder, None if it is missing or damaged. Raises as `read_json` does."""
     data = kept_bytes(paths, number, document_name(number, name))
     return None if data is None else refuse_newer(parsed_json(data), f"{paths.folder}/{document_name(number, name)}")
-
-
-def is_kept(paths: LoopPaths, number: int, name: str) -> bool:
-    """Return whether a document of an iteration's folder is there, damaged or not."""
-    if (paths.iteration(number) / name).exists():
-        return True
-    pack = pack_of(paths, number) if number else None
-    return pack is not None and document_name(number, name) in pack.members

@@ -71,6 +71,18 @@ def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON valu
     return plain
 
 
+def parsed_quickly(data: bytes | None) -> Any:  # noqa: ANN401  # any document
+    """Return what `parsed_json` does, three times as fast, which a listing of thousands needs; None for None."""
+    import msgspec  # noqa: PLC0415  # its import is worth it for many documents only
+
+    if data is None:
+        return None
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return parsed_json(data)  # lone surrogates are valid for us
+
+
 def parsed_json(data: bytes) -> Any:  # noqa: ANN401  # any document
     """Return the document, None if it is damaged."""
     try:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, TypeGuard
 
 from ralph_tracker.core import loop_state
@@ -17,7 +17,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.files import digest, file_digest
+from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_status import (
     EVENTS,
@@ -28,8 +28,8 @@ from ralph_tracker.store.loop_status import (
     summary_at,
     with_events,
 )
-from ralph_tracker.store.packed import kept_bytes, kept_json, pack_instead, packed_bytes
-from ralph_tracker.store.reading import parsed_json, read_json, read_lines, refuse_newer
+from ralph_tracker.store.packed import Documents, kept_json
+from ralph_tracker.store.reading import parsed_quickly, read_json, read_lines, refuse_newer
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]
@@ -50,8 +50,9 @@ class Seals:
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
-        # That of an iteration is asked for several times, and with that of the one before it.
+        # Those of an iteration are asked for several times, and with those of the one before it.
         self._seal = lru_cache(maxsize=2)(self._read_seal)
+        self._documents = lru_cache(maxsize=2)(partial(Documents, paths))
 
     def broken(self, number: int) -> tuple[str, ...]:
         """Return the files of an iteration that are missing or differ from its seal, () if all agree."""
@@ -96,23 +97,15 @@ class Seals:
     def _read_seal(self, number: int) -> tuple[Plain, str | None]:
         """Return a seal and its sha256; {} if it is missing or damaged."""
         name = document_name(number, "seal.json")
-        data = kept_bytes(self.paths, number, name)
+        data = self._documents(number).read(name)
         if data is None:
             return {}, None
-        seal = refuse_newer(parsed_json(data), f"{self.paths.folder}/{name}")
+        seal = refuse_newer(parsed_quickly(data), f"{self.paths.folder}/{name}")
         return seal if isinstance(seal, dict) else {}, digest(data)
 
     def _digest_of(self, number: int, name: str) -> str | None:
         """Return the sha256 of a plain or packed file, None if it is missing or unreadable."""
-        try:
-            if pack_instead(self.paths, number, name) is None:
-                return file_digest(f"{self.paths.folder}/{name}")
-        except (FileNotFoundError, NotADirectoryError):
-            pass  # packed since, or missing
-        except OSError:
-            return None
-        data = packed_bytes(self.paths, number, name)
-        return None if data is None else digest(data)
+        return self._documents(number).digest(name)
 
 
 class LoopRecords:

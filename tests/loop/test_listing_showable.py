@@ -1,7 +1,7 @@
 """Which documents that we did not write can be shown; those that cannot are in tests/cli/test_foreign_loops.py."""
 
-from ralph_tracker.loop.listing import why_not_showable
 from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.store.foreign_records import why_not_showable
 from tests.tables import table
 
 

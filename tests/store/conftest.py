@@ -234,14 +234,15 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, drive: Any):
 
     A `light` copy shares its files with all others: whoever wants to change one takes it away first, as our writers do.
     """
-    made: dict[str, Path] = {}
+    made: dict[tuple[str, str], Path] = {}  # by the module that asks, too: two may use one name
 
     def copy(name: str, prepare: Callable[[Any], object], destination: Path, *, light: bool = False) -> Any:
-        if name not in made:
-            made[name] = (tmp_path_factory.mktemp(name) / "project").resolve()
-            made[name].mkdir()
-            prepare(drive(made[name]))
-        shutil.copytree(made[name], destination, copy_function=_linked if light else shutil.copyfile)
+        key = prepare.__module__, name
+        if key not in made:
+            made[key] = (tmp_path_factory.mktemp(name) / "project").resolve()
+            made[key].mkdir()
+            prepare(drive(made[key]))
+        shutil.copytree(made[key], destination, copy_function=_linked if light else shutil.copyfile)
         return drive(destination.resolve())
 
     return copy

@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from ralph_tracker.errors import LoopError
+from ralph_tracker.store.foreign_records import foreign_folder, foreign_records
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.record_listing import foreign_folder, foreign_records
 
 FOREIGN = {"iteration_metrics": {"iteration": 3, "timestamp": "2026-01-01T00:00:00Z", "quality_score": 0.6}}
 
