@@ -225,5 +225,6 @@ def held_back_lines(problems: RemainingProblems) -> list[str]:
 
 def not_loading_lines(problems: RemainingProblems) -> list[str]:
     """Return what does not load, each with its first error."""
-    loads = [f"{what}: {why}" if why else what for what, why in sorted(problems.not_loaded.items())]
+    found = sorted(problems.not_loaded.items())
+    loads = [why if why.startswith(what) else f"{what}: {why}" if why else what for what, why in found]
     return [f"does not load: {line}" for line in loads[:SHOWN]]

@@ -15,6 +15,13 @@ JAVA = "/project/src/main/java/Box.java"
     ("tool", "expected"),
     [
         ("cargo", FirstError("error[E0425]: cannot find value `c` in this scope (src/lib.rs:3)", "src/lib.rs", 3)),
+        (
+            "pytest-configure",
+            FirstError(
+                "pytest.PytestDeprecationWarning: "
+                'The configuration option "asyncio_default_fixture_loop_scope" is unset.'
+            ),
+        ),
         ("bun", FirstError("error: Unexpected = (/project/x.test.ts:1)", "/project/x.test.ts", 1)),
         (
             "cmake",

@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.metrics import Group
+from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.iteration.listed_diagnostics import KEPT, ListedDiagnostic, listed, listed_diagnostics
 from ralph_tracker.iteration.remaining_problems import (
     FailingTest,
+    RemainingProblems,
     SourceLine,
     first_words,
+    not_loading_lines,
     remaining_problems,
     split_message,
 )
@@ -209,3 +211,13 @@ def test_of_very_many_files_with_uncovered_lines_the_first_are_kept():
 def test_the_place_of_a_failure_is_taken_from_its_message(said, place, rest):
     expected = None if place is None else SourceLine(*place)
     assert split_message(said) == (expected, said if rest is ... else rest)
+
+
+def test_a_place_is_named_once_where_its_error_begins_with_it():
+    why = {"a.go": "a.go:84:8: expected ')'", "b.py": "No module named 'x'", "c": ""}
+    lines = not_loading_lines(RemainingProblems(1, Metrics(), not_loaded=why))
+    assert lines == [
+        "does not load: a.go:84:8: expected ')'",
+        "does not load: b.py: No module named 'x'",
+        "does not load: c",
+    ]

@@ -20,6 +20,7 @@ _LIBRARY: Final = re.compile(
     r"|at (?:java\.|jdk\.|sun\.|org\.junit|junit\.|org\.opentest4j|org\.testng|org\.gradle|org\.apache\.maven)"
     r"|at org\.(?:hamcrest|assertj)"
 )
+_STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )")
 # Written by runners if there is no message.
 _NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 
@@ -31,7 +32,7 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
-    telling = _telling(text.splitlines())
+    telling = _telling([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
     if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
     return _cut(_one_frame([line.rstrip() for line in telling]))

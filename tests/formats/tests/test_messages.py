@@ -40,6 +40,12 @@ TRACEBACK = (
         pytest.param(
             "", "\x1b[31m  Expected: 1\n  But was:  2\x1b[0m\n", "Expected: 1\nBut was:  2", id="colours, indent"
         ),
+        pytest.param(
+            "Failed",
+            "=== RUN   TestLid\n=== PAUSE TestLid\n    lid_test.go:7: 1, want 2\n    --- FAIL: TestLid/a (0.00s)\n",
+            "lid_test.go:7: 1, want 2",
+            id="Go: no states of tests",
+        ),
         pytest.param("", "", "", id="nothing"),
     ],
 )
