@@ -6,7 +6,7 @@ from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision
-    from ralph_tracker.core.records import IterationRecord
+    from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.core.selection import Selection
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
     from ralph_tracker.hooks import loop_decision, post_iteration, post_loop, pre_loop
@@ -26,7 +26,7 @@ __all__ = [
 
 _WHERE = {
     "Decision": "core.decision",
-    "IterationRecord": "core.records",
+    "IterationRecord": "core.iteration_record",
     "RalphTrackerError": "errors",
     "Selection": "core.selection",
     "UntrustedError": "errors",

@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection
 from ralph_tracker.iteration.apply_selection import Apply

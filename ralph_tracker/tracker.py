@@ -11,8 +11,8 @@ from ralph_tracker.config.short_words import nearest
 from ralph_tracker.core.alerts import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.measure import (
@@ -35,7 +35,7 @@ from ralph_tracker.iteration.record import (
     undo_restore,
     write_report,
 )
-from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import BY_NAME
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate import Gate, gate
 from ralph_tracker.store.layout import LoopPaths

@@ -18,7 +18,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from ralph_tracker.agents.hosts.tool_calls import end_of_tool, file_named
+from ralph_tracker.agents.hosts.tool_files import end_of_tool, file_named
 from ralph_tracker.agents.output.formats.claude_code import input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded, digest_of

@@ -14,7 +14,7 @@ from ralph_tracker.store.loop_status import paths_of, refuse_unrecorded, running
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
-    from ralph_tracker.core.records import IterationRecord
+    from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.iteration.facts import Facts
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker

@@ -16,7 +16,7 @@ from ralph_tracker.store.loop_status import checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
 
 if TYPE_CHECKING:
-    from ralph_tracker.export.rows import ExportedLoop
+    from ralph_tracker.export.exported_loop import ExportedLoop
 
 _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
 
 def _loops(root: Path, loop_id: str | None, *, every: bool) -> "list[ExportedLoop]":
-    from ralph_tracker.export.rows import ExportedLoop
+    from ralph_tracker.export.exported_loop import ExportedLoop
 
     if not every:
         return [ExportedLoop(LoopStore(paths_of(root, loop_id, os.environ)), os.environ)]

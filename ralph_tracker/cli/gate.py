@@ -17,9 +17,9 @@ from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS, Measure
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
 from ralph_tracker.iteration.gate import (
     PASS,

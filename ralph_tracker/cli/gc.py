@@ -1,9 +1,7 @@
 """ralph-tracker gc: remove kept files that are no longer needed; records stay."""
 
 import os
-from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,23 +9,26 @@ import click
 
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
+from ralph_tracker.loop.retention import KEEP_LAST, collect, collection_document
 
 
 @click.command("gc")
 @loop_options
 @click.option("--yes", "carry_out", is_flag=True, help="Delete them; without, they are only listed.")
 @click.option(
-    "--keep-last", type=click.IntRange(min=1), default=10, metavar="N", help="How many of the latest to keep: 10."
+    "--keep-last",
+    type=click.IntRange(min=1),
+    default=KEEP_LAST,
+    metavar="N",
+    help=f"How many of the latest to keep: {KEEP_LAST}.",
 )
 def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, keep_last: int) -> None:
     """Remove kept files of iterations that are no longer needed; their records are kept.
 
     The baseline, the best, the latest, and those that an open alert, a selection or an undo needs are kept.
     """
-    from ralph_tracker.loop.retention import collect, collection_document  # `verify` takes `numbers` from here
-
     now = datetime.now(UTC)
     found = collect(root, loop_id, now=now, environment=os.environ, carry_out=carry_out, keep_last=keep_last)
     if as_json:
@@ -58,14 +59,3 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
         say(f"  freed: {found.freed:,} bytes")
     elif not found.is_empty:
         say_next("`ralph-tracker gc --yes` deletes them; their records are kept")
-
-
-def numbers(iterations: Collection[int]) -> str:
-    """Return numbers of iterations in short: 1 to 4, 6."""
-    return ", ".join(_ranges(sorted(iterations)))
-
-
-def _ranges(ordered: list[int]) -> Iterator[str]:
-    for _, group in groupby(enumerate(ordered), key=lambda item: item[1] - item[0]):
-        run = [number for _, number in group]
-        yield str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}"

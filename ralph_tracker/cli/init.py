@@ -17,7 +17,7 @@ from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
-from ralph_tracker.iteration.would_run import project_runs
+from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.detect import Detected, detect, with_command
 from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_new, write_whole
 from ralph_tracker.store.layout import ProjectPaths

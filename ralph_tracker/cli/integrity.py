@@ -9,7 +9,7 @@ import click
 from ralph_tracker.cli.answers import consent
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import document_of, say, say_json, say_wrapped
-from ralph_tracker.core.records import rerun_document
+from ralph_tracker.core.iteration_record import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again

@@ -4,8 +4,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ralph_tracker.errors import RecordError, StoreError
@@ -184,3 +185,14 @@ def _total(widths: Mapping[int, int], gap: int) -> int:
 def cut(text: str, width: int) -> str:
     """Return a text cut to at most that width."""
     return text if len(text) <= width else f"{text[: width - 1]}{_CUT}"
+
+
+def numbers(iterations: Collection[int]) -> str:
+    """Return numbers of iterations in short: 1 to 4, 6."""
+    return ", ".join(_ranges(sorted(iterations)))
+
+
+def _ranges(ordered: list[int]) -> Iterator[str]:
+    for _, group in groupby(enumerate(ordered), key=lambda item: item[1] - item[0]):
+        run = [number for _, number in group]
+        yield str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}"

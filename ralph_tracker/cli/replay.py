@@ -12,8 +12,8 @@ from ralph_tracker.cli.hook import mode_option
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import trust_option
 from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wrapped
+from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import sparkline

@@ -10,7 +10,7 @@ import click
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
-from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
+from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.files import as_store_error
@@ -80,7 +80,7 @@ def _say_or_write(text: str, output: Path | None) -> None:
 
 
 def _say_comment(root: Path, loop_id: str | None, output: Path | None) -> None:
-    from ralph_tracker.loop.page_data import pull_request_comment  # as below
+    from ralph_tracker.loop.page_and_comment import pull_request_comment  # as below
 
     paths = paths_of(root, loop_id, os.environ)
     _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
@@ -92,7 +92,7 @@ def _next_step(paths: LoopPaths) -> str:
 
 
 def _write_page(root: Path, loop_id: str | None, file: Path) -> None:
-    from ralph_tracker.loop.page_data import loop_page  # a page needs more than a report
+    from ralph_tracker.loop.page_and_comment import loop_page  # a page needs more than a report
 
     paths = paths_of(root, loop_id, os.environ)
     page = loop_page(LoopStore(paths), _next_step(paths))

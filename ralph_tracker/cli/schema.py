@@ -17,7 +17,7 @@ from ralph_tracker.cli.restore import RestoreDocument
 from ralph_tracker.cli.simulate import SimulationDocument
 from ralph_tracker.cli.verify import VerificationDocument
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.core.records import DecisionDocument, RecordDocument
+from ralph_tracker.core.iteration_record import DecisionDocument, RecordDocument
 from ralph_tracker.core.selection import SelectionDocument
 from ralph_tracker.iteration.diff import DiffDocument
 from ralph_tracker.iteration.explain import ExplainedDocument

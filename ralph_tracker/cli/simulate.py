@@ -12,7 +12,7 @@ from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.regular_file import open_regular
-from ralph_tracker.core.records import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
 from ralph_tracker.steering.continuation import (
     Action,

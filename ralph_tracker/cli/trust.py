@@ -9,7 +9,7 @@ from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.would_run import loop_runs, project_runs
+from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.runner.journal import read_journal
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import checked_root, paths_of

@@ -5,9 +5,8 @@ from typing import Final, TypedDict
 
 import click
 
-from ralph_tracker.cli.gc import numbers
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 from ralph_tracker.store.loop_verification import Examination

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core import alert_rules
-from ralph_tracker.core.alert_rules import AlertFacts, until
+from ralph_tracker.core import raise_alerts
 from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, ClosingFacts, in_order
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics, half_up
+from ralph_tracker.core.raise_alerts import AlertFacts, until
 from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
@@ -100,7 +100,7 @@ class IntegrityAlerts(NamedTuple):
 
 
 def integrity_alerts_of(
-    state: LoopState, basis: Basis, at: alert_rules.AlertFacts, metrics: Metrics, measurement: Measurement
+    state: LoopState, basis: Basis, at: raise_alerts.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     integrity = measurement.integrity
@@ -112,13 +112,13 @@ def integrity_alerts_of(
 
 
 def _carried(
-    state: LoopState, at: alert_rules.AlertFacts, metrics: Metrics, measurement: Measurement
+    state: LoopState, at: raise_alerts.AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
     fixing = ClosingFacts(
         metrics=metrics,
         tests=measurement.tests,
-        groups=alert_rules.measured_groups(at),
+        groups=raise_alerts.measured_groups(at),
         findings=None if integrity is None else {each.key: each for each in integrity.findings},
         aliases=state.seen.aliases,
         loads=not at.not_collected and at.metrics.test_count is not None,
@@ -130,7 +130,7 @@ def _carried(
 
 
 def _verdict(
-    raised: Iterable[Alert], integrity: Integrity, at: alert_rules.AlertFacts, basis: Basis, metrics: Metrics
+    raised: Iterable[Alert], integrity: Integrity, at: raise_alerts.AlertFacts, basis: Basis, metrics: Metrics
 ) -> Verdict:
     """Return the verdict on this iteration alone; earlier findings lower the score, but not the verdict again."""
     held = [alert for alert in raised if raises_doubt(alert)]

@@ -6,7 +6,7 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
-from ralph_tracker.core import alert_rules
+from ralph_tracker.core import raise_alerts
 from ralph_tracker.core.alerts import Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classify import Scored, classify, step_of
@@ -14,6 +14,7 @@ from ralph_tracker.core.cycles import find_cycle
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
+from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.loop_state import LoopState
@@ -30,7 +31,6 @@ from ralph_tracker.core.metrics import (
     read,
     whole,
 )
-from ralph_tracker.core.records import BestTracker, IterationRecord
 from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     ERROR_COST,
@@ -129,7 +129,7 @@ class JudgementInputs(NamedTuple):
     score: Score
     scorer: Scorer
     point: PastIteration
-    at: alert_rules.AlertFacts
+    at: raise_alerts.AlertFacts
     integrity_alerts: IntegrityAlerts
 
     @property
@@ -166,12 +166,12 @@ class Assessment(NamedTuple):
 def assess(inputs: JudgementInputs) -> Assessment:
     state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
     if inputs.number == 0:
-        new = alert_rules.raise_alerts(inputs.at, "baseline", None)
+        new = raise_alerts.raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
     scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
-    broke = alert_rules.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
+    broke = raise_alerts.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
     step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
         gained=inputs.at.gained,
         lost=inputs.at.lost,
@@ -191,7 +191,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
     target = best_of(state.frontier, inputs.scorer)
     new = in_order(
         alert._replace(rollback_to=target.iteration if target else None)
-        for alert in (*integrity_alerts.new, *alert_rules.raise_alerts(inputs.at, classification, cycle))
+        for alert in (*integrity_alerts.new, *raise_alerts.raise_alerts(inputs.at, classification, cycle))
     )
     return Assessment(
         classification,
@@ -209,7 +209,7 @@ def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
 
 def alert_facts_of(
     state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
-) -> alert_rules.AlertFacts:
+) -> raise_alerts.AlertFacts:
     line, seen = state.lineage, state.seen
     uncounted = IgnoredTests(
         no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
@@ -219,7 +219,7 @@ def alert_facts_of(
             name: was for name, was in line.not_collected_before.items() if name not in seen.excluded
         },
     )
-    return alert_rules.AlertFacts(
+    return raise_alerts.AlertFacts(
         iteration=state.iteration + 1,
         previous=line.head or 0,
         metrics=metrics,
@@ -414,7 +414,7 @@ def _decision(
         verified=candidate.verified,
         evidence=inputs.score.evidence,
         trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
-        target_tests_hold=not inputs.basis.has_tests or alert_rules.none_fails(inputs.metrics),
+        target_tests_hold=not inputs.basis.has_tests or raise_alerts.none_fails(inputs.metrics),
         same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
         elapsed_s=inputs.measurement.elapsed_s,
@@ -507,7 +507,7 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
     by.
     """
     seen = state.seen._replace(
-        excluded=state.seen.excluded | alert_rules.removed_tests(alert),
+        excluded=state.seen.excluded | raise_alerts.removed_tests(alert),
         excluded_count=state.seen.excluded_count + (alert.count_drop if alert.type == "test_deletion" else 0),
     )
     return state._replace(

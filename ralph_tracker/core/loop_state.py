@@ -108,7 +108,7 @@ def measurement_from_plain(plain: Mapping[str, Any], tests: TestResults | None) 
 
 
 def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
-    """Return what the line knows of each test; `measured` says whether this iteration's report had names.
+    """Return what the lineage knows of each test; `measured` says whether this iteration's report had names.
 
     Of the tests that are present, names and outcomes stand side by side, an outcome as one letter: there may be
     100,000, and JSON takes a list of names in a third of the time of a mapping.
@@ -138,7 +138,7 @@ def results_from_plain(plain: Mapping[str, Any], flaky: Iterable[str]) -> TestRe
 
 
 def known_from_plain(plain: Mapping[str, Any]) -> KnownTests:
-    """Return what the line knows. Raises ValueError or KeyError where names and outcomes do not belong together.
+    """Return what the lineage knows. Raises ValueError or KeyError where names and outcomes do not belong together.
 
     The first loops of this schema have a mapping in place of the names and outcomes.
     """

@@ -10,9 +10,15 @@ from typing import Final, Literal, TypedDict
 
 from ralph_tracker.core.best import Candidate, best_now, why_best
 from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.iteration_record import (
+    SCHEMA_VERSION,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    metrics_document,
+)
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number
-from ralph_tracker.core.records import SCHEMA_VERSION, MetricsDocument, Numbers, SchemaVersion, metrics_document
 from ralph_tracker.core.rules import Rules, SelectionMode
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.tracker import Tracker

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.export.rows import TEXTS, VALUES, ExportedLoop
+from ralph_tracker.export.exported_loop import TEXTS, VALUES, ExportedLoop
 from ralph_tracker.store.files import as_store_error, temporary_name
 
 _KEYS: Final = ("loop_id", "iteration", "timestamp")

@@ -11,11 +11,11 @@ from ralph_tracker.core.metrics import FAILED, PASSED
 from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, added_lines, one_line, read, unreadable
 from ralph_tracker.integrity.languages import Language, language_of
 from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
+from ralph_tracker.integrity.parsed_tests import SourceTest, tests_of
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
 from ralph_tracker.integrity.special_cases import special_cased
 from ralph_tracker.integrity.test_files import kind_of_file
-from ralph_tracker.integrity.tests_in_source import SourceTest, tests_of
 from ralph_tracker.integrity.weakened import weakened
 
 

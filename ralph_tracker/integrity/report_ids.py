@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.languages import language_of
-from ralph_tracker.integrity.tests_in_source import SEPARATOR, SourceTest
+from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
 
 Parts = tuple[str, ...]
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile, one_line
-from ralph_tracker.integrity.tests_in_source import SourceTest
+from ralph_tracker.integrity.parsed_tests import SourceTest
 
 _LITERAL: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.){0,200})\"|'(?P<single>(?:[^'\\\n]|\\.){0,200})'|`(?P<back>[^`\n]{0,200})`"

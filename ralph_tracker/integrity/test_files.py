@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any, Final, Literal
 
 from ralph_tracker.integrity.languages import language_of
-from ralph_tracker.integrity.tests_in_source import tests_of
+from ralph_tracker.integrity.parsed_tests import tests_of
 
 Kind = Literal["test", "support", "data", "settings"]
 

@@ -11,8 +11,8 @@ from functools import cached_property, partial
 from typing import Final
 
 from ralph_tracker.integrity.languages import language_of
+from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
 from ralph_tracker.integrity.report_ids import Parts, definitions, split_id
-from ralph_tracker.integrity.tests_in_source import SEPARATOR, SourceTest
 
 _STRING: Final = (
     r"[a-zA-Z]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|`(?:\\.|[^`\\])*`"

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile, one_line
 from ralph_tracker.integrity.languages import Language
-from ralph_tracker.integrity.tests_in_source import SourceTest, syntax_of
+from ralph_tracker.integrity.parsed_tests import SourceTest, syntax_of
 
 _SCRIPT: Final = """
 (expression_statement (_) @assertion (#match? @assertion "^(await )?(expect|assert|chai|sinon|t|should)\\\\b"))

@@ -7,8 +7,8 @@ from typing import Any, Final, TypedDict
 from ralph_tracker.core.alerts import TYPE_BY_NAME
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
+from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.metrics import METRICS, Value, delta, errors_at_size, plain_number, without_noise
-from ralph_tracker.core.records import RecordDocument
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.iteration.diff import (

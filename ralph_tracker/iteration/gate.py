@@ -9,6 +9,18 @@ from typing import Final, Literal, TypedDict, cast
 from ralph_tracker.core.alerts import Alert, StandingState, in_order
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.iteration_record import (
+    SCHEMA_VERSION,
+    AlertFactsDocument,
+    IterationRecord,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    TrustDocument,
+    alert_document,
+    integrity_document,
+    metrics_document,
+)
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.known_tests import FailingTests, failing
 from ralph_tracker.core.lineage import Judged
@@ -22,23 +34,11 @@ from ralph_tracker.core.metrics import (
     half_up,
     plain_number,
 )
-from ralph_tracker.core.records import (
-    SCHEMA_VERSION,
-    AlertFactsDocument,
-    IterationRecord,
-    MetricsDocument,
-    Numbers,
-    SchemaVersion,
-    TrustDocument,
-    alert_document,
-    integrity_document,
-    metrics_document,
-)
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.record import judged
-from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_files import temporary_folder
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import paths_of, summary_at

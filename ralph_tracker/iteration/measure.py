@@ -18,9 +18,9 @@ from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, Tes
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
+from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.listed_diagnostics import FILE as FINDINGS
 from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics, listed, listed_document
-from ralph_tracker.iteration.rerun import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import (

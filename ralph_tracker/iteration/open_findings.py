@@ -8,8 +8,7 @@ from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
 from ralph_tracker.core.integrity import raises_doubt
-from ralph_tracker.core.metrics import half_up
-from ralph_tracker.core.records import (
+from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     FindingDocument,
     RerunDocument,
@@ -19,6 +18,7 @@ from ralph_tracker.core.records import (
     rerun_document,
     suppressions_document,
 )
+from ralph_tracker.core.metrics import half_up
 from ralph_tracker.errors import LoopError
 from ralph_tracker.store.records import LoopRecords
 

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from ralph_tracker.core.iteration_record import IterationRecord, RecordDocument
 from ralph_tracker.core.judge import Judgement
-from ralph_tracker.core.records import IterationRecord, RecordDocument
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.iteration.measure import MeasuredIteration
-from ralph_tracker.iteration.would_run import UNTRUSTED_TEMPLATE, trusted_templates
+from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles

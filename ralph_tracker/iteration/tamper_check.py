@@ -12,6 +12,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
 from ralph_tracker.integrity.languages import language_of
+from ralph_tracker.integrity.parsed_tests import tests_of
 from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,
@@ -30,13 +31,12 @@ from ralph_tracker.integrity.test_files import (
     shares_names,
     why_inseparable,
 )
-from ralph_tracker.integrity.tests_in_source import tests_of
-from ralph_tracker.iteration.rerun import EarlierFile, Runner
+from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
 from ralph_tracker.store.snapshots.values import Change, as_utf8
 
 if TYPE_CHECKING:
-    from ralph_tracker.integrity.tests_in_source import SourceTest
+    from ralph_tracker.integrity.parsed_tests import SourceTest
 
 from ralph_tracker.store.snapshots.values import LINK_MODE
 
@@ -447,7 +447,7 @@ class TamperCheck:
         inspection = inspect(changes, self._before, self._reported, self._unchanged_tests())
         if self._tool is None:
             return inspection.findings, inspection.suppressions, inspection.unread
-        from ralph_tracker.integrity.foreign_tools import read  # noqa: PLC0415  # only if another tool is used
+        from ralph_tracker.integrity.external_findings import read  # noqa: PLC0415  # only if another tool is used
 
         name, judged = self._tool
         if not isinstance(judged, bytes):

@@ -6,9 +6,9 @@ from typing import Final
 from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
+from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, ScratchRunner
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
-from ralph_tracker.iteration.rerun import EarlierFile, RerunResult, ScratchRunner
-from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.scratch import link_environments, scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount

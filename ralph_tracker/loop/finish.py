@@ -12,7 +12,7 @@ from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.iteration.would_run import trusted_templates
+from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.report.iteration_changes import Change, change_of
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view

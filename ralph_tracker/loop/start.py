@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
 from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.measure import (
     IterationContext,
@@ -22,7 +22,7 @@ from ralph_tracker.iteration.measure import (
     with_detected_checks,
 )
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
-from ralph_tracker.iteration.would_run import loop_runs, project_runs
+from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.environment import environment_facts
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked

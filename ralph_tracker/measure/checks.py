@@ -21,8 +21,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.short_words import nearest
 from ralph_tracker.core.rules import CHECK_TIMEOUT
 from ralph_tracker.errors import ConfigError, StoreError
-from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
-from ralph_tracker.measure.report_files import (
+from ralph_tracker.measure.find_reports import (
     Before,
     FoundReport,
     Missing,
@@ -31,6 +30,7 @@ from ralph_tracker.measure.report_files import (
     find_reports,
     fingerprints,
 )
+from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, half_up
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.report_files import matcher
+from ralph_tracker.measure.find_reports import matcher
 
 _LANGUAGES: Final = "lizard_languages"
 # Reader by suffix, as lizard would choose it; lizard itself is asked for suffixes in neither table.

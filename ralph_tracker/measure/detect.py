@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.checks import without_ours
-from ralph_tracker.measure.ecosystems import go, jvm, node, other_languages, python, rust
+from ralph_tracker.measure.ecosystems import go, jvm, language_table, node, python, rust
 from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (
     *(python.detect, node.detect, go.detect, rust.detect, jvm.detect),
-    *(partial(other_languages.detect, language) for language in other_languages.LANGUAGES),
+    *(partial(language_table.detect, language) for language in language_table.LANGUAGES),
 )
 _NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
@@ -51,7 +51,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     environment = without_ours(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
     if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
-        make = other_languages.detect_make(root, environment)
+        make = language_table.detect_make(root, environment)
         found = (*found, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
     templates = tuple(template for each in found for template in each.templates)

@@ -22,7 +22,7 @@ from ralph_tracker.formats.report import CoverageReport, LintReport, Report, Tes
 from ralph_tracker.formats.tests.test_report import add_tests
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
-from ralph_tracker.measure.report_files import FoundReport, Missing
+from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.secrets import masked
 
 _MARK: Final = b"SQLite format 3\0"

@@ -12,16 +12,16 @@ from typing import Any, Final, NamedTuple, Protocol
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.iteration.earlier_tests import needed
 from ralph_tracker.iteration.measure import shorten
 from ralph_tracker.iteration.remaining_problems import place_of
-from ralph_tracker.iteration.rerun import needed
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, run_checks, without_ours
 from ralph_tracker.measure.environment import tool_versions
+from ralph_tracker.measure.find_reports import FoundReport, Missing
+from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.scratch import link_environments
-from ralph_tracker.measure.test_selection import narrowed
 from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.environments import Environments, Home, SetUpError
 from ralph_tracker.replay.history import Commit, History

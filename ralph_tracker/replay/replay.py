@@ -15,8 +15,8 @@ from threading import Event
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, load_config, with_limits
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group, TestResults
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 from ralph_tracker.errors import RecordError
@@ -24,7 +24,7 @@ from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.listed_diagnostics import listed_diagnostics
 from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
 from ralph_tracker.iteration.record import follow, recovered
-from ralph_tracker.iteration.would_run import project_runs
+from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
 from ralph_tracker.measure.environment import tool_versions

@@ -9,7 +9,7 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.hosts.loop_of_session import DRIVEN
+from ralph_tracker.agents.hosts.session_presence import DRIVEN
 from ralph_tracker.agents.output import Ending, Listener, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command

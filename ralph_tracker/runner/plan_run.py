@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.situation import known_problems
+from ralph_tracker.agents.read_situation import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.short_words import cut, nearest
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure import configured_by, with_detected_checks
-from ralph_tracker.iteration.would_run import project_runs
+from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.commands import command_of, is_there
 from ralph_tracker.measure.failure_reason import last_words

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback
 from ralph_tracker.agents.output import RunReport
-from ralph_tracker.agents.situation import situation_of, tokens_of
+from ralph_tracker.agents.read_situation import situation_of, tokens_of
 from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.facts import facts_of
 from ralph_tracker.iteration.measure import configured_by
-from ralph_tracker.iteration.would_run import loop_runs
+from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (

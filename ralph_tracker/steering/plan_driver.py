@@ -27,16 +27,16 @@ from ralph_tracker.steering.plan import (
     state_to_plain,
     with_task,
 )
-from ralph_tracker.steering.progress import (
-    TaskProgressSummary,
-    compute_progress_summary,
-    format_progress_summary,
-)
-from ralph_tracker.steering.revision import (
+from ralph_tracker.steering.plan_revision import (
     apply_plan_adjustment,
     format_adjustment,
     parse_plan_revision,
     plan_revision_text,
+)
+from ralph_tracker.steering.progress import (
+    TaskProgressSummary,
+    compute_progress_summary,
+    format_progress_summary,
 )
 
 PRIOR_TASKS: Final = 5

@@ -8,12 +8,12 @@ from ralph_tracker.config.load import Config, changed_keys, frozen_config, valid
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
+from ralph_tracker.core.iteration_record import SCHEMA_VERSION, Document, IterationRecord
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.core.records import SCHEMA_VERSION, Document, IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.files import to_json

@@ -12,7 +12,7 @@ from ralph_tracker.store.reading import read_bytes, read_json, read_lines
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.findings import Verdict
-    from ralph_tracker.core.records import AlertDocument, DecisionDocument, StoredDecisionDocument
+    from ralph_tracker.core.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})

@@ -16,11 +16,7 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core import loop_state
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
-from ralph_tracker.core.judge import Judgement
-from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Measurement
-from ralph_tracker.core.records import (
+from ralph_tracker.core.iteration_record import (
     AlertDocument,
     Document,
     IterationRecord,
@@ -29,6 +25,10 @@ from ralph_tracker.core.records import (
     open_alert_document,
     stored_decision,
 )
+from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.known_tests import SeenTests
+from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store.files import (

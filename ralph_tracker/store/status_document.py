@@ -3,7 +3,7 @@
 from typing import Final, TypedDict
 
 from ralph_tracker.core.findings import Verdict
-from ralph_tracker.core.records import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
+from ralph_tracker.core.iteration_record import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_status import Status, Summary, latest_iteration
 from ralph_tracker.store.reading import read_json, read_lines

@@ -24,8 +24,8 @@ VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]
 _SECRET_BYTES: Final = 32
 _MOST: Final = 1 << 20
-_OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which needs no memory"
-_NOT_REMEMBERED: Final = f"what you trust cannot be remembered; free that, or {_OTHERWISE}"
+_OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which stores nothing"
+_NOT_REMEMBERED: Final = f"what you trust cannot be stored there; make that path writable, or {_OTHERWISE}"
 _FOREIGN: Final = (
     "{what} would run {first}{more}, which you have not accepted yet; look at it with `ralph-tracker trust --show`, "
     "then accept it with `ralph-tracker trust` or --trust"

@@ -10,7 +10,7 @@ from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.facts import scores_of, state_sentence
 from ralph_tracker.loop.listing import Listing, as_of_now
-from ralph_tracker.loop.page_data import DIFF_ROOM, file_patches, loop_page
+from ralph_tracker.loop.page_and_comment import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.report import svg
 from ralph_tracker.report.page import FilePatch, Live, rendered
 from ralph_tracker.report.sentences import percent, progress

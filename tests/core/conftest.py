@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline, rolled_back
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
-from ralph_tracker.core.records import IterationRecord
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 

@@ -7,8 +7,8 @@ import pytest
 
 from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.tests.test_report import TestReport
+from ralph_tracker.integrity.parsed_tests import tests_of as read
 from ralph_tracker.integrity.report_ids import definitions
-from ralph_tracker.integrity.tests_in_source import tests_of as read
 
 from . import sources
 

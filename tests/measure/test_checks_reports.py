@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.measure.checks import Check, run_checks
-from ralph_tracker.measure.report_files import Missing
+from ralph_tracker.measure.find_reports import Missing
 
 OLD_NS = 1_000_000_000 * 10**9
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.report_files import has_wildcard, matcher, matching_files
+from ralph_tracker.measure.find_reports import has_wildcard, matcher, matching_files
 from tests.tables import table
 
 PATHS = ["a.py", "b.js", ".hidden.py", "src/a.py", "src/lib/a.py", "src/lib/deep/b.py", "srcs/a.py", "x/src/a.py"]

@@ -9,8 +9,8 @@ import pytest
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
+from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.measure.report_files import FoundReport, Missing
 from ralph_tracker.measure.results import configured_groups, measured_kind, read_results
 from tests.tables import table
 

@@ -11,8 +11,8 @@ from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import CoverageReport, Unreadable
 from ralph_tracker.measure import results
 from ralph_tracker.measure.checks import Check, CheckResult
+from ralph_tracker.measure.find_reports import FoundReport
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.measure.report_files import FoundReport
 from ralph_tracker.measure.results import read_results
 from tests.tables import table
 

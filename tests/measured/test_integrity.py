@@ -10,7 +10,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.rules import Rules
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.rerun import RerunResult
+from ralph_tracker.iteration.earlier_tests import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore

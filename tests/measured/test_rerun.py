@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.iteration.rerun import EarlierFile, ScratchRunner
+from ralph_tracker.iteration.earlier_tests import EarlierFile, ScratchRunner
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from ralph_tracker.core.records import Document
+from ralph_tracker.core.iteration_record import Document
 from ralph_tracker.errors import InputError, StoreError, UntrustedError
 from ralph_tracker.store.record_listing import RecordHistory
 from tests.replay.conftest import BROKEN, Branch

@@ -92,7 +92,7 @@ def test_marks_are_neither_read_nor_written_through_a_link(root, tmp_path):
     foreign = tmp_path / "foreign"
     foreign.write_text("")
     (root / ".aiwg/ralph/trust").symlink_to(foreign)
-    with pytest.raises(StoreError, match="cannot be remembered"):
+    with pytest.raises(StoreError, match="cannot be stored"):
         Trust(root).mark_project()
     assert foreign.read_text() == ""
     assert Trust(root).revoke()
@@ -119,7 +119,7 @@ def test_a_secret_within_the_project_is_the_projects(root, monkeypatch):
 def test_where_nothing_can_be_remembered_that_is_said_and_consent_goes_on(root, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    with pytest.raises(StoreError, match=r"cannot be remembered.*RALPH_TRACKER_TRUST=1"):
+    with pytest.raises(StoreError, match=r"cannot be stored.*RALPH_TRACKER_TRUST=1"):
         Trust(root).require_project([])
     Trust(root, consent=True).require_project(RUNS)
     monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict
-from ralph_tracker.agents.hosts.loop_of_session import Presence, presence
+from ralph_tracker.agents.hosts.session_presence import Presence, presence
 from ralph_tracker.errors import UntrustedError
 
 READ_AT_MOST: Final = 16 << 20

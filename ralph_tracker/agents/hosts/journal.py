@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.tool_calls import file_named
+from ralph_tracker.agents.hosts.tool_files import file_named
 from ralph_tracker.steering.events import digest_of
 
 EVENTS: Final = "agent-events.jsonl"

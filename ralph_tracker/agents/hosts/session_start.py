@@ -4,8 +4,8 @@ from pathlib import Path
 
 from ralph_tracker.agents.feedback import feedback
 from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
-from ralph_tracker.agents.hosts.loop_of_session import Presence
-from ralph_tracker.agents.situation import current_situation, tokens_of
+from ralph_tracker.agents.hosts.session_presence import Presence
+from ralph_tracker.agents.read_situation import current_situation, tokens_of
 from ralph_tracker.store.loop_status import running, summary_at
 from ralph_tracker.tracker import Tracker
 

@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 from ralph_tracker.agents.feedback import feedback
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.agents.situation import situation_of, tokens_of
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.agents.read_situation import situation_of, tokens_of
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import paths_of, summary_at

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
 from ralph_tracker.agents.hosts.journal import EVENTS, note_event
 from ralph_tracker.agents.hosts.session_costs import context_of
-from ralph_tracker.agents.hosts.tool_calls import end_of_tool
+from ralph_tracker.agents.hosts.tool_files import end_of_tool
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
     ComplexityRules,

@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from ralph_tracker.measure.ecosystems.rust import detect
-from ralph_tracker.measure.report_files import filled_run
+from ralph_tracker.measure.find_reports import filled_run
 
 CRATE = {"Cargo.toml": "", "src/lib.rs": ""}
 # cargo with the subcommands that are named, as a toolchain manager's proxies leave it

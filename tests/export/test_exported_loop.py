@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from ralph_tracker.export.rows import VALUES, ExportedLoop
+from ralph_tracker.export.exported_loop import VALUES, ExportedLoop
 from ralph_tracker.export.tables import COLUMNS, csv_lines, json_lines, write_parquet
 from tests.measured.conftest import Workshop
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ralph_tracker.agents.feedback import TOKENS, ScorePart, Situation, Undone
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.records import IterationRecord
+from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
 from ralph_tracker.iteration.measure import configured_by
@@ -23,7 +23,7 @@ _WHOLE: Final = 100.0
 
 
 def tokens_of(store: LoopStore) -> int:
-    """Return the budget of a loop's findings; the default for a loop of an earlier version. Raises RecordError."""
+    """Return the token budget of the feedback; the default for a loop of an earlier version. Raises RecordError."""
     section: Any = LoopReader.read(store, configured_by).config.document.get("feedback")
     return int(section["tokens"]) if isinstance(section, dict) else TOKENS
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.package_json import read_json
-from ralph_tracker.measure.report_files import PLACEHOLDER
+from ralph_tracker.measure.find_reports import PLACEHOLDER
 
 # A file name that starts with these would be an option, or for pytest a file of options.
 _OPTION_MARKS: Final = ("-", "@")

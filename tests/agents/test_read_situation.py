@@ -5,7 +5,14 @@ import json
 import pytest
 
 from ralph_tracker.agents.feedback import TOKENS, Undone
-from ralph_tracker.agents.situation import alert_line, current_situation, score_parts, situation_of, tokens_of, undone
+from ralph_tracker.agents.read_situation import (
+    alert_line,
+    current_situation,
+    score_parts,
+    situation_of,
+    tokens_of,
+    undone,
+)
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.store.loop_store import LoopStore

@@ -9,9 +9,9 @@ import msgspec
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.errors import InputError
 from ralph_tracker.integrity.changes import one_line
+from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.test_files import is_test_path
-from ralph_tracker.integrity.tests_in_source import SEPARATOR, SourceTest
 
 T = TypeVar("T")
 
@@ -35,7 +35,7 @@ def read(tool: str, data: bytes, ids: Iterable[str] = ()) -> tuple[Finding, ...]
 
 
 def _decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
-    """Return the output _decoded into that shape; `command` is what prints it. Raises InputError."""
+    """Return the output decoded into that shape; `command` is what prints it. Raises InputError."""
     try:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.DecodeError, msgspec.ValidationError, UnicodeDecodeError, RecursionError) as error:
@@ -46,7 +46,7 @@ def _decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
 
 
 def _unknown(tool: str, version: str, kind: str) -> InputError:
-    """Return the error for an _unknown kind of finding in a version of the tool."""
+    """Return the error for an unknown kind of finding in a version of the tool."""
     return InputError(
         f"integrity.tool {tool}: version {version} tells of {kind!r}, which is not known here; "
         f"use a version of {tool} that this one was made for, or leave integrity.tool out"

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.errors import InputError
-from ralph_tracker.integrity.foreign_tools import TOOLS, read
+from ralph_tracker.integrity.external_findings import TOOLS, read
 from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "integrity"

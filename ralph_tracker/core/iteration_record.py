@@ -74,7 +74,7 @@ class AlertFactsDocument(TypedDict):
 
 
 class AlertDocument(AlertFactsDocument):
-    """An open alert is in short: its own record has the action, the note, the tests and the findings."""
+    """An alert; the record that raised it has its action, note, tests and findings, later ones only these keys."""
 
     id: str
     action: NotRequired[str]

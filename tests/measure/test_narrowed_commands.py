@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.test_selection import narrowed
+from ralph_tracker.measure.narrowed_commands import narrowed
 
 JAVA = "src/test/java/calc/ATest.java"
 FILES = {
