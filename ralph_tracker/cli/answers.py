@@ -193,7 +193,8 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     for alternative in decision["alternatives"]:
         say(f"  or: {alternative}")
     if undo is not None:
-        say_wrapped(f"iteration {restored} is restored; undo with `ralph-tracker restore --undo {undo}`", indent=2)
+        back = f"ralph-tracker restore --undo {undo}{'' if loop_id is None else f' --loop-id {loop_id}'}"
+        say_wrapped(f"iteration {restored} is restored; undo with `{back}`", indent=2)
     elif restored is not None:
         say(f"  iteration {restored} was restored already, nothing was changed")
     if restored is not None:

@@ -53,9 +53,10 @@ def command(
         say(f"The working tree is iteration {number} now; the next iteration continues from it")
     else:
         say(f"The working tree is as it was before {undo} was kept")
-    say(f"  undo with `ralph-tracker restore --undo {found.undo}`")
+    of_loop = "" if loop_id is None else f" --loop-id {loop_id}"
+    say(f"  undo with `ralph-tracker restore --undo {found.undo}{of_loop}`")
     if found.edits is not None:
-        say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}`")
+        say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}{of_loop}`")
 
 
 def _list(undos: Sequence[UndoDocument], *, as_json: bool) -> None:

@@ -105,7 +105,7 @@ def dispatch(arguments: list[str]) -> int:
         return EXIT_USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
-        complain(f"{error.format_message().rstrip('.')}; see `{path} --help`")
+        complain(f"{' '.join(error.format_message().split()).rstrip('.')}; see `{path} --help`")
         return EXIT_USAGE
     except click.ClickException as error:
         complain(error.format_message())

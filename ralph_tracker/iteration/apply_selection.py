@@ -124,7 +124,9 @@ def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, br
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
         undo = iteration_files.restore(number)
-        text = f"the working tree is iteration {number} now; undo with `ralph-tracker restore --undo {undo}`"
+        # The loop may not be the current one.
+        back = f"ralph-tracker restore --undo {undo} --loop-id {iteration_files.paths.loop_id}"
+        text = f"the working tree is iteration {number} now; undo with `{back}`"
         return Applied(_document(source, ".", changes, text), text, undo)
     if how == "branch":
         name = branch or f"ralph/{iteration_files.paths.loop_id}-{iteration_files.paths.iteration(number).name}"

@@ -27,6 +27,10 @@ _PLUGINS: Final = {
     "--ds": "pytest-django",
     "--mypy": "pytest-mypy",
 }
+# npm ends with the name of its log; what is wrong stands before it, after a code.
+_NPM: Final = re.compile(
+    r"^npm (?:error|ERR!) (?!code |errno |syscall |path |command |A complete log)(\S.*)", re.MULTILINE
+)
 _WHERE: Final = "into the project's environment"
 
 
@@ -37,6 +41,7 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
     if lacking:
         return lacking
     errors = [each.line for text in texts if (each := first_error(text))]
+    errors += [match[1] for text in texts if (match := _NPM.search(_COLOUR.sub("", text)))]
     line = next(iter(errors), None) or next((line for text in texts if (line := _last_line(text))), None)
     return f"it said: {_plain(line)}" if line else None
 

@@ -47,6 +47,10 @@ USAGE = {
         ["hook", "post-loop", "--branch", "peak", "--apply", "worktree"],
         f"--branch needs --apply branch, not worktree; {SEE.format('hook post-loop')}",
     ),
+    "export to nothing": (
+        ["export"],
+        f"Missing option '--to'. Choose from: mlflow, otlp, csv, jsonl, parquet; {SEE.format('export')}",
+    ),
     "acceptance without an id": (["accept", "--reason", "x"], f"Missing argument 'ID'; {SEE.format('accept')}"),
     "acceptance without a reason": (["accept", "it1-x"], f"Missing option '--reason'; {SEE.format('accept')}"),
     "both ways to replace a loop": (

@@ -36,6 +36,11 @@ WHERE = "into the project's environment"
         ("ERROR: Missing required plugins: pytest-x, pytest-y>2\n", "", f"pip install pytest-x pytest-y>2 {WHERE}"),
         ("first\nlast \x1b[31mred\x1b[0m\n\n", "", "it said: last red"),
         ("out\n", "err\n", "it said: err"),
+        (
+            "",
+            "npm error code ETARGET\nnpm error notarget No version found for a@9.\nnpm error A complete log: /l\n",
+            "it said: notarget No version found for a@9.",
+        ),
         ("out\n", " \n", "it said: out"),
         ("", "bell\x07 and \u202eback", "it said: bell  and  back"),
         ("", "x" * 500, "it said: " + "x" * 159 + "…"),

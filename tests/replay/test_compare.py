@@ -88,12 +88,13 @@ def test_the_project_itself_is_a_candidate_after_a_loop_was_begun_in_it(branch, 
 
 
 def test_select_puts_the_best_in_place_and_names_its_undo(branch, ralph):
+    assert ralph("compare", "same")[0] == 0  # its loop is the current one
     before = branch.files()
     code, out, _ = ralph("compare", "worse", "better", "--select")
     assert (code, branch.files()["better.txt"]) == (0, b"1\n")
     assert "Take better " in out
-    (undo,) = re.findall(r"--undo (\S+?)`", " ".join(out.split()))
-    assert ralph("restore", "--undo", undo, "--loop-id", branch.tracker.store().paths.loop_id)[0] == 0
+    (undo,) = re.findall(r"`ralph-tracker (restore --undo .+?)`", " ".join(out.split()))
+    assert ralph(*undo.split())[0] == 0
     assert branch.files() == before
 
 
