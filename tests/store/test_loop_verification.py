@@ -146,6 +146,7 @@ DAMAGE = {
     "no index": (remove("store/index"), "store/index"),
     "half an index": (cut("store/index"), "store/index"),
     "no ignore rules": (remove("store/ignore"), 0),
+    "half the ignore rules": (lambda loop: (loop.paths.store / "ignore").write_bytes(b"*.o"), "store/ignore"),
     "no visits": (remove("trees"), "trees/"),
     "no state": (remove("state.json"), "state.json"),
     "half a state": (cut("state.json"), "state.json"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import AGAIN, as_store_error, sync_below, sync_folder, write_whole
+from ralph_tracker.store.files import AGAIN, as_store_error, digest, sync_below, sync_folder, write_whole
 from ralph_tracker.store.lock import hold, touched
 from ralph_tracker.store.reading import read_bytes
 from ralph_tracker.store.snapshots import index as indexes
@@ -48,8 +48,11 @@ from ralph_tracker.store.snapshots.values import (
 from ralph_tracker.store.snapshots.working_tree import TreeReader
 
 TRACKED: Final = "tracked"
+# The sha256 of the rules: nothing else tells whether they are those of the baseline.
+_RULES_DIGEST: Final = f"{RULES}.sha256"
 # Patterns of untracked files that are kept although they may hold a secret.
 INCLUDED: Final = "included"
+_DAMAGED: Final = "damaged"
 _WITHOUT_GIT: Final = (
     "store: the git repository could not be read ({}); what it tracks although it is ignored or named like a secret is "
     "not kept"
@@ -244,6 +247,8 @@ class SnapshotStore:
         if not self.exists:
             return (RULES,)
         found = [f"{OBJECTS}/pack/{name}" for name in self._objects.damaged_packs()]
+        if not self._has_frozen_rules():
+            found.append(RULES)
         if not indexes.is_whole(self._folder) and not any((self._folder / OF_GIT).glob("*")):  # else just migrated
             found.append(indexes.NAME)
         if not self._kept_though_ignored(baseline) <= self._tracked():
@@ -261,13 +266,16 @@ class SnapshotStore:
 
         Damaged contents are moved to the folder `damaged`. The baseline must be the first of `snapshots`.
         """
-        without_rules = not (self._folder / RULES).is_file()
+        without_rules = not self._has_frozen_rules()
         with as_store_error(self._folder, AGAIN):
             _make_folders(self._folder)
             if without_rules:
+                if os.path.lexists(self._folder / RULES):
+                    (self._folder / _DAMAGED).mkdir(exist_ok=True)
+                    (self._folder / RULES).rename(self._folder / _DAMAGED / RULES)
                 _make_frozen(self._folder, self._root)
         with self._held() as clock:
-            self._objects.set_aside(self._folder / "damaged")
+            self._objects.set_aside(self._folder / _DAMAGED)
             self._kept.forget()
             index = Index()
             self._capture(index, clock())
@@ -283,6 +291,11 @@ class SnapshotStore:
             if not more <= tracked:
                 write_whole(self._folder / TRACKED, _lines(sorted(more | tracked)), self._objects.staging)
         return without_rules
+
+    def _has_frozen_rules(self) -> bool:
+        """Return whether the ignore rules are there and as frozen; a store of an earlier version has no digest."""
+        rules, known = (read_bytes(self._folder / name) for name in (RULES, _RULES_DIGEST))
+        return rules is not None and (known is None or digest(rules) == known.decode("ascii", "replace").strip())
 
     def _tracked(self) -> frozenset[str]:
         return frozenset(self._list(TRACKED))
@@ -419,6 +432,7 @@ def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
     _make_folders(folder)
     if tracked is not None:
         write_whole(folder / TRACKED, tracked)
+    write_whole(folder / _RULES_DIGEST, f"{digest(rules)}\n".encode())
     write_whole(folder / RULES, rules)
 
 
