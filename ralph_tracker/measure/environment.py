@@ -12,7 +12,7 @@ from typing import Final
 
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.commands import command_of, located
-from ralph_tracker.measure.scratch import SITES, prefixes
+from ralph_tracker.measure.lent_environments import SITES, prefixes
 from ralph_tracker.version import __version__
 
 

@@ -18,10 +18,10 @@ from ralph_tracker.iteration.remaining_problems import place_of
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, run_checks, without_ours
 from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
+from ralph_tracker.measure.lent_environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
-from ralph_tracker.measure.scratch import link_environments
 from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.environments import Environments, Home, SetUpError
 from ralph_tracker.replay.history import Commit, History

@@ -8,7 +8,8 @@ import time
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.measure.scratch import link_environments, scratch_folder
+from ralph_tracker.measure.lent_environments import link_environments
+from ralph_tracker.measure.scratch import scratch_folder
 
 
 @pytest.fixture

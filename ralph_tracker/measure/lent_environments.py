@@ -1,0 +1,245 @@
+"""Lend the environments of a project to a copy of it: Python's, Node's, and what cargo builds."""
+
+import ast
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from ralph_tracker.config.regular_file import text_of
+from ralph_tracker.errors import InputError
+from ralph_tracker.measure.checks import Check, without_ours
+from ralph_tracker.measure.commands import command_of, located
+
+_NODE: Final = "node_modules"
+SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
+_MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
+_INTERPRETERS: Final = ("python", "python3")
+# Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
+_QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+# How these say where they keep a project's environment: beside all others, under a name made of the project's path.
+_WHERE: Final = {
+    "poetry": ("poetry", "env", "info", "--path"),
+    "pipenv": ("pipenv", "--venv"),
+    "hatch": ("hatch", "env", "find"),
+}
+_RUNS: Final = re.compile(rf"(?<![\w./-])({'|'.join(_WHERE)}) run (?:([\w.+-]+):)?")
+_ASKED_S: Final = 60
+# Stands for such a program in a copy, for which it would make an environment without packages. Only programs of the
+# environment are run without it: others are names of scripts that it knows.
+_STAND_IN: Final = """#!/bin/sh
+if [ "$1" = run ] && [ -x {bin}/"${{2#*:}}" ]; then
+    program={bin}/"${{2#*:}}"
+    shift 2
+    exec "$program" "$@"
+fi
+exec {real} "$@"
+"""
+# Other dotted names in node_modules are caches of tools (.vite, .cache): the copy has its own.
+_LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
+# A worktree's .git is a file. Tests rarely read larger ignored files.
+_NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
+_COPIED_BYTES: Final = 16 << 20
+
+
+def link_environments(
+    root: Path,
+    copy: Path,
+    checks: Sequence[Check],
+    environment: Mapping[str, str],
+    *,
+    same_source: bool = False,
+    builds: Path | None = None,
+) -> dict[str, str]:
+    """Lend the environments of a project to a copy of it, and return the variables for checks that run there.
+
+    `same_source` says that the copy holds the source of the working tree: paths that cannot be redirected are correct
+    then, and small ignored files are copied too; call this before removing anything from the copy. `builds` is a folder
+    outside the project that outlives the copy: cargo reuses its builds there by file times, so the copy's files must be
+    newer. Without `same_source` this raises InputError if an environment imports packages from the project's tree in a
+    way that cannot be redirected.
+    """
+    linked_environments = list(_environments(root, copy))
+    for path in linked_environments:
+        if path.name == _NODE:
+            _lend_packages(root, copy, path)
+        else:
+            (copy / path).symlink_to((root / path).absolute(), target_is_directory=True)
+    sources = [
+        source for path in linked_environments if path.name == _NODE for source in _linked_packages(root / path, root)
+    ]
+    if sources and not same_source:
+        raise InputError(f"{sources[0]} is a link into the working tree: no iteration can be measured apart from it")
+    if same_source:
+        _copy_files(root, copy)
+    environment = _run_as_here(root, copy, checks, environment)
+    places = {*(root / path for path in linked_environments), *prefixes(root, checks, environment)}
+    own = dict.fromkeys(source for prefix in sorted(places) for source in _editable(prefix, root, same_source))
+    paths = [str(copy / source) for source in own]
+    given = [environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else []
+    python = {"PYTHONPATH": os.pathsep.join([*paths, *given])} if paths else {}
+    cargo = {} if builds is None else {"CARGO_TARGET_DIR": str(builds.absolute() / "cargo")}
+    return {**environment, **_QUIET, **python, **cargo}
+
+
+def _run_as_here(root: Path, copy: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Mapping[str, str]:
+    """Return variables with which poetry, pipenv or hatch run programs of the project's environment in the copy.
+
+    All checks use one environment, as `init` writes them.
+    """
+    for check in checks:
+        found = _RUNS.search(check.run if isinstance(check.run, str) else " ".join(check.run))
+        real = None if found is None else located(found[1], root, environment)
+        prefix = None if found is None or real is None else _kept_elsewhere(found[1], found[2], root, environment)
+        if found is None or real is None or prefix is None:
+            continue
+        folder = copy.with_name(f"{copy.name}-run")
+        folder.mkdir(exist_ok=True)
+        text = _STAND_IN.format(bin=shlex.quote(str(prefix / "bin")), real=shlex.quote(real))
+        (folder / found[1]).write_text(text)
+        (folder / found[1]).chmod(0o755)
+        path = os.pathsep.join(filter(None, (str(folder), str(prefix / "bin"), environment.get("PATH"))))
+        return {**environment, "PATH": path, "VIRTUAL_ENV": str(prefix)}
+    return environment
+
+
+def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the environment that a tool has made for the project, None if there is none."""
+    named = [name or "default"] if tool == "hatch" else []
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        asked = subprocess.run(  # noqa: S603  # the project's own tool
+            [*_WHERE[tool], *named],
+            cwd=root,
+            env=without_ours(environment, root),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_ASKED_S,
+            check=True,
+        )
+        prefix = Path((asked.stdout.strip().splitlines() or [""])[-1])
+        return prefix if prefix.is_absolute() and (prefix / "bin").is_dir() else None
+    return None
+
+
+def _environments(root: Path, copy: Path) -> Iterator[Path]:
+    """Yield the environments next to the copy's folders, relative to the root, except those that the copy has."""
+    for folder in _folders(copy):
+        for path in _folders_in(root / folder):
+            is_one = path.name == _NODE or (path / "pyvenv.cfg").is_file()
+            if is_one and not os.path.lexists(copy / folder / path.name):
+                yield folder / path.name
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, links to folders among them; [] if there is no such folder."""
+    if not folder.is_dir():
+        return []
+    with os.scandir(folder) as entries:
+        names = [each.name for each in entries if not each.is_file(follow_symlinks=False) and Path(each).is_dir()]
+    return [folder / name for name in sorted(names)]
+
+
+def _folders(copy: Path) -> list[Path]:
+    """Return all folders of a copy, relative to it, except those of installed packages."""
+    found = []
+    for folder, names, files in os.walk(copy):
+        names[:] = sorted(name for name in names if name != _NODE)
+        if "pyvenv.cfg" in files and Path(folder) != copy:
+            names.clear()
+        else:
+            found.append(Path(folder).relative_to(copy))
+    return found
+
+
+def _lend_packages(root: Path, copy: Path, modules: Path) -> None:
+    """Make a folder of links to installed packages, so that the caches that tools keep there are the copy's own.
+
+    A workspace package, which is a link into the tree, is linked to its source in the copy.
+    """
+    (copy / modules).mkdir()
+    for path in sorted((root / modules).iterdir()):
+        if path.name.startswith("@") and path.is_dir() and not path.is_symlink():
+            (copy / modules / path.name).mkdir()
+            for package in sorted(path.iterdir()):
+                (copy / modules / path.name / package.name).symlink_to(_source_of(package, root, copy))
+        elif not path.name.startswith(".") or path.name in _LENT_HIDDEN or path.is_file():
+            (copy / modules / path.name).symlink_to(_source_of(path, root, copy))
+
+
+def _source_of(package: Path, root: Path, copy: Path) -> Path:
+    target = package.resolve()
+    if package.is_symlink() and target.is_relative_to(root.resolve()):
+        inside = target.relative_to(root.resolve())
+        if _NODE not in inside.parts and (copy / inside).exists():
+            return copy.absolute() / inside
+    return package.absolute()
+
+
+def _copy_files(root: Path, copy: Path) -> None:
+    """Copy the small files of the project that a copy lacks: settings, generated and compiled files."""
+    for folder in _folders(copy):
+        for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
+            place = copy / folder / path.name
+            if path.name in _NEVER_COPIED or os.path.lexists(place) or not path.is_file():
+                continue
+            if path.stat().st_size <= _COPIED_BYTES:
+                shutil.copy2(path, place)
+
+
+def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
+    """Yield the workspace packages, which are in the project's tree."""
+    for path in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
+        target = path.resolve()
+        if path.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
+            yield path.relative_to(root)
+
+
+def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the environments of the interpreters that checks may start."""
+    names = {name for name in map(command_of, checks) if name is not None}
+    for name in sorted(names.union(_INTERPRETERS)):
+        found = located(name, root, environment)
+        if found is not None:
+            yield Path(found).parent.parent
+            yield Path(found).resolve().parent.parent
+    if environment.get("VIRTUAL_ENV"):
+        yield Path(environment["VIRTUAL_ENV"])
+
+
+def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001
+    """Yield the folders of a project that a Python environment imports from, relative to its root."""
+    for site in (site for pattern in SITES for site in sorted(prefix.glob(pattern))):
+        for file in sorted(site.glob("*.pth")):
+            for line in (text_of(file) or "").splitlines():
+                yield from _inside(line.strip(), root)
+        for file in sorted(site.glob("__editable__*_finder.py")):
+            for name, source in _mapping(text_of(file) or "").items():
+                for path in _inside(source, root):
+                    if path.name == name:
+                        yield path.parent
+                    elif not same_source:
+                        raise InputError(
+                            f"{file.name} takes {name} from {path} of the working tree: what is restored beside it "
+                            "cannot be measured"
+                        )
+
+
+def _inside(name: str, root: Path) -> Iterator[Path]:
+    path = Path(name)
+    if path.is_absolute() and path.resolve().is_relative_to(root):
+        yield path.resolve().relative_to(root)
+
+
+def _mapping(text: str) -> Mapping[str, str]:
+    found = _MAPPING.search(text)
+    try:
+        plain = ast.literal_eval(found[1]) if found else {}
+    except (ValueError, SyntaxError):
+        return {}
+    return {name: source for name, source in plain.items() if isinstance(name, str) and isinstance(source, str)}
