@@ -70,7 +70,7 @@ test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
 test-projects: $(VENV)/.projects ## measure projects from the package index, compare with what their tools print
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/projects --ignore=tests/projects/test_histories.py $(ARGS)
 
-test-replay: $(VENV)/.projects ## replay the releases of two public projects from package index and npm, compare with its tools
+test-replay: $(VENV)/.projects ## replay the releases of three public projects from package index and npm, compare with its tools
 	$(BIN)/python -m pytest -q tests/projects/test_histories.py $(ARGS)
 
 test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools
