@@ -297,6 +297,22 @@ def test_runners_that_print_tap_or_junit_are_told_to(found, script, programs, ru
     assert (tests["run"][: len(run)], tests["format"]) == (run, format_)
 
 
+@pytest.mark.parametrize(
+    ("version", "settings", "ignored"),
+    [
+        ("12.7.0", {}, []),
+        ("16.3.10", {}, ["--test-ignore=^[.]aiwg/"]),
+        ("14.0.0", {"test-ignore": "fixtures"}, ["--test-ignore=fixtures|^[.]aiwg/"]),
+        ("18.0.0", {}, []),
+    ],
+)
+def test_kept_copies_are_no_tests_of_a_tap_that_looks_everywhere(found, version, settings, ignored):
+    manifest = {"scripts": {"test": "tap"}, "devDependencies": {"tap": "*"}, "tap": settings}
+    files = {"package.json": json.dumps(manifest), "node_modules/tap/package.json": json.dumps({"version": version})}
+    run = found(files, installed("tap")).checks["tests"]["run"]
+    assert run == ["node_modules/.bin/tap", "--reporter=tap", *ignored]
+
+
 def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):
     root = tree(package(test="node --test test/*.js"))
     newer = detect(root, on_path(node="echo v22.1.0")).checks
