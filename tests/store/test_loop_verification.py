@@ -142,6 +142,7 @@ def _changed(loop):
 DAMAGE = {
     "all names": (remove("store/refs"), 0),
     "the name of an iteration": (remove("store/refs/iterations/1"), 1),
+    "garbage for a name": (replace("store/refs/iterations/1", "garbage"), 1),
     "a name of another snapshot": (rename_baseline, 0),
     "no index": (remove("store/index"), "store/index"),
     "half an index": (cut("store/index"), "store/index"),

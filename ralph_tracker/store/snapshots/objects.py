@@ -129,7 +129,10 @@ class Pack:
 
     def find(self, object_id: str) -> Place | None:
         """Return the location of a content, None if it is not in this pack."""
-        key, table = bytes.fromhex(object_id), self._table
+        try:
+            key, table = bytes.fromhex(object_id), self._table
+        except ValueError:
+            return None  # no id, but what an edited record says
         count = len(table) // _ROW.size
         row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
         if row == count:

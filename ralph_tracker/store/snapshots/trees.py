@@ -1,6 +1,7 @@
 """Encode folders, trees and snapshots as documents, and read kept trees."""
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +42,7 @@ Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
 OF_GIT: Final = "refs/git/"
 NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"), OF_GIT.rstrip("/"))
 _FOLDERS_REMEMBERED: Final = 1000
+_ID: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class File(NamedTuple):
@@ -185,9 +187,9 @@ class Names:
         self._staging = staging
 
     def read(self, name: str) -> str | None:
-        """Return the id of a name, None if there is none."""
-        data = read_bytes(self._folder / name)
-        return None if data is None else data.decode("ascii", "replace").strip()
+        """Return the id of a name, None if there is none or it is damaged."""
+        text = (read_bytes(self._folder / name) or b"").decode("ascii", "replace").strip()
+        return text if _ID.fullmatch(text) else None
 
     def write(self, name: str, object_id: str) -> None:
         """Name an id, whose content must already be durable."""
