@@ -66,6 +66,7 @@ _ERRORS: Final = tuple(
         r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
         r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
         r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
+        r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
         r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
         # Python, Ruby, Node
         r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",

@@ -1,6 +1,7 @@
 """`init` without an edit measures what the tools print by themselves, before the loop and after an iteration."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -325,3 +326,26 @@ def test_a_runner_without_a_report_counts_by_its_exit_status(project, with_tools
     assert second["classification"] == "forward"
     _edit(made.root, fix[0], fix[2], fix[1])
     assert made.record("post-iteration")["classification"] == "regression"
+
+
+@pytest.mark.parametrize(
+    ("files", "install"),
+    [
+        (sources.VITEST, ("vitest@4.1.12",)),
+        (sources.JEST, ("jest@30.5.2",)),
+        (sources.MOCHA, ("mocha@12.0.3", "nyc@18.0.0")),
+    ],
+    ids=["vitest", "jest", "mocha"],
+)
+def test_a_test_file_that_does_not_load_is_said_and_is_no_count(project, with_tools, files, install):
+    with_tools(("node",), install)
+    (name,) = (name for name in files if name.startswith("test/"))
+    made = project({**files, name.replace("sum", "more"): files[name].replace("adds", "adds more")}, install)
+    made.ours("init", "--yes")
+    assert made.record("pre-loop")["testing"]["test_count"] == 8
+    _edit(made.root, name.replace("sum", "more"), "src/sum", "src/gone")
+    said = " ".join(made.ours("hook", "post-iteration").split())
+    assert "Build broken" in said
+    assert re.search(r"does not load: test/more\S+: .*Cannot find module '\.\./src/gone", said), said
+    _edit(made.root, name, "src/sum", "src/gone")
+    assert (made.record("post-iteration").get("testing") or {}).get("test_count") is None

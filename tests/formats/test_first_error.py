@@ -22,6 +22,14 @@ JAVA = "/project/src/main/java/Box.java"
                 'The configuration option "asyncio_default_fixture_loop_scope" is unset.'
             ),
         ),
+        (
+            "mocha",
+            FirstError(
+                "Error: Cannot find module '../src/gone' (/project/test/more.spec.js:2)",
+                "/project/test/more.spec.js",
+                2,
+            ),
+        ),
         ("bun", FirstError("error: Unexpected = (/project/x.test.ts:1)", "/project/x.test.ts", 1)),
         (
             "cmake",
