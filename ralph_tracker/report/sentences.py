@@ -133,7 +133,7 @@ def without_repeats(message: str, tests: Collection[str], errors: Collection[str
     if separator and names and all(name in tests for name in names):
         return head
     for error in errors:
-        message = message.removesuffix(f": {error}")
+        message = message.removesuffix(f"; it said: {error}").removesuffix(f": {error}")
     return message
 
 

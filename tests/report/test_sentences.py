@@ -1,6 +1,13 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-from ralph_tracker.report.sentences import Point, Setback, iteration_sentence, loop_sentence, percent
+from ralph_tracker.report.sentences import (
+    Point,
+    Setback,
+    iteration_sentence,
+    loop_sentence,
+    percent,
+    without_repeats,
+)
 from tests.tables import table
 
 START = Point(0, 8, 12, 67.1, 0.69)
@@ -66,3 +73,10 @@ def test_an_iteration_in_a_sentence():
 @table(("score", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.8075, "80.8 %"), (0.0, "0 %"), (None, "unknown")])
 def test_a_score_for_people(score, shown):
     assert percent(score) == shown
+
+
+def test_an_error_that_was_shown_before_is_not_repeated():
+    why = "check `tests` did not write a.json (exit 1 after 1.5 s)"
+    assert without_repeats(f"{why}; it said: Error: no", (), ["Error: no"]) == why
+    assert without_repeats("no test was collected: Error: no", (), ["Error: no"]) == "no test was collected"
+    assert without_repeats(f"{why}; it said: Error: yes", (), ["Error: no"]) == f"{why}; it said: Error: yes"
