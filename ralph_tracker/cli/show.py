@@ -17,7 +17,7 @@ from ralph_tracker.loop.listing import listing
 from ralph_tracker.report.sentences import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.text import ABSENT
 from ralph_tracker.report.view import iteration_view, rerun_line
-from ralph_tracker.store.loop_story import kept_point
+from ralph_tracker.store.loop_highlights import kept_point
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20

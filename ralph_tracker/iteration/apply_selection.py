@@ -81,7 +81,7 @@ def placement_of(iteration_files: IterationFiles, committed: LoopRecords, number
     """Return what putting an iteration in place would change; None if it keeps no files or they cannot be read."""
     try:
         iteration_files.refuse_damaged(number)
-        changes = iteration_files.changes_since(number, iteration_files.now())
+        changes = iteration_files.changes_since(number, iteration_files.current_tree())
     except (NoSnapshotError, StoreError):
         return None
     passing = [_passing(committed, each) for each in (since, number)]

@@ -26,8 +26,8 @@ from ralph_tracker.iteration.remaining_problems import (
 from ralph_tracker.report.sentences import Setback, loop_sentence, measured_in_words, point_of
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_highlights import advice, kept_point, rolled_back, selected
 from ralph_tracker.store.loop_status import Summary
-from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
 from ralph_tracker.store.records import LoopRecords
 
 

@@ -101,13 +101,13 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None
     store.append_event({"event": "rollback", **moved, **ids, "at": at})
     followed = store.with_events(summary)
     store.write_summary(followed)
-    IterationFiles(store).settle()
+    IterationFiles(store).clear_restore_mark()
     return followed
 
 
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
     """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
-    undo = IterationFiles(store).restored(number)
+    undo = IterationFiles(store).restore_with_ids(number)
     follow(store, summary, number, undo, at)
     return undo
 
@@ -120,7 +120,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     iteration_files = IterationFiles(store)
     undone = iteration_files.undo(undo_id, came_from)
     if came_from is None:
-        iteration_files.settle()
+        iteration_files.clear_restore_mark()
     else:
         follow(store, summary, came_from, undone, at)
     return undone
@@ -129,14 +129,14 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
 def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
     iteration_files = IterationFiles(store)
-    marked = iteration_files.marked()
+    marked = iteration_files.interrupted_restore()
     if marked is not None and not is_recorded(marked, store.paths):
         if not resume:
             return summary
-        restoring = iteration_files.resumed()
+        restoring = iteration_files.resume_restore()
         if restoring is not None and restoring.number is not None:
             return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
-    iteration_files.settle()
+    iteration_files.clear_restore_mark()
     return summary
 
 

@@ -107,7 +107,11 @@ def rerun_again(
     timeout = parse_duration("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
     tree = iteration_files.tree(number)
     runner = ScratchRunner(
-        iteration_files, configured_checks(config), environment, timeout, same_source=iteration_files.now() == tree
+        iteration_files,
+        configured_checks(config),
+        environment,
+        timeout,
+        same_source=iteration_files.current_tree() == tree,
     )
     for rerun in reruns:
         ran = runner.run(tree, list(_earlier(iteration_files, tree, rerun)), None if rerun.whole else rerun.files)

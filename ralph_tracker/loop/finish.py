@@ -20,9 +20,9 @@ from ralph_tracker.report.sentences import Setback
 from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.loop_highlights import rolled_back
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_story import rolled_back
 from ralph_tracker.store.outcome_history import Outcomes, changed_paths, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 

@@ -15,10 +15,10 @@ from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.loop_highlights import advice, selected
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_story import advice, selected
 from ralph_tracker.store.outcome_history import Outcomes, outcome_history
 from ralph_tracker.store.record_listing import Listed, RecordHistory
 from ralph_tracker.store.snapshots.patch import FileChange

@@ -124,7 +124,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with temporary_folder("run") as folder:
         try:
-            return ReadOnlyFiles(LoopRecords(paths), folder / STORE).now()
+            return ReadOnlyFiles(LoopRecords(paths), folder / STORE).current_tree()
         except NoSnapshotError:
             return None
 

@@ -308,7 +308,7 @@ class IterationFiles:
         """Return the tree of an iteration. Raises NoSnapshotError if none is kept."""
         return self._snapshot(number).tree
 
-    def now(self) -> str:
+    def current_tree(self) -> str:
         """Return the id of the current tree. Raises StoreError if it cannot be read."""
         return self._store.snapshot().tree
 
@@ -316,7 +316,7 @@ class IterationFiles:
         """Return whether the working tree equals that iteration, before or after its checks."""
         manifest = kept_json(self.paths, number, MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
-        return self.now() in {tree, left}
+        return self.current_tree() in {tree, left}
 
     def damage(self, number: int, examining: Examining | None = None) -> tuple[str, ...]:
         """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact.
@@ -360,9 +360,9 @@ class IterationFiles:
 
         Raises as `refuse_damaged`.
         """
-        return self.restored(number).undo
+        return self.restore_with_ids(number).undo
 
-    def restored(self, number: int) -> UndoIds:
+    def restore_with_ids(self, number: int) -> UndoIds:
         """Restore as `restore` does, and return all ids: an interrupted restore is finished or replaced."""
         self.refuse_damaged(number)
         return self._restoring.restored(self._store, self._snapshot(number).commit, number)
@@ -375,11 +375,11 @@ class IterationFiles:
         self._refuse_none(0)
         return self._restoring.restored(self._store, f"{SAFETY}{checked_undo_id(undo_id)}", to)
 
-    def marked(self) -> Restoring | None:
+    def interrupted_restore(self) -> Restoring | None:
         """Return the restore whose mark is there, None for none."""
         return self._restoring.read()
 
-    def resumed(self) -> Restoring | None:
+    def resume_restore(self) -> Restoring | None:
         """Finish an interrupted restore; return what must be recorded, None for nothing.
 
         Raises LoopError if files were edited since.
@@ -387,7 +387,7 @@ class IterationFiles:
         self._refuse_none(0)
         return self._restoring.resumed(self._store)
 
-    def settle(self) -> None:
+    def clear_restore_mark(self) -> None:
         """Remove the mark of a restore, once it is recorded."""
         self._restoring.clear()
 

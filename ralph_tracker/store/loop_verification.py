@@ -91,7 +91,7 @@ class LoopVerification(IterationFiles):
     def _known_undo_ids(self) -> set[str]:
         events = (event for event in self._committed.events() if event["event"] == "rollback")
         found = {event.get(key) for event in events for key in ("undo", "edits")}
-        marked = self.marked()
+        marked = self.interrupted_restore()
         return {each for each in (*found, *(marked.undo_ids if marked else ())) if isinstance(each, str)}
 
     def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
@@ -99,7 +99,7 @@ class LoopVerification(IterationFiles):
         if self.are_unmoved or not self.exists:
             return
         names = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
-        marked = self.marked()
+        marked = self.interrupted_restore()
         for undo_id in sorted({*names, *(each for each in (marked.undo_ids if marked else ()) if each)}):
             try:
                 if self._store.verify(f"{SAFETY}{undo_id}", whole):

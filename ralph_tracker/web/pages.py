@@ -17,9 +17,9 @@ from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.loop_highlights import kept_point
 from ralph_tracker.store.loop_status import current_loop, loops_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_story import kept_point
 from ralph_tracker.store.record_listing import Listed
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.status_document import LoopsDocument, StatusDocument

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from ralph_tracker.store.loop_highlights import advice, kept_point, rolled_back, selected
 from ralph_tracker.store.loop_status import summary_at
-from ralph_tracker.store.loop_story import advice, kept_point, rolled_back, selected
 
 
 @pytest.fixture
