@@ -7,6 +7,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeVar
 
+import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
+
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
 from ralph_tracker.store.files import digest

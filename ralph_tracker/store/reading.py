@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,11 +73,15 @@ def refuse_newer(plain: Any, name: str) -> Any:  # noqa: ANN401  # any JSON valu
 
 
 def parsed_quickly(data: bytes | None) -> Any:  # noqa: ANN401  # any document
-    """Return what `parsed_json` does, three times as fast, which a listing of thousands needs; None for None."""
-    import msgspec  # noqa: PLC0415  # its import is worth it for many documents only
+    """Return what `parsed_json` does, three times as fast where msgspec is loaded; None for None.
 
+    Its import takes as long as reading a thousand documents: only modules that read as many import it.
+    """
     if data is None:
         return None
+    msgspec: Any = sys.modules.get("msgspec")
+    if msgspec is None:
+        return parsed_json(data)
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
+
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.files import digest

@@ -1,6 +1,7 @@
 """What select-best and post-loop apply: the peak's files as a folder, as the working tree, as a branch, or nowhere."""
 
 import json
+import re
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_the_working_tree_becomes_the_peak_and_can_be_brought_back(run_before, o
     assert document["destination"] == "."
     assert b"return 2" in shop.files()["app.py"]
     assert "old.txt" not in shop.files()
-    shop.tracker.undo(document["note"].rpartition(" ")[2].rstrip("`"))
+    shop.tracker.undo(re.search(r"undo-[0-9a-f]+", document["note"])[0])
     assert shop.files() == tree
     assert shop.turn().previous == 3
     assert own_files(shop.root / ".git") == before
