@@ -95,7 +95,8 @@ def test_a_range_that_is_none_is_one_line_and_exit_code_1(ralph):
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_ended_by_a_signal_it_leaves_no_check_running_and_the_next_one_goes_on(branch, ralph, tmp_path, number):
     started = tmp_path / "started"
-    wait = f"test -e {tmp_path}/go || {{ echo $$ > {started}; sleep 120; }}"
+    # By then its group is watched: where several jobs run, that is a moment after its start.
+    wait = f"test -e {tmp_path}/go || {{ sleep 0.5; echo $$ > {started}; sleep 120; }}"
     branch.running(f"test ! -e notes.txt || {wait}")
     words = [sys.executable, "-c", START, "replay", "v0..HEAD", "--root", str(branch.root)]
     with subprocess.Popen(
