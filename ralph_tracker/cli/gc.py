@@ -34,10 +34,11 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
     if as_json:
         say_json(collection_document(found))
     else:
-        _say(found)
+        again = "" if keep_last == KEEP_LAST else f" --keep-last {keep_last}"
+        _say(found, f"gc{again}{'' if loop_id is None else f' --loop-id {loop_id}'} --yes")
 
 
-def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
+def _say(found: Any, command: str) -> None:  # noqa: ANN401  # a Collection
     if not found.keeps_files:
         say(f"{found.loop_id}: no files are kept, metrics were handed in; nothing to collect")
         return
@@ -58,4 +59,4 @@ def _say(found: Any) -> None:  # noqa: ANN401  # a Collection
     if found.freed is not None:
         say(f"  freed: {found.freed:,} bytes")
     elif not found.is_empty:
-        say_next("`ralph-tracker gc --yes` deletes them; their records are kept")
+        say_next(f"`ralph-tracker {command}` deletes them; their records are kept")

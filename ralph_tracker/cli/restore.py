@@ -50,7 +50,8 @@ def command(
         say_json(document)
         return
     if undo is None:
-        say(f"The working tree is iteration {number} now; the next iteration continues from it")
+        goes_on = "; the next iteration continues from it" if tracker.store().summary().status == "running" else ""
+        say(f"The working tree is iteration {number} now{goes_on}")
     else:
         say(f"The working tree is as it was before {undo} was kept")
     of_loop = "" if loop_id is None else f" --loop-id {loop_id}"

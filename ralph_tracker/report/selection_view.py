@@ -200,12 +200,13 @@ def why_peaks_differ(selection: Selection) -> str:
     if by_quality == selected.iteration or selection.override_reason is not None:
         return ""
     other = next(c for c in selection.contenders if c.iteration == by_quality)
-    if other.adjusted == other.candidate.quality_score:
+    shown = percent(other.adjusted), percent(selected.adjusted)
+    if other.adjusted == other.candidate.quality_score or shown[0] == shown[1]:
         return ""
     return (
         f"By quality_score alone it would be iteration {by_quality}; counting every test that the loop has ever seen, "
-        f"at the baseline's code size, that one scores {percent(other.adjusted)} and iteration {selected.iteration} "
-        f"{percent(selected.adjusted)}."
+        f"at the baseline's code size, that one scores {shown[0]} and iteration {selected.iteration} "
+        f"{shown[1]}."
     )
 
 

@@ -135,14 +135,15 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
     if paths is not None and paths.iteration(0).is_dir():
         refuse_links(paths)
         return paths
+    names = ", ".join(paths.loop_id for paths in loops_of(project))
     if named:
-        raise LoopError(f"loop {named}: not in {project.root}; {START}")
-    # Nothing names a loop; there may be loops even if the file `current` is damaged.
-    found = loops_of(project)
-    if found:
-        names = ", ".join(paths.loop_id for paths in found)
+        step = f"name one of these: {names}" if names else START
+        raise LoopError(f"loop {named}: not in {project.root}; {step}")
+    if names:  # the file `current` is missing or damaged
         raise LoopError(f"no current loop in {project.root}; name one with --loop-id: {names}")
-    raise LoopError(f"no loop in {project.root}; {START}")
+    above = next((folder for folder in project.root.parents if loops_of(ProjectPaths(folder))), None)
+    step = START if above is None else f"there is one in {above}: go there, or use --root {above}"
+    raise LoopError(f"no loop in {project.root}; {step}")
 
 
 def loops_of(project: ProjectPaths) -> tuple[LoopPaths, ...]:

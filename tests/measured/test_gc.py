@@ -76,7 +76,7 @@ def test_without_yes_it_says_what_would_go_and_changes_nothing(long_loop, ralph,
     assert (code, before) == (0, after)
     assert "files of iterations 1 to 3 to delete" in out
     assert "kept: iteration 4, the best" in out
-    assert "next: `ralph-tracker gc --yes`" in out
+    assert "next: `ralph-tracker gc --keep-last 2 --yes`" in out
 
 
 def test_the_last_ten_stay_where_nobody_says_otherwise(ralph):

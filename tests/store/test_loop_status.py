@@ -41,8 +41,17 @@ class TestLoopThatIsMeant:
 
     def test_has_to_be_in_the_project(self, driven):
         driven.start()
-        with pytest.raises(LoopError, match=r"^loop other: not in .*; run `ralph-tracker hook pre-loop` first$"):
+        with pytest.raises(LoopError, match=r"^loop other: not in .*; name one of these: ralph-001$"):
             paths_of(driven.root, "other", {})
+
+    def test_is_looked_for_above_so_that_a_folder_of_the_project_is_told_of_it(self, driven):
+        driven.start()
+        inside = driven.root / "tests"
+        inside.mkdir(exist_ok=True)
+        with pytest.raises(
+            LoopError, match=rf"; there is one in {driven.root}: go there, or use --root {driven.root}$"
+        ):
+            paths_of(inside, None, {})
 
     def test_has_to_have_a_safe_id(self, driven):
         with pytest.raises(InputError, match="use 1 to 64"):

@@ -118,6 +118,14 @@ def test_our_own_environment_is_neither_interpreter_nor_tool(root, path):
 
 
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+@pytest.mark.parametrize(("tools", "said"), [(("pytest",), True), (("pytest", "coverage", "ruff"), False)])
+def test_that_our_own_environment_does_not_count_is_said_where_tools_are_missing(root, path, tools, said):
+    python_with(path / "python3", *tools)
+    notes = detect_all(root, {"PATH": str(path), "VIRTUAL_ENV": sys.prefix}).notes
+    assert any(note.startswith(f"the active environment {sys.prefix} is ralph-tracker's own") for note in notes) == said
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 def test_our_own_environment_is_taken_where_it_is_the_projects(root):
     (root / ".venv").symlink_to(sys.prefix)
     assert project_python(root, {"PATH": ""}) == (".venv/bin/python",)
