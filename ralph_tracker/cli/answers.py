@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ralph_tracker.cli.next_step import WORK, next_step, say_next
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, say_next
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
@@ -62,7 +62,8 @@ def record_next(
 ) -> int:
     """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
     tracker = tracker_of(root, loop_id, trust=trust)
-    recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
+    with next_if_interrupted(MEASURES_AGAIN):
+        recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
     say_record(recorded.record, root, as_json=as_json)

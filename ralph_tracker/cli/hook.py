@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.answers import answer, record_next, say_record, tracker_of
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import Command, loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.rules import SELECTION_MODES
@@ -83,7 +83,8 @@ def pre_loop(
     if new and rebaseline:
         raise click.UsageError("--new and --rebaseline exclude each other")
     tracker = tracker_of(root, loop_id, trust=trust)
-    record = tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
+    with next_if_interrupted(MEASURES_AGAIN):
+        record = tracker.pre_loop(metrics, new=new, rebaseline=rebaseline, allow_missing=allow_missing)
     say_record(record, root, as_json=as_json)
     return EXIT_OK
 

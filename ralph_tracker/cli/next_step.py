@@ -12,6 +12,7 @@ from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.restoring import interrupted_restore
 
 SAME_AGAIN: Final = "the same command continues"
+MEASURES_AGAIN: Final = "the same command measures again"
 RESUME: Final = "`ralph-tracker run --resume` continues"
 _AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
 _RECORD: Final = "`ralph-tracker hook post-iteration`"

@@ -23,7 +23,7 @@ NOTHING_KEPT: Final = (
     "nothing was applied: metrics were handed in and no files kept with them; set codebase.keep: always"
 )
 OUTPUT: Final = Path(".aiwg") / "output"
-_AS_RECORDED: Final = "measured again before, as on record"
+_AS_RECORDED: Final = "measured again already, with the same result"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,16 +49,11 @@ def hanging(workshop, lifeline):
     return run
 
 
+KEPT = "recorded iterations are kept; the same command measures again\n"
 ENDS = [
-    pytest.param(signal.SIGINT, 130, "ralph-tracker: interrupted; recorded iterations are kept\n", id="Ctrl-C"),
-    pytest.param(signal.SIGTERM, 143, "ralph-tracker: ended by SIGTERM; recorded iterations are kept\n", id="TERM"),
-    pytest.param(
-        signal.SIGHUP,
-        129,
-        "ralph-tracker: ended by SIGHUP; recorded iterations are kept\n",
-        marks=pytest.mark.slow,
-        id="HUP",
-    ),
+    pytest.param(signal.SIGINT, 130, f"ralph-tracker: interrupted; {KEPT}", id="Ctrl-C"),
+    pytest.param(signal.SIGTERM, 143, f"ralph-tracker: ended by SIGTERM; {KEPT}", id="TERM"),
+    pytest.param(signal.SIGHUP, 129, f"ralph-tracker: ended by SIGHUP; {KEPT}", marks=pytest.mark.slow, id="HUP"),
     pytest.param(signal.SIGKILL, -9, "", id="KILL"),
 ]
 

@@ -63,7 +63,7 @@ def test_a_real_project_with_its_venv_is_measured_from_what_was_kept(workshop, a
     code, out, err = ask(workshop, "hook", "post-loop", "--verify")
     assert (code, err) == (0, "")
     assert "Selected iteration 1" in out
-    assert "measured again before, as on record" in " ".join(out.split())
+    assert "measured again already, with the same result" in " ".join(out.split())
     assert list(scratch.iterdir()) == []
     assert workshop.files() == before
     assert (workshop.root / ".venv/bin/python").exists()
