@@ -431,6 +431,7 @@ def test_tests_are_matched_alike_in_every_language(files, gone, added, expected)
     assert matched(files, gone, added) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("files", [False, True], ids=["ids alone", "with their files"])
 def test_ten_thousand_tests_of_renamed_classes_are_matched(files):
     def suite(prefix):
