@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, say_next
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
@@ -194,7 +194,7 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     for alternative in decision["alternatives"]:
         say(f"  or: {alternative}")
     if undo is not None:
-        back = f"ralph-tracker restore --undo {undo}{'' if loop_id is None else f' --loop-id {loop_id}'}"
+        back = f"ralph-tracker restore --undo {undo}{of_loop(loop_id)}"
         say_wrapped(f"iteration {restored} is restored; undo with `{back}`", indent=2)
     elif restored is not None:
         say(f"  iteration {restored} was restored already, nothing was changed")

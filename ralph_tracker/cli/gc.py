@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
@@ -35,7 +35,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
         say_json(collection_document(found))
     else:
         again = "" if keep_last == KEEP_LAST else f" --keep-last {keep_last}"
-        _say(found, f"gc{again}{'' if loop_id is None else f' --loop-id {loop_id}'} --yes")
+        _say(found, f"gc{again}{of_loop(loop_id)} --yes")
 
 
 def _say(found: Any, command: str) -> None:  # noqa: ANN401  # a Collection

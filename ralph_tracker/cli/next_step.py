@@ -35,6 +35,11 @@ def say_next(step: str) -> None:
     say_wrapped(f"next: {step}", indent=2)
 
 
+def of_loop(loop_id: str | None) -> str:
+    """Return the option by which a printed command means the loop that was named, "" if none was."""
+    return "" if loop_id is None else f" --loop-id {loop_id}"
+
+
 @contextmanager
 def next_if_interrupted(step: str) -> Iterator[None]:
     """Add the next step to the message of an interruption."""

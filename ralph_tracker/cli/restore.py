@@ -6,6 +6,7 @@ from typing import TypedDict
 
 import click
 
+from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.core.metrics import quantity
@@ -54,10 +55,9 @@ def command(
         say(f"The working tree is iteration {number} now{goes_on}")
     else:
         say(f"The working tree is as it was before {undo} was kept")
-    of_loop = "" if loop_id is None else f" --loop-id {loop_id}"
-    say(f"  undo with `ralph-tracker restore --undo {found.undo}{of_loop}`")
+    say(f"  undo with `ralph-tracker restore --undo {found.undo}{of_loop(loop_id)}`")
     if found.edits is not None:
-        say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}{of_loop}`")
+        say(f"  edits since the interrupted restore: `ralph-tracker restore --undo {found.edits}{of_loop(loop_id)}`")
 
 
 def _list(undos: Sequence[UndoDocument], *, as_json: bool) -> None:

@@ -141,18 +141,18 @@ def is_our_bin(folder: str) -> bool:
     return sys.prefix != sys.base_prefix and Path(folder).resolve() == Path(sys.prefix).resolve() / "bin"
 
 
+def ours_if_active(environment: Mapping[str, str], root: Path) -> str | None:
+    """Return the active virtual environment if it is ours and not inside the project, else None."""
+    active = environment.get(_ACTIVE)
+    if not active or sys.prefix == sys.base_prefix or Path(active).resolve() != Path(sys.prefix).resolve():
+        return None
+    return None if _lies_in(Path(active), root) else active
+
+
 def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
     """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
-    active = environment.get(_ACTIVE)
-    in_ours = sys.prefix != sys.base_prefix
-    if (
-        not active
-        or not in_ours
-        or Path(active).resolve() != Path(sys.prefix).resolve()
-        or _lies_in(Path(active), root)
-    ):
-        return dict(environment)
-    return {name: value for name, value in environment.items() if name != _ACTIVE}
+    left_out = () if ours_if_active(environment, root) is None else (_ACTIVE,)
+    return {name: value for name, value in environment.items() if name not in left_out}
 
 
 def _lies_in(folder: Path, root: Path) -> bool:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.checks import without_ours
+from ralph_tracker.measure.checks import ours_if_active, without_ours
 from ralph_tracker.measure.ecosystems import go, jvm, language_table, node, python, rust
 from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
 
@@ -48,16 +48,14 @@ class Detected:
 
 def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     """Look at a project and return how it can be measured."""
-    given, environment = environment, without_ours(environment, root)
+    ours, environment = ours_if_active(environment, root), without_ours(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
     if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
         make = language_table.detect_make(root, environment)
         found = (*found, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
-    ours = given.keys() - environment.keys()
-    if ours and any(each.name == "python" and each.notes for each in found):
-        own = ", ".join(given[name] for name in ours)
-        notes += (f"the active environment {own} is ralph-tracker's own: tools in it do not count, those in .venv do",)
+    if ours is not None and any(each.name == "python" and each.notes for each in found):
+        notes += (f"the active environment {ours} is ralph-tracker's own: tools in it do not count, those in .venv do",)
     templates = tuple(template for each in found for template in each.templates)
     nothing = f"{_NOTHING} in {root}; name a command with `ralph-tracker init --test-command COMMAND`"
     checks: Checks = {}

@@ -445,9 +445,8 @@ class IterationFiles:
             return
         if self.keeps(number):
             raise self._lost(number, "the store is missing")
-        if is_recorded(self.paths, number) and self._committed.seals.broken(
-            number
-        ):  # then it is not known whether files were kept
+        # Then it is not known whether files were kept.
+        if is_recorded(self.paths, number) and self._committed.seals.broken(number):
             raise StoreError(_NO_RECORD.format(number))
         raise NoSnapshotError(_NO_FILES.format(number))
 
