@@ -5,8 +5,9 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from threading import Event
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -69,15 +70,16 @@ def _follow(paths: LoopPaths, console: "Console") -> None:
     """Draw the loop on a screen of its own until it ends or Ctrl-C."""
     from rich.live import Live
 
-    resized = Event()
-    before = signal.signal(signal.SIGWINCH, lambda *_: resized.set())
+    # An Event's lock would be waited for by a handler that interrupts its own holder; this has none.
+    resized: SimpleQueue[None] = SimpleQueue()
+    before = signal.signal(signal.SIGWINCH, lambda *_: resized.put(None))
     try:
         with Live(console=console, screen=True, auto_refresh=False) as live:
             version, shown = version_of([paths]), read(paths)
             while isinstance(shown, str) or shown.summary.status == "running":
                 live.update(_drawn(paths, shown, console, console.height), refresh=True)
-                resized.wait(_LOOK_S)
-                resized.clear()
+                with suppress(Empty):
+                    resized.get(timeout=_LOOK_S)
                 now = version_of([paths])
                 if now != version or isinstance(shown, str):
                     version, shown = now, read(paths)
