@@ -16,7 +16,7 @@ from ralph_tracker.store.loop_status import checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
 
 if TYPE_CHECKING:
-    from ralph_tracker.export.exported_loop import ExportedLoop
+    from ralph_tracker.export.rows import ExportedLoop
 
 _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
 
 def _loops(root: Path, loop_id: str | None, *, every: bool) -> "list[ExportedLoop]":
-    from ralph_tracker.export.exported_loop import ExportedLoop
+    from ralph_tracker.export.rows import ExportedLoop
 
     if not every:
         return [ExportedLoop(LoopStore(paths_of(root, loop_id, os.environ)), os.environ)]
@@ -111,13 +111,13 @@ def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience
 
 
 def _write(loops: "list[ExportedLoop]", kind: str, output: Path | None) -> None:
-    from ralph_tracker.export import tables
+    from ralph_tracker.export.rows import csv_lines, json_lines, write_parquet
 
     if kind == "parquet" and output is not None:
-        rows = tables.write_parquet(loops, output)
+        rows = write_parquet(loops, output)
         say(f"{output}: {quantity(rows, 'iteration')}")
         return
-    lines = tables.csv_lines(loops) if kind == "csv" else tables.json_lines(loops)
+    lines = csv_lines(loops) if kind == "csv" else json_lines(loops)
     if output is None:
         for line in lines:
             say_source(line)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.export.exported_loop import VALUES, ExportedLoop, Row, moment
+from ralph_tracker.export.rows import VALUES, ExportedLoop, Row, moment
 from ralph_tracker.export.sending import RefusedError, UnreachableError
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_status import Summary

@@ -9,7 +9,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.export.exported_loop import VALUES, ExportedLoop, Row
+from ralph_tracker.export.rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.sending import RefusedError, UnreachableError
 from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.loop_status import Summary

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.export.exported_loop import ExportedLoop, Row
+from ralph_tracker.export.rows import ExportedLoop, Row
 from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.files import as_store_error, temporary_name, write_new
 from ralph_tracker.store.lock import locked

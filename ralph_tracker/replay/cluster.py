@@ -22,11 +22,9 @@ from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.environment import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts
-from ralph_tracker.replay.environments import Environments, Home
+from ralph_tracker.replay.checkouts import Checkouts, Environments, Home
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.replay.measuring import CommitMeasurer, Interrupted
-from ralph_tracker.replay.results_cache import ResultsCache, cache_folder
+from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
 from ralph_tracker.store.files import as_store_error, temporary_name
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository

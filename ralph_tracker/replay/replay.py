@@ -29,12 +29,17 @@ from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
 from ralph_tracker.measure.environment import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts
+from ralph_tracker.replay.checkouts import Checkouts, Environments, SetUpError
 from ralph_tracker.replay.cluster import Cluster
-from ralph_tracker.replay.environments import Environments, SetUpError
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.replay.measuring import CommitMeasurer, Measured, measurable_checks, with_reruns
-from ralph_tracker.replay.results_cache import ResultsCache, cache_folder
+from ralph_tracker.replay.measure_commits import (
+    CommitMeasurer,
+    Measured,
+    ResultsCache,
+    cache_folder,
+    measurable_checks,
+    with_reruns,
+)
 from ralph_tracker.store.files import as_store_error, hide_from_git, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked

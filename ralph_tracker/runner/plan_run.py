@@ -26,9 +26,16 @@ from ralph_tracker.measure.failure_reason import last_words
 from ralph_tracker.measure.results import measured_kind
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.steering.checkpoints import CheckpointRules, checkpoint_rules
 from ralph_tracker.steering.plan import PlanDocument, PlanState, PlanTask, Task, TaskOutcome
-from ralph_tracker.steering.plan_driver import Assignment, Person, PlanCalls, PlanEnded, drive_plan
+from ralph_tracker.steering.plan_driver import (
+    Assignment,
+    CheckpointRules,
+    Person,
+    PlanCalls,
+    PlanEnded,
+    checkpoint_rules,
+    drive_plan,
+)
 from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED

@@ -40,9 +40,8 @@ from ralph_tracker.runner.attempt import (
     step_after,
     verdict_of,
 )
-from ralph_tracker.runner.backends import BACKENDS, Backend
+from ralph_tracker.runner.backends import BACKENDS, Backend, Price, priced, prices_of
 from ralph_tracker.runner.journal import LOCK, Journal, RunSettings, added, less, read_journal
-from ralph_tracker.runner.prices import Price, priced, prices_of
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder

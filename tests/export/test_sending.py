@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.export import sending
-from ralph_tracker.export.exported_loop import ExportedLoop
+from ralph_tracker.export.rows import ExportedLoop
 from ralph_tracker.export.sending import RefusedError, UnreachableError, key_of, send
 from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.lock import locked

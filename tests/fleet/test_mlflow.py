@@ -151,7 +151,7 @@ OURS = """
 import os, sys, time
 from pathlib import Path
 from ralph_tracker.export.mlflow_runs import MlflowRuns
-from ralph_tracker.export.exported_loop import ExportedLoop
+from ralph_tracker.export.rows import ExportedLoop
 from ralph_tracker.export.sending import send
 from ralph_tracker.store.project import Project
 runs = MlflowRuns(os.environ, "ours")

@@ -11,12 +11,10 @@ import pytest
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import configured_checks
 from ralph_tracker.measure.environment import portable_tools
-from ralph_tracker.replay.checkouts import Checkouts
+from ralph_tracker.replay.checkouts import Checkouts, Environments
 from ralph_tracker.replay.cluster import Order, bundle_of, measure_order
-from ralph_tracker.replay.environments import Environments
 from ralph_tracker.replay.history import Choice, History
-from ralph_tracker.replay.measuring import CommitMeasurer
-from ralph_tracker.replay.results_cache import ResultsCache
+from ralph_tracker.replay.measure_commits import CommitMeasurer, ResultsCache
 from ralph_tracker.version import __version__
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.config.schema import validated
 from ralph_tracker.steering import CheckpointRules, checkpoint_rules, checkpoint_triggers, choice_of
-from ralph_tracker.steering.checkpoints import checkpoint_of, with_checkpoint
+from ralph_tracker.steering.plan_driver import checkpoint_of, with_checkpoint
 from tests.tables import table
 
 HALF = ("complete", "complete", "pending", "pending")

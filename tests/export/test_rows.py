@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from ralph_tracker.export.exported_loop import VALUES, ExportedLoop
-from ralph_tracker.export.tables import COLUMNS, csv_lines, json_lines, write_parquet
+from ralph_tracker.export.rows import COLUMNS, VALUES, ExportedLoop, csv_lines, json_lines, write_parquet
 from tests.measured.conftest import Workshop
 
 TOKEN = "tok-0123456789abcdef"  # noqa: S105  # what must not be found

@@ -6,7 +6,7 @@ from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals
-from ralph_tracker.replay.results_cache import ResultsCache, result_of
+from ralph_tracker.replay.measure_commits import ResultsCache, result_of
 
 CHECK = Check("tests", "true")
 FULL = CheckTotals(

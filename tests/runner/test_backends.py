@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.output import ModelTokens
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.runner.prices import LIST_PRICES, Price, model_in, priced, prices_of
+from ralph_tracker.runner.backends import LIST_PRICES, Price, model_in, priced, prices_of
 from tests.runner.conftest import step
 
 TOKENS = Usage(input_tokens=1_000_000, output_tokens=100_000)
