@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.report_bytes import Content, plain
 
 Severity = Literal["error", "warning", "note", "none"]
@@ -64,7 +63,7 @@ def by_line(pattern: re.Pattern[str], content: Content) -> Iterator[Row]:
 
     Its groups are named `file`, `line` or `row`, `code` or `in_brackets`, `severity`, and `message`.
     """
-    for line in map(plain, json_lines.lines(content)):
+    for line in map(plain, content.lines()):
         found = pattern.match(line.rstrip("\r"))
         if found:
             parts = found.groupdict()

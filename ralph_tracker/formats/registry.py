@@ -1,14 +1,14 @@
 """The table of formats, and how bytes are recognised: by content, never by file name.
 
 A new format is one file with `sniff`, `read` and, for a linter or type checker, `diagnostics`, one line in the table
-below, one folder in fixtures/reports/.
+below, one folder in fixtures/reports/. Formats of one tool share a file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
-from typing import Final, Literal, NamedTuple, Protocol, cast
+from typing import Final, Literal, NamedTuple, cast
 
 from ralph_tracker.formats.diagnostics import (
     MOST,
@@ -20,55 +20,47 @@ from ralph_tracker.formats.diagnostics import (
     overridden_severity,
     severity_of,
 )
-from ralph_tracker.formats.lint.lint_report import LintReport
-from ralph_tracker.formats.report import EMPTY, Kind, Report, Unreadable
+from ralph_tracker.formats.report import EMPTY, Kind, LintReport, Report, TypeReport, Unreadable
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.types.type_report import TypeReport
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits
 
 Syntax = Literal["xml", "json", "lines", "text"]
 
 
-class _Module(Protocol):
-    """The functions that the module of a format must have."""
-
-    def sniff(self, content: Content, /) -> bool: ...
-
-    def read(self, content: Content, /) -> Report: ...
-
-    def diagnostics(self, content: Content, /) -> Iterable[Row]:
-        """Yield the findings with their places; only modules of linters and type checkers have it."""
-        ...
-
-
 class Format(NamedTuple):
-    """One format; its module, of the same name in the folder of its kind, is imported when it is tried.
+    """One format. Its module, in the folder of its kind, is imported when it is tried.
 
-    `syntax` is that of its files: XML, one JSON value, a JSON object per line, or any text. `silence` is the report
-    that empty output means if the tool exited with 0; None if the tool always writes something.
+    The module has the name of the format, and the functions `sniff`, `read` and, for a linter or type checker,
+    `diagnostics`. Where one module reads several formats of a `tool`, it has the tool's name, and its functions end
+    with the rest of the format's name, as `read_json`. `syntax` is that of the files: XML, one JSON value, a JSON
+    object per line, or any text. `silence` is the report that empty output means if the tool exited with 0; None if the
+    tool always writes something.
     """
 
     name: str
     kind: Kind
     syntax: Syntax
+    tool: str | None = None
     silence: Report | None = None
 
     def sniff(self, content: Content) -> bool:
         """Return whether content of its syntax looks like the format, even if it is damaged further on."""
-        return self._module.sniff(content)
+        return cast("bool", self._function("sniff")(content))
 
     def read(self, content: Content) -> Report:
         """Return the report. Raises DamageError."""
-        return self._module.read(content)
+        return cast("Report", self._function("read")(content))
 
     def diagnostics(self, content: Content) -> Iterable[Row]:
         """Return the findings of a linter or type checker; nothing of other kinds. Raises DamageError in between."""
-        return self._module.diagnostics(content) if self.kind in ("lint", "types") else ()
+        if self.kind not in ("lint", "types"):
+            return ()
+        return cast("Iterable[Row]", self._function("diagnostics")(content))
 
-    @property
-    def _module(self) -> _Module:
-        name = self.name.replace("-", "_")
-        return cast("_Module", import_module(f"ralph_tracker.formats.{self.kind}.{name}"))
+    def _function(self, action: str) -> Callable[[Content], object]:
+        module, rest = self.tool or self.name, "" if self.tool is None else self.name.removeprefix(self.tool)
+        found = import_module(f"ralph_tracker.formats.{self.kind}.{module.replace('-', '_')}")
+        return cast("Callable[[Content], object]", getattr(found, action + rest.replace("-", "_")))
 
 
 # In the order in which they are tried, exact formats first.
@@ -90,31 +82,31 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("jacoco", "coverage", "xml"),
     Format("clover", "coverage", "xml"),
     Format("opencover", "coverage", "xml"),
-    Format("coveragepy-json", "coverage", "json"),
+    Format("coveragepy-json", "coverage", "json", "coveragepy"),
     Format("llvm-cov-json", "coverage", "json"),
-    Format("istanbul-summary", "coverage", "json"),
-    Format("istanbul-final", "coverage", "json"),
+    Format("istanbul-summary", "coverage", "json", "istanbul"),
+    Format("istanbul-final", "coverage", "json", "istanbul"),
     Format("simplecov", "coverage", "json"),
-    Format("coveragepy-sqlite", "coverage", "text"),
+    Format("coveragepy-sqlite", "coverage", "text", "coveragepy"),
     Format("gocover", "coverage", "text"),
     Format("lcov", "coverage", "text"),
-    Format("coveragepy-text", "coverage", "text"),
+    Format("coveragepy-text", "coverage", "text", "coveragepy"),
     Format("checkstyle", "lint", "xml"),
     Format("ruff-json", "lint", "json"),
     Format("sarif", "lint", "json"),
     Format("eslint-json", "lint", "json"),
-    Format("pylint-json", "lint", "json"),
+    Format("pylint-json", "lint", "json", "pylint"),
     Format("shellcheck-json", "lint", "json"),
     Format("hadolint-json", "lint", "json"),
     Format("stylelint-json", "lint", "json"),
     Format("rubocop-json", "lint", "json"),
     Format("golangci-json", "lint", "lines"),
     Format("cargo-json", "lint", "lines"),
-    Format("pylint-text", "lint", "text", silence=LintReport()),
+    Format("pylint-text", "lint", "text", "pylint", silence=LintReport()),
     Format("flake8-text", "lint", "text", silence=LintReport()),
     Format("pyright-json", "types", "json"),
-    Format("mypy-json", "types", "lines", silence=TypeReport()),
-    Format("mypy-text", "types", "text", silence=TypeReport()),
+    Format("mypy-json", "types", "lines", "mypy", silence=TypeReport()),
+    Format("mypy-text", "types", "text", "mypy", silence=TypeReport()),
     Format("tsc-text", "types", "text", silence=TypeReport()),
 )
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}

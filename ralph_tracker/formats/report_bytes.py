@@ -1,16 +1,36 @@
-"""The bytes of one report, with views that several formats share, computed once and on demand."""
+"""The bytes of one report, with views that several formats share: text, lines, JSON, streaming XML.
+
+XML is read by expat, without the features that an attacker could use.
+"""
 
 import codecs
 import json
+import pyexpat
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final, NoReturn
 
-from ralph_tracker.formats import xml_stream
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits, Unreadable
 
+StartHandler = Callable[[str, dict[str, str]], None]
+EndHandler = Callable[[str], None]
+Element = tuple[str, Mapping[str, str]]
+
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
+_BOMS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_OPENING: Final = 1024
+_CHUNK: Final = 1 << 16
+_FIRST: Final = 2
+_LONGEST_TEXT: Final = 65_536
+_PIECE: Final = 1 << 20  # bytes
+
+# Passed to expat instead of its own guess: a byte order mark is right, whatever the declaration says.
+_EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
 
 
 def plain(text: str) -> str:
@@ -18,12 +38,41 @@ def plain(text: str) -> str:
     return _COLOUR.sub("", text) if "\x1b" in text else text
 
 
-_BOMS: Final = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
-_OPENING: Final = 1024
+def local_name(name: str) -> str:
+    """Return the name without its namespace prefix, since reports are recognised by local names."""
+    return name.rpartition(":")[2]
+
+
+class Text:
+    """Collect the text of an element on request; other text is not even passed on by the parser."""
+
+    def __init__(self) -> None:
+        self.parser: pyexpat.XMLParserType | None = None
+        self._parts: list[str] = []
+        self._room = 0
+
+    def begin(self) -> None:
+        """Start collecting, up to the limit."""
+        if self.parser is not None:
+            self._parts, self._room = [], _LONGEST_TEXT
+            self.parser.CharacterDataHandler = self._take
+
+    def end(self) -> str:
+        """Return the collected text, "" if `begin` was not called."""
+        if self.parser is not None:
+            self.parser.CharacterDataHandler = None
+        text, self._parts = "".join(self._parts), []
+        return text
+
+    def _take(self, part: str) -> None:
+        self._parts.append(part[: self._room])
+        self._room -= len(part)
+        if self._room <= 0 and self.parser is not None:
+            self.parser.CharacterDataHandler = None
+
+
+class _FoundError(Exception):
+    """Stops the parser once the first elements are known."""
 
 
 class Content:
@@ -54,6 +103,15 @@ class Content:
     def text(self) -> str:
         return self._decode(len(self.data))
 
+    def lines(self) -> Iterator[str]:
+        """Yield the lines without holding them all; only newlines end a line, carriage returns stay."""
+        text, start = self.text, 0
+        while (end := text.find("\n", start + _CHUNK)) >= 0:
+            yield from text[start:end].split("\n")
+            start = end + 1
+        if start < len(text):
+            yield from text[start:].removesuffix("\n").split("\n")
+
     @cached_property
     def utf8(self) -> memoryview | bytes:
         """Return the text in UTF-8, not copied if the bytes are UTF-8 already."""
@@ -74,7 +132,7 @@ class Content:
         return found if isinstance(found, Unreadable) else found[0][0]
 
     @cached_property
-    def second(self) -> xml_stream.Element | None:
+    def second(self) -> Element | None:
         """Return the element after the root, None if it cannot be read."""
         found = self._elements
         return None if isinstance(found, Unreadable) or len(found) == 1 else found[1]
@@ -86,17 +144,53 @@ class Content:
         return {} if isinstance(found, Unreadable) else found[0][1]
 
     @cached_property
-    def _elements(self) -> tuple[xml_stream.Element, ...] | Unreadable:
-        try:
-            return xml_stream.first_elements(self.data, self.encoding, self.limits)
-        except DamageError as damage:
-            return damage.unreadable
+    def _elements(self) -> tuple[Element, ...] | Unreadable:
+        """Return the root and the element after it as local name and attributes, without reading further.
 
-    def stream(
-        self, start: xml_stream.StartHandler, end: xml_stream.EndHandler, text: xml_stream.Text | None = None
-    ) -> None:
-        """Read the XML as `xml_stream.stream` does. Raises DamageError."""
-        xml_stream.stream(self.data, start, end, encoding=self.encoding, limits=self.limits, text=text)
+        Only the root if nothing or only damage follows it, Unreadable if there is no root either.
+        """
+        found: list[Element] = []
+
+        def start(name: str, attributes: dict[str, str]) -> None:
+            found.append((local_name(name), attributes))
+            if len(found) == _FIRST:
+                raise _FoundError
+
+        try:
+            self.stream(start, lambda _name: None)
+        except _FoundError:
+            pass
+        except DamageError as damage:
+            if not found:
+                return damage.unreadable
+        return tuple(found)
+
+    def stream(self, start: StartHandler, end: EndHandler, text: Text | None = None) -> None:
+        """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
+
+        `text` collects the text of elements if the handlers ask for it. Raises
+        DamageError, with the place, if the document is malformed, cut short, declares an entity or has a tag or comment
+        beyond the limit; one raised by a handler stops the parser and gets the place added.
+        """
+        parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[self.encoding])
+        parser.StartElementHandler = start
+        parser.EndElementHandler = end
+        parser.EntityDeclHandler = _refuse_entity
+        if text is not None:
+            text.parser = parser
+        try:
+            _feed(parser, self.data, self.limits.max_tag)
+        except pyexpat.ExpatError as error:
+            why = f"malformed XML: {pyexpat.ErrorString(error.code)}"
+            raise DamageError(why, error.lineno, error.offset + 1) from None
+        except DamageError as damage:
+            why = damage.unreadable.why
+            raise DamageError(why, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1) from None
+        except (LookupError, ValueError) as error:  # raised by pyexpat for the declared encoding
+            raise DamageError(f"malformed XML: {error}", 1) from None
+        finally:
+            if text is not None:
+                text.parser = None  # they refer to each other
 
     @cached_property
     def json_keys(self) -> frozenset[str]:
@@ -135,6 +229,27 @@ class Content:
         if isinstance(value, Unreadable):
             raise DamageError(value.why, value.line, value.column)
         return value
+
+
+def _feed(parser: pyexpat.XMLParserType, data: bytes, limit: int) -> None:
+    """Parse the document in pieces. Raises DamageError for a tag or comment longer than `limit` bytes.
+
+    expat starts an unfinished one again with every piece, so its time would grow with the square of the length.
+    """
+    # Newer ones wait for more before they start again, and would find the place late.
+    getattr(parser, "SetReparseDeferralEnabled", bool)(False)  # noqa: FBT003 (as below)
+    view = memoryview(data)
+    for end in range(_PIECE, len(data), _PIECE):
+        parser.Parse(view[end - _PIECE : end], False)  # noqa: FBT003 (the C function takes no keywords)
+        if end - max(0, parser.CurrentByteIndex) > limit:
+            raise DamageError(f"a tag or comment is longer than the limit of {limit} bytes")
+    parser.Parse(view[(len(data) - 1) // _PIECE * _PIECE :], True)  # noqa: FBT003 (as above)
+
+
+def _refuse_entity(name: str, is_parameter: bool, value: str | None, *_rest: object) -> None:  # noqa: FBT001
+    """Refuse entities that could expand; external general entities are not fetched and thus harmless."""
+    if is_parameter or value is not None:
+        raise DamageError(f"the document declares an entity ({name}), which reports have no need of")
 
 
 def _shallow(data: Any, shape: type) -> Any:  # noqa: ANN401  # msgspec's own types are as wide

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import Value
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.integrity.changes import ChangedFile, added_lines, read
 from ralph_tracker.iteration.tamper_check import changed_files
 from ralph_tracker.measure.code_metrics import CodeCount

@@ -18,8 +18,7 @@ from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.diagnostics import Diagnostic, Severity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
-from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport
-from ralph_tracker.formats.tests.test_report import add_tests
+from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, add_tests
 from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from ralph_tracker.formats.registry import examine
-from ralph_tracker.formats.tests.test_report import TestReport
+from ralph_tracker.formats.report import TestReport
 from ralph_tracker.integrity.parsed_tests import tests_of as read
 from ralph_tracker.integrity.report_ids import definitions
 

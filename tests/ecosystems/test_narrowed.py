@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.formats.registry import examine
-from ralph_tracker.formats.tests.test_report import TestReport
+from ralph_tracker.formats.report import TestReport
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
 from ralph_tracker.measure.lent_environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed

@@ -5,7 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.formats.diagnostics import Diagnostic, first_line
+from ralph_tracker.formats.diagnostics import (
+    Diagnostic,
+    code_text,
+    first_line,
+    overridden_severity,
+    severity_of,
+    severity_of_word,
+)
 from ralph_tracker.formats.registry import FORMATS, diagnostics, read
 from ralph_tracker.formats.report import LintReport, TypeReport
 from tests.tables import table
@@ -86,3 +93,46 @@ def test_only_the_first_line_of_a_message_is_kept():
     assert first_line("\n  wrong \nsecond") == "wrong"
     assert len(first_line("x" * 1000)) == 300
     assert first_line(None) == ""
+
+
+@table(
+    ("words", "expected"),
+    [
+        (["error", "Error", "FATAL", "critical", "high"], "error"),
+        (["warning", "WARN", "medium"], "warning"),
+        (["note", "info", "information", "style", "help", "hint", "low", "convention", "refactor"], "note"),
+        (["none", "ignore"], "none"),
+        (["", "odd", None, 2, True, ["error"]], None),
+    ],
+)
+def test_a_word_that_is_given(words, expected):
+    assert {severity_of_word(word) for word in words} == {expected}
+
+
+@table(
+    ("code", "expected"),
+    [
+        ("E501", "error"),
+        ("F0001", "error"),
+        ("W291", "warning"),
+        ("C0114", "warning"),
+        ("ERA001", "warning"),
+        ("errcheck", "warning"),
+        ("F", "warning"),
+        ("", "warning"),
+    ],
+)
+def test_without_a_word_the_code_decides(code, expected):
+    assert severity_of(None, code) == severity_of("", code) == expected
+    assert severity_of("info", code) == "note"
+
+
+@table(("code", "expected"), [("E1", "E1"), (2086, "2086"), (None, ""), ({}, "")])
+def test_a_code_is_text(code, expected):
+    assert code_text(code) == expected
+
+
+def test_nothing_is_overridden_without_a_fitting_prefix():
+    assert overridden_severity("E1", {}) is None
+    assert overridden_severity("E1", {"E10": "note", "W": "error"}) is None
+    assert overridden_severity("E1", {"": "note"}) == "note"

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.coverage.coverage_report import Block
-from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.report import Block, CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.report_bytes import Content
 from tests.tables import table
 

@@ -5,8 +5,17 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.diagnostics import SEVERITIES
-from ralph_tracker.formats.report import EMPTY, CoverageReport, LintReport, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.tests.test_report import Counts, Declared, add_tests
+from ralph_tracker.formats.report import (
+    EMPTY,
+    Counts,
+    CoverageReport,
+    Declared,
+    LintReport,
+    TestReport,
+    TypeReport,
+    Unreadable,
+    add_tests,
+)
 from tests.tables import table
 
 

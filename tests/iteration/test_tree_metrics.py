@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.core.metrics import BY_NAME
-from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport
+from ralph_tracker.formats.report import Block, CoverageReport
 from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.code_metrics import CodeCount
 from ralph_tracker.store.iteration_files import IterationFiles

@@ -1,1 +1,1 @@
-"""Readers of line coverage: one file per format, listed in `registry.py`."""
+"""Readers of line coverage: one file per format or tool, listed in `registry.py`."""

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import elements
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport, share
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report import CoverageReport, share
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.xml_reader import Elements
 
 _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only
 
@@ -64,8 +64,8 @@ class _Reader(Elements):
                 raise DamageError("a file has neither path nor name")
             self._rows = self._files.setdefault(path, {})
         elif name == "metrics" and self.path == ["coverage", "project"]:
-            self._covered = elements.count(attributes, "coveredstatements")
-            self._total = elements.count(attributes, "statements")
+            self._covered = xml_reader.count(attributes, "coveredstatements")
+            self._total = xml_reader.count(attributes, "statements")
 
     def closed(self, name: str) -> None:
         """Do nothing: everything is reset when it is opened again."""

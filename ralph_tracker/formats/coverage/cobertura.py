@@ -8,12 +8,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import elements
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.xml_reader import Elements
 
 _SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
@@ -81,11 +81,11 @@ class _Reader(Elements):
         if not self.path:
             if name != "coverage":
                 raise DamageError(f"the root element is <{name}>, not Cobertura's")
-            digit = elements.last_digit(attributes.get("line-rate", "")) * 100
+            digit = xml_reader.last_digit(attributes.get("line-rate", "")) * 100
             self._stated = rows.DeclaredTotals(
-                covered=elements.count(attributes, "lines-covered"),
-                total=elements.count(attributes, "lines-valid"),
-                percent=elements.percent(attributes, "line-rate", whole=1),
+                covered=xml_reader.count(attributes, "lines-covered"),
+                total=xml_reader.count(attributes, "lines-valid"),
+                percent=xml_reader.percent(attributes, "line-rate", whole=1),
                 rounding=min(max(digit, 0.01), 1),
             )
         elif name == "class":

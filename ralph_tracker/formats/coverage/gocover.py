@@ -3,9 +3,8 @@
 import re
 from typing import Final
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport
+from ralph_tracker.formats.report import Block, CoverageReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError, plausible
 
@@ -28,7 +27,7 @@ def read(content: Content) -> CoverageReport:
     if not content.text.endswith("\n"):
         raise DamageError("cut short: the last line has no end", content.text.count("\n") + 1)
     skipped = 0
-    for line in json_lines.lines(content):
+    for line in content.lines():
         found = _BLOCK.fullmatch(line)
         if found is not None:
             path, place, statements, hits = found.groups()

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import elements
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.xml_reader import Elements
 
 _SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
 _DOCTYPE: Final = "//JACOCO//DTD"
@@ -56,7 +56,7 @@ class _Reader(Elements):
                 raise DamageError(f"a line has no attribute {missing}") from None
             rows.mark(self._rows, number, hit=hit)
         elif name == "counter" and len(self.path) == 1 and attributes.get("type") == "LINE":
-            covered, missed = elements.count(attributes, "covered"), elements.count(attributes, "missed")
+            covered, missed = xml_reader.count(attributes, "covered"), xml_reader.count(attributes, "missed")
             if covered is not None and missed is not None:
                 self.stated = rows.DeclaredTotals(covered=covered, total=covered + plausible(missed, "missed lines"))
         elif name in ("group", "package"):

@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from ralph_tracker.formats import elements, json_lines
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport, counted
+from ralph_tracker.formats.report import CoverageReport, counted
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -32,7 +32,7 @@ def read(content: Content) -> CoverageReport:
     tracefile = _Tracefile()
     line = ""
     found, parsed = tracefile.rows, _Rows()
-    for line in json_lines.lines(content):
+    for line in content.lines():
         if line.startswith("DA:"):
             try:
                 number, ran = parsed[line]
@@ -88,7 +88,7 @@ class _Tracefile:
             self._forget()
             self._path = value
         elif tag in ("LF", "LH"):
-            self._totals[tag] = elements.count({tag: value}, tag)
+            self._totals[tag] = xml_reader.count({tag: value}, tag)
         elif tag == _END and self._path is not None:
             self._close(self._path)
 

@@ -4,9 +4,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from ralph_tracker.formats import json_typed
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.json_reader import decode
+from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -50,7 +50,7 @@ def read(content: Content) -> CoverageReport:
 
     The segments of each file are not resolved into lines: shards of one program are added by totals.
     """
-    document = json_typed.decode(content, _Document, "llvm-cov")
+    document = decode(content, _Document, "llvm-cov")
     if document.type != _TYPE or not document.data:
         raise DamageError(f"type is not {_TYPE}" if document.data else "data holds no export")
     covered = total = listed = listed_covered = 0

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 
-from ralph_tracker.formats import elements
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, Files
-from ralph_tracker.formats.elements import Elements
+from ralph_tracker.formats.report import Block, CoverageReport, Files
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.xml_reader import Elements
 
 
 def sniff(content: Content) -> bool:
@@ -61,10 +61,10 @@ class _Reader(Elements):
             self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
         elif name == "Summary" and len(self.path) == 1:
             self.stated = rows.DeclaredTotals(
-                covered=elements.count(attributes, "visitedSequencePoints"),
-                total=elements.count(attributes, "numSequencePoints"),
-                percent=elements.percent(attributes, "sequenceCoverage"),
-                rounding=max(0.01, elements.last_digit(attributes.get("sequenceCoverage", ""))),
+                covered=xml_reader.count(attributes, "visitedSequencePoints"),
+                total=xml_reader.count(attributes, "numSequencePoints"),
+                percent=xml_reader.percent(attributes, "sequenceCoverage"),
+                rounding=max(0.01, xml_reader.last_digit(attributes.get("sequenceCoverage", ""))),
             )
 
     def closed(self, name: str) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport, Files, counted, share
+from ralph_tracker.formats.report import CoverageReport, Files, counted, share
 from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _REMEMBERED: Final = 10_000

@@ -4,9 +4,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from ralph_tracker.formats import json_typed
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import CoverageReport
+from ralph_tracker.formats.json_reader import decode
+from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -39,7 +39,7 @@ def read(content: Content) -> CoverageReport:
     if _VERSION in content.json_inner_keys:
         raise DamageError("this is the output of SimpleCov's JSON formatter; name coverage/.resultset.json instead")
     files: dict[str, dict[int, bool]] = {}
-    for command in json_typed.decode(content, dict[str, _Command], "SimpleCov").values():
+    for command in decode(content, dict[str, _Command], "SimpleCov").values():
         for path, file in command.coverage.items():
             lines = files.setdefault(path, {})
             for number, hits in enumerate(file.lines if isinstance(file, _File) else file, start=1):

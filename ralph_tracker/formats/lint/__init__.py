@@ -1,1 +1,1 @@
-"""Readers of linter reports: one file per format, listed in `registry.py`."""
+"""Readers of linter reports: one file per format or tool, listed in `registry.py`."""

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, code_text, severity_of
-from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.json_reader import Object, first_objects, objects
+from ralph_tracker.formats.report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -20,7 +20,7 @@ _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-execut
 
 def sniff(content: Content) -> bool:
     """Whether one of the first JSON objects is a message of cargo."""
-    return any(_reason(each) is not None for each in json_lines.first_objects(content))
+    return any(_reason(each) is not None for each in first_objects(content))
 
 
 def read(content: Content) -> LintReport:
@@ -33,7 +33,7 @@ def read(content: Content) -> LintReport:
     findings: Counter[tuple[str, Severity]] = Counter()
     messages, skipped, newer, reason = 0, 0, False, None
     ends: list[bool] = []
-    for _, value in json_lines.objects(content):
+    for _, value in objects(content):
         reason = None if value is None else _reason(value)
         if value is None or reason is None:
             skipped += 1
@@ -56,7 +56,7 @@ def read(content: Content) -> LintReport:
     return report
 
 
-def _reason(value: json_lines.Object) -> str | None:
+def _reason(value: Object) -> str | None:
     reason = value.get("reason")
     return reason if isinstance(reason, str) and reason in _REASONS else None
 
@@ -75,7 +75,7 @@ def _count(message: object, findings: Counter[tuple[str, Severity]]) -> None:
 
 def diagnostics(content: Content) -> Iterator[Row]:
     """Yield the compiler's messages that have a place, each at its primary one."""
-    for _, entry in json_lines.objects(content):
+    for _, entry in objects(content):
         message = (entry or {}).get("message")
         if isinstance(message, dict) and message.get("spans"):
             primary = [each for each in message["spans"] if each.get("is_primary")] or message["spans"]

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ralph_tracker.formats.diagnostics import MOST, NO_CODE, Row, Severity, severity_of
-from ralph_tracker.formats.elements import Elements
-from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.report import LintReport
 from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.xml_reader import Elements
 
 ROOT: Final = "checkstyle"
 _FINDING, _EXCEPTION = "error", "exception"

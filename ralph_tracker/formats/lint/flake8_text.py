@@ -5,9 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
-from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.report import LintReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.unreadable import DamageError
 
@@ -38,7 +37,7 @@ def read(content: Content) -> LintReport:
     """
     findings: Counter[tuple[str, Severity]] = Counter()
     skipped, line, found = 0, "", None
-    for number, line in enumerate(map(plain, json_lines.lines(content)), start=1):
+    for number, line in enumerate(map(plain, content.lines()), start=1):
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]

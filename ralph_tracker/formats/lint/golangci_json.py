@@ -5,10 +5,9 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.diagnostics import Row, inside
-from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.json_reader import damage_at, decode
+from ralph_tracker.formats.report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"Issues", "Report"})
@@ -61,6 +60,6 @@ def _document(content: Content) -> Content:
     """Return the content, or only its first line if the rest does not belong to it."""
     if content.json_keys:
         return content
-    first = next((line for line in json_lines.lines(content) if line.strip()), "")
+    first = next((line for line in content.lines() if line.strip()), "")
     line = Content(first.encode(), content.limits)
     return line if line.json_keys >= _KEYS else content

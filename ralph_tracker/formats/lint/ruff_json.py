@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.diagnostics import Row, code_text, inside, severity_of_word
-from ralph_tracker.formats.json_typed import decode
-from ralph_tracker.formats.lint.lint_report import LintReport
+from ralph_tracker.formats.json_reader import decode
+from ralph_tracker.formats.report import LintReport
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"code", "filename", "location", "end_location", "message"})

@@ -1,1 +1,1 @@
-"""Readers of test reports: one file per format, listed in `registry.py`."""
+"""Readers of test reports: one file per format or tool, listed in `registry.py`."""

@@ -1,18 +1,35 @@
-"""Shared by the readers of test reports: collect cases one by one, and compare declared counts."""
+"""Shared by the readers of test reports: collect cases, shorten their messages, and compare declared counts."""
 
 import math
+import re
 from collections.abc import Iterable, Mapping
+from textwrap import dedent
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.formats import elements
+from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.sums import both
+from ralph_tracker.formats.report import KEPT, Counts, Declared, TestReport, both
+from ralph_tracker.formats.report_bytes import plain
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.messages import KEPT, message
-from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
 from ralph_tracker.formats.unreadable import plausible
 
+LINES: Final = 12
+CHARACTERS: Final = 600
+
+_PYTEST: Final = re.compile(r"E(?: {3}|$)")
+_PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
+_COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
+_TRACEBACK: Final = "Traceback (most recent call last):"
+_FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
+_LIBRARY: Final = re.compile(
+    r"node_modules|node:internal|\(<anonymous>\)$|at (?:new Promise|process\.)"
+    r"|at (?:java\.|jdk\.|sun\.|org\.junit|junit\.|org\.opentest4j|org\.testng|org\.gradle|org\.apache\.maven)"
+    r"|at org\.(?:hamcrest|assertj)"
+)
+_STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )")
+# Written by runners if there is no message.
+_NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
 WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
@@ -108,6 +125,54 @@ class Cases:
         )
 
 
+def message(said: str | None, text: str = "") -> str:
+    """Return the assertion's message and where it failed: at most 12 lines and 600 characters, "" for none.
+
+    `said` is the report's short message, `text` the longer one: of that, only lines that add something are used,
+    without the source code that pytest shows, and of stack frames only the project's first.
+    """
+    said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
+    telling = _telling([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
+    if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
+        telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
+    return _cut(_one_frame([line.rstrip() for line in telling]))
+
+
+def _telling(lines: list[str]) -> list[str]:
+    """Return the lines about the failure: pytest's `E` lines and place, a traceback from its last frame on."""
+    marked = [line[4:].rstrip() for line in lines if _PYTEST.match(line)]
+    if marked:
+        return dedent("\n".join(marked)).splitlines() + [line for line in lines if _PYTEST_PLACE.match(line)][-1:]
+    if _TRACEBACK in lines:
+        frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
+        return lines[frames[-1] if frames else 0 :]
+    return lines
+
+
+def _one_frame(lines: list[str]) -> list[str]:
+    """Return the lines with only the first stack frame that is the project's."""
+    found, seen = [], False
+    for line in lines:
+        if _FRAME.match(line):
+            if seen or _LIBRARY.search(line):
+                continue
+            seen = True
+        found.append(line)
+    return found
+
+
+def _cut(lines: list[str]) -> str:
+    """Shorten to the limits, but keep pytest's place in the last line."""
+    place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
+    body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
+    room = CHARACTERS - len(place) - bool(place)
+    kept = body.splitlines()[: LINES - bool(place)]
+    short = "\n".join(kept)
+    if len(short) > room or short != body:
+        short = f"{short[: room - 1].rstrip()}…"
+    return f"{short}\n{place}".strip("\n") if place else short
+
+
 def why_not_loaded(said: str) -> str:
     """Return the first error line of a tool's message about a file it could not load, else its first line."""
     found = first_error(said)
@@ -124,7 +189,7 @@ def seconds(text: str | None) -> float | None:
 
 def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
     """Return the first of these attributes that is present as a count; None without one, or if it is not a count."""
-    return next((elements.count(attributes, key) for key in keys if key in attributes), None)
+    return next((xml_reader.count(attributes, key) for key in keys if key in attributes), None)
 
 
 def contradiction(

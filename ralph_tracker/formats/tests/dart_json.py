@@ -7,12 +7,11 @@ Without the final event `done` the report is whole only if all announced suites 
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.json_typed import Event, number, text
+from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
+from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
-from ralph_tracker.formats.tests.test_report import Declared, TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _LOADING: Final = "loading "
@@ -21,13 +20,13 @@ _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
 
 def sniff(content: Content) -> bool:
     """Whether one of the first objects is the start event of such a report."""
-    return any(_is_start(each) for each in json_lines.first_objects(content))
+    return any(_is_start(each) for each in first_objects(content))
 
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError if it was cut short, or has a result unknown to Dart."""
     run = _Run(content.folders)
-    for _, event in json_lines.objects(content):
+    for _, event in objects(content):
         if event is None or not isinstance(event.get("type"), str):
             run.skipped_lines += 1
         else:
@@ -35,7 +34,7 @@ def read(content: Content) -> TestReport:
     return run.report()
 
 
-def _is_start(event: Event) -> bool:
+def _is_start(event: Object) -> bool:
     return event.get("type") == "start" and "protocolVersion" in event
 
 
@@ -49,12 +48,12 @@ class _Run:
         self._suites: dict[object, str] = {}
         self._announced: float | None = None
         self._expected = 0.0
-        self._tests: dict[object, Event] = {}
-        self._ends: dict[object, Event] = {}
+        self._tests: dict[object, Object] = {}
+        self._ends: dict[object, Object] = {}
         self._errors: dict[object, str] = {}
-        self._done: Event | None = None
+        self._done: Object | None = None
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Object) -> None:
         """Handle one event."""
         kind = event["type"]
         if _is_start(event):

@@ -10,12 +10,11 @@ from textwrap import dedent
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import json_lines
-from ralph_tracker.formats.json_typed import Event, number, text
+from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
+from ralph_tracker.formats.report import TestReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import Cases
-from ralph_tracker.formats.tests.test_report import TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
@@ -37,15 +36,14 @@ _Key = tuple[str, str]
 def sniff(content: Content) -> bool:
     """Whether one of the first objects is an event of Go."""
     return any(
-        text(each, "Action") in _ACTIONS and any(key in each for key in _OWNERS)
-        for each in json_lines.first_objects(content)
+        text(each, "Action") in _ACTIONS and any(key in each for key in _OWNERS) for each in first_objects(content)
     )
 
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError if a package never ended, or there is no package."""
     run = _Run()
-    for line, event in json_lines.objects(content):
+    for line, event in objects(content):
         if event is not None and text(event, "Action"):
             run.take(event)
         else:
@@ -69,7 +67,7 @@ class _Run:
         self._building = ""
         self._skipped_lines = 0
 
-    def take(self, event: Event) -> None:
+    def take(self, event: Object) -> None:
         """Handle one event; build events name no package whose tests ran."""
         action, package, test = text(event, "Action"), text(event, "Package"), text(event, "Test")
         if action in _OF_BUILDS:
@@ -92,7 +90,7 @@ class _Run:
             if failed_build := text(event, "FailedBuild"):
                 self._build_of[package] = failed_build
 
-    def _test(self, key: _Key, action: str, event: Event) -> None:
+    def _test(self, key: _Key, action: str, event: Object) -> None:
         if action not in _ENDS:
             self._tests.setdefault(key, None)
             return

@@ -16,14 +16,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import xml_stream
-from ralph_tracker.formats.elements import count
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import KEPT, Declared, TestReport
+from ralph_tracker.formats.report_bytes import Content, Text, local_name
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import first_count, impossible, unlike, why_not_loaded
-from ralph_tracker.formats.tests.messages import KEPT, message
-from ralph_tracker.formats.tests.test_report import Declared, TestReport
+from ralph_tracker.formats.tests.case_collector import first_count, impossible, message, unlike, why_not_loaded
 from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.xml_reader import count
 
 
 class Totals:
@@ -238,11 +236,11 @@ class _Reader:
         self._by_pytest = False
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
-        self.text = xml_stream.Text()
+        self.text = Text()
         self._gathering = ""  # the element whose text is being gathered
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        local = self._local.get(name) or self._local.setdefault(name, xml_stream.local_name(name))
+        local = self._local.get(name) or self._local.setdefault(name, local_name(name))
         path = self._path
         if not path:
             self._root(local, attributes)

@@ -9,11 +9,10 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases
-from ralph_tracker.formats.tests.test_report import Counts, TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _N: Final = r"(\d{1,9})"
@@ -42,7 +41,7 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError if a binary has no summary: it crashed, or the text was cut short."""
     run = _Run()
-    for line in json_lines.lines(content):
+    for line in content.lines():
         run.take(plain(line.rstrip("\r")))
     return run.report()
 

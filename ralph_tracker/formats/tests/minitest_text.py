@@ -8,10 +8,9 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.report import Counts, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases
-from ralph_tracker.formats.tests.test_report import Counts, Declared, TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _SUMMARY: Final = re.compile(
@@ -60,7 +59,7 @@ def _named(content: Content) -> list[tuple[str, str, float]]:
     """Return name, outcome and duration of the tests that have a line of their own."""
     found: list[tuple[str, str, float]] = []
     name: str | None = None
-    for raw in json_lines.lines(content):
+    for raw in content.lines():
         line = plain(raw.rstrip("\r"))
         if len(line) > _LONGEST:
             continue

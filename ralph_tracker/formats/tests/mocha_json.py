@@ -9,11 +9,11 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.json_typed import Count, decode
+from ralph_tracker.formats.json_reader import Count, decode
+from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction
-from ralph_tracker.formats.tests.test_report import Declared, TestReport
 
 _KEYS: Final = frozenset({"stats", "tests", "pending", "failures", "passes"})
 

@@ -8,9 +8,9 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, plain
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases
-from ralph_tracker.formats.tests.test_report import Counts, TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _WORD: Final = (

@@ -13,12 +13,11 @@ import re
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats import json_lines
+from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases, unlike
 from ralph_tracker.formats.tests.identity import SEPARATOR as _SEPARATOR
 from ralph_tracker.formats.tests.identity import UNNAMED
-from ralph_tracker.formats.tests.test_report import Declared, TestReport
 from ralph_tracker.formats.unreadable import DamageError
 
 _VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
@@ -52,14 +51,14 @@ def sniff(content: Content) -> bool:
         return True
     at = found.start()
     return bool(_FIRST_PLAN.search(content.text, at)) and any(
-        _TEST.match(line) for line in json_lines.lines(content) if "ok" in line
+        _TEST.match(line) for line in content.lines() if "ok" in line
     )
 
 
 def read(content: Content) -> TestReport:
     """Read the report of one or more consecutive runs. Raises DamageError."""
     run = _Run(by_tape=_BY_TAPE.search(content.text.replace("\r\n", "\n")) is not None)
-    for line in json_lines.lines(content):
+    for line in content.lines():
         run.take(line.rstrip("\r"))
     return run.report()
 

@@ -1,1 +1,1 @@
-"""Readers of type checker reports: one file per format, listed in `registry.py`."""
+"""Readers of type checker reports: one file per format or tool, listed in `registry.py`."""

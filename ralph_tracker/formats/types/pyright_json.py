@@ -7,9 +7,9 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from ralph_tracker.formats.diagnostics import Row, inside
-from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.json_reader import damage_at, decode
+from ralph_tracker.formats.report import TypeReport
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.types.type_report import TypeReport
 from ralph_tracker.formats.unreadable import plausible
 
 _KEYS: Final = frozenset({"generalDiagnostics", "summary"})

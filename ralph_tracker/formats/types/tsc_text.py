@@ -5,20 +5,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.formats import json_lines
 from ralph_tracker.formats.diagnostics import Row, by_line
+from ralph_tracker.formats.report import TypeReport
 from ralph_tracker.formats.report_bytes import Content, plain
-from ralph_tracker.formats.types.type_report import TypeReport
 from ralph_tracker.formats.unreadable import DamageError, plausible
 
 _FINDING: Final = re.compile(
-    r"^(?:\S[^\n]*?(?:\(\d{1,9},\d{1,9}\):|(?P<pretty>:\d{1,9}:\d{1,9} -)) )?"
-    r"(?P<severity>error|warning|message) TS(?P<code>\d{1,6}): ",
+    r"^(?:(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) )?"
+    r"(?P<severity>error|warning|message) (?P<code>TS\d{1,6}): (?P<message>.*)",
     re.MULTILINE,
-)
-_WITH_PLACE: Final = re.compile(
-    r"(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) "
-    r"(?P<severity>error|warning) (?P<code>TS\d{1,6}): (?P<message>.*)"
 )
 _PLACELESS: Final = re.compile(r"error TS")
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors?(?: in |\.|$)")
@@ -43,11 +38,11 @@ def read(content: Content) -> TypeReport:
     severities: Counter[str] = Counter()
     declared: list[int] = []
     skipped, pretty, stopped = 0, False, False
-    for line in map(plain, json_lines.lines(content)):
+    for line in map(plain, content.lines()):
         if found := _FINDING.match(line):
             severities[found["severity"]] += 1
-            pretty = pretty or found["pretty"] is not None
-            stopped = stopped or _PLACELESS.match(line) is not None or int(found["code"]) in _UNPARSED
+            pretty = pretty or found["row"] is not None
+            stopped = stopped or _PLACELESS.match(line) is not None or int(found["code"][2:]) in _UNPARSED
         elif end := _FOUND.match(line):
             declared.append(int(end["errors"]))
         elif line.strip():
@@ -70,4 +65,4 @@ def read(content: Content) -> TypeReport:
 
 def diagnostics(content: Content) -> Iterator[Row]:
     """Yield the errors and warnings that have a place."""
-    yield from by_line(_WITH_PLACE, content)
+    yield from (row for row in by_line(_FINDING, content) if row[3] != "message")

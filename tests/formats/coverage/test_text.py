@@ -3,8 +3,7 @@
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.coverage.coverage_report import Block
-from ralph_tracker.formats.report import CoverageReport, Unreadable
+from ralph_tracker.formats.report import Block, CoverageReport, Unreadable
 from tests.tables import table
 
 

@@ -1,18 +1,31 @@
-"""Pylint's JSON reports: an array with one object per message (`json`), or an object with totals (`json2`)."""
+"""Pylint's reports.
 
+JSON: an array with one object per message (`json`), or an object with totals (`json2`). Text: `path:line:column: code:
+text`, or `path:line: [code(symbol), object] text` (`parseable`).
+"""
+
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row
-from ralph_tracker.formats.json_typed import damage_at, decode
-from ralph_tracker.formats.lint.lint_report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
+from ralph_tracker.formats.json_reader import damage_at, decode
+from ralph_tracker.formats.report import LintReport
+from ralph_tracker.formats.report_bytes import Content, plain
+from ralph_tracker.formats.unreadable import DamageError
 
 _KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
 _KEYS_2: Final = frozenset({"messages", "statistics"})
+_CODE: Final = r"[CRWEFI]\d{4}"
+_FINDING: Final = re.compile(
+    rf"^(?P<file>\S[^\n]*?):(?P<line>\d{{1,9}}):(?:\d{{1,9}}: (?P<code>{_CODE}): "
+    rf"| \[(?P<in_brackets>{_CODE})(?:\([^)\n]{{0,80}}\))?(?:, [^\]\n]{{0,200}})?\] )(?P<message>.*)",
+    re.MULTILINE,
+)
+_RATING: Final = re.compile(r"^Your code has been rated at -?\d", re.MULTILINE)
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -43,13 +56,13 @@ class _Report2(msgspec.Struct):
     statistics: _Statistics
 
 
-def sniff(content: Content) -> bool:
+def sniff_json(content: Content) -> bool:
     """Whether it is an array of messages, or an object with messages and statistics."""
     keys = content.json_keys
     return keys >= _KEYS if content.opening.startswith("[") else keys == _KEYS_2
 
 
-def read(content: Content) -> LintReport:
+def read_json(content: Content) -> LintReport:
     """Count the messages by type and code: conventions, refactorings and informations are notes. Raises DamageError.
 
     An empty result of a run that linted no module is not a report.
@@ -70,7 +83,7 @@ def _report(messages: list[_Message] | list[_Message2], contradiction: str | Non
     return LintReport.of(_rows(messages))._replace(contradiction=contradiction)
 
 
-def diagnostics(content: Content) -> Iterator[Row]:
+def diagnostics_json(content: Content) -> Iterator[Row]:
     """Yield the messages, each with the symbol before its text."""
     if content.opening.startswith("["):
         yield from _rows(decode(content, list[_Message], "Pylint"))
@@ -85,3 +98,39 @@ def _rows(messages: list[_Message] | list[_Message2]) -> Iterator[Row]:
 
 def _shown(counts: dict[str, Any]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "nothing"
+
+
+def sniff_text(content: Content) -> bool:
+    """Whether a line is a message of pylint, or its rating."""
+    if content.opening[:1] in ("{", "["):
+        return False
+    text = plain(content.text)
+    return bool(_FINDING.search(text) or _RATING.search(text))
+
+
+def read_text(content: Content) -> LintReport:
+    """Count the messages by code; other lines, such as pylint's own tables, are skipped and counted.
+
+    The rating shows that the run finished. Without it (`--score=n`) text that ends within a line is cut short; a cut
+    between two messages cannot be detected then. Raises DamageError.
+    """
+    findings: Counter[tuple[str, Severity]] = Counter()
+    skipped, rated = 0, False
+    for line in map(plain, content.lines()):
+        found = _FINDING.match(line)
+        if found:
+            code = found["code"] or found["in_brackets"]
+            findings[code, severity_of_code(code)] += 1
+        elif line.strip():
+            rated = rated or _RATING.match(line) is not None
+            skipped += 1
+    if not findings and not rated:
+        raise DamageError("no line is a message of pylint")
+    if not rated and not content.text.endswith("\n"):
+        raise DamageError("cut short: the last line has no end, and pylint's rating is missing")
+    return LintReport(findings=dict(findings), skipped_lines=skipped)
+
+
+def diagnostics_text(content: Content) -> Iterator[Row]:
+    """Yield the lines that are messages."""
+    yield from by_line(_FINDING, content)

@@ -1,14 +1,15 @@
-"""Decode JSON directly into the few fields that a format needs; the rest is skipped."""
+"""Decode JSON directly into the few fields that a format needs, and read one object per line among other lines."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, parse_json
+from ralph_tracker.formats.unreadable import DamageError, Unreadable
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")
@@ -16,7 +17,8 @@ _BYTE: Final = re.compile(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)
 _PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP: Final = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<number>\d+)\]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
-Event = Mapping[str, Any]
+Object = Mapping[str, Any]
+_TRIED: Final = 20
 
 
 def decode(content: Content, shape: type[_T], what: str) -> _T:
@@ -94,13 +96,45 @@ def _after_space(text: str, at: int) -> int:
     return int(found.end())
 
 
-def text(event: Event, key: str) -> str:
+def text(event: Object, key: str) -> str:
     """Return the text of that key, "" without one."""
     value = event.get(key)
     return value if isinstance(value, str) else ""
 
 
-def number(event: Event, key: str) -> float | None:
+def number(event: Object, key: str) -> float | None:
     """Return the number of that key, None without one."""
     value = event.get(key)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def first_objects(content: Content) -> tuple[Object, ...]:
+    """Return the objects among the first 20 lines that start like one, which is enough to tell formats apart."""
+    values = (parse_json(line) for line in islice(_beginning_like_objects(content.text), _TRIED))
+    return tuple(value for value in values if isinstance(value, dict))
+
+
+def _beginning_like_objects(text: str) -> Iterator[str]:
+    """Yield the lines that begin with a brace; skips all others fast, because this runs on every text."""
+    start = 0 if text.startswith("{") else text.find("\n{") + 1 or len(text)
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = text.find("\n{", end) + 1 or len(text)
+
+
+def objects(content: Content) -> Iterator[tuple[str, Object | None]]:
+    """Yield each non-blank line with its object, None if it holds none.
+
+    Raises DamageError if the last line is half an object: the report was cut short. A cut between two lines cannot be
+    detected.
+    """
+    line, cut = "", False
+    for line in content.lines():
+        value = parse_json(line) if line.startswith("{") else None
+        cut = isinstance(value, Unreadable)
+        if line.strip():
+            yield line, value if isinstance(value, dict) else None
+    if cut and not content.text.endswith("\n"):
+        raise DamageError("cut short: the last line is half an object", content.text.count("\n") + 1, len(line) + 1)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.formats.json_typed import damage_at, decode
+from ralph_tracker.formats.json_reader import damage_at, decode
 from ralph_tracker.formats.report import Unreadable
 from ralph_tracker.formats.report_bytes import Content
 from ralph_tracker.formats.unreadable import DamageError

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.coverage.coverage_report import Block, CoverageReport, counted
+from ralph_tracker.formats.report import Block, CoverageReport, counted
 from ralph_tracker.formats.unreadable import DamageError
 from tests.tables import table
 

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_stream
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, Text, local_name
 from ralph_tracker.formats.unreadable import DamageError
 
 
@@ -20,7 +19,7 @@ class Elements:
     def __init__(self, content: Content) -> None:
         self.path: list[str] = []
         self.text = ""
-        self._gathered = xml_stream.Text()
+        self._gathered = Text()
         self._content = content
         self._max_depth = content.limits.max_depth
 
@@ -36,7 +35,7 @@ class Elements:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Handle a start event of the parser; a reader may override it for very frequent elements."""
-        local = xml_stream.local_name(name)
+        local = local_name(name)
         self.opened(local, attributes)
         self.path.append(local)
         if local in self.TEXTS:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.tests.messages import CHARACTERS, LINES, message
+from ralph_tracker.formats.tests.case_collector import CHARACTERS, LINES, message
 from tests.tables import table
 
 PYTEST = ">       assert f() == 3\nE       assert 2 == 3\nE        +  where 2 = f()\n\ntest_a.py:5: AssertionError"

@@ -1,0 +1,88 @@
+"""Istanbul's reports, as nyc, c8, jest and vitest write them.
+
+`coverage-final.json` has statements and their hits, `coverage-summary.json` totals for all and for each file.
+"""
+
+import re
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct, field
+
+from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.json_reader import Count, decode
+from ralph_tracker.formats.report import CoverageReport
+from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.unreadable import DamageError
+
+_OF_FILE: Final = frozenset({"statementMap", "s"})
+_TOTAL: Final = "total"
+_OF_SUMMARY: Final = frozenset({"lines", "statements", "functions", "branches"})
+_KEPT: Final = re.compile(r"(?:^|[/\\])\.aiwg[/\\]ralph[/\\]")
+
+
+class _Position(Struct):
+    line: Count
+
+
+class _Statement(Struct):
+    start: _Position
+
+
+class _File(Struct):
+    statements: dict[str, _Statement] = field(name="statementMap")
+    hits: dict[str, int] = field(name="s")
+
+
+def sniff_final(content: Content) -> bool:
+    """Whether it is an object of files with statements."""
+    return content.opening.startswith("{") and content.json_inner_keys >= _OF_FILE
+
+
+def read_final(content: Content) -> CoverageReport:
+    """Read the lines as Istanbul counts them: those on which a statement begins. Raises DamageError."""
+    files: dict[str, dict[int, bool]] = {}
+    for path, file in decode(content, dict[str, _File], "Istanbul").items():
+        lines = files[path] = {}
+        for name, hits in file.hits.items():
+            statement = file.statements.get(name)
+            if statement is not None:
+                rows.mark(lines, statement.start.line, hit=hits > 0)
+    return rows.report(files)
+
+
+class _Lines(Struct):
+    total: Count
+    covered: Count
+    pct: Annotated[float, Meta(ge=0, le=100)] | str
+
+
+class _Summary(Struct):
+    lines: _Lines
+
+
+def sniff_summary(content: Content) -> bool:
+    """Whether it is an object with a total, and the parts that each file has."""
+    return content.opening.startswith("{") and _TOTAL in content.json_keys and content.json_inner_keys >= _OF_SUMMARY
+
+
+def read_summary(content: Content) -> CoverageReport:
+    """Read the total of lines, without files that are kept of iterations. Raises DamageError.
+
+    Its percentage is truncated to two digits. nyc and c8 with `all` count every file, also copies below `.aiwg`.
+    """
+    summaries = decode(content, dict[str, _Summary], "Istanbul")
+    if _TOTAL not in summaries:
+        raise DamageError("the summary has no total")
+    lines = summaries.pop(_TOTAL).lines
+    percent = lines.pct if isinstance(lines.pct, float) and lines.total else None
+    stated = rows.DeclaredTotals(covered=lines.covered, total=lines.total, percent=percent)
+    against = (lines.covered, lines.total)
+    if summaries:
+        files = [summary.lines for summary in summaries.values()]
+        against = (sum(file.covered for file in files), sum(file.total for file in files))
+    wrong = rows.contradiction(stated, *against)
+    kept = [summary.lines for path, summary in summaries.items() if _KEPT.search(path)]
+    if kept and wrong is None:
+        covered = against[0] - sum(file.covered for file in kept)
+        stated = rows.DeclaredTotals(covered=covered, total=against[1] - sum(file.total for file in kept))
+    return rows.of_totals(stated, contradiction=wrong)
