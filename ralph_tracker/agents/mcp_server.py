@@ -12,8 +12,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_types import ToolAnnotations
 
-from ralph_tracker.agents.feedback import feedback
-from ralph_tracker.agents.read_situation import current_situation, tokens_of
+from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, RalphTrackerError
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
-from ralph_tracker.agents.claude_events import ClaudeEvents
+from ralph_tracker.agents.claude_sdk import ClaudeEvents
 from ralph_tracker.agents.output.listener import recognise
 from ralph_tracker.agents.output.values import Object, amount, count, inner, objects, text, total, word
 from ralph_tracker.errors import InputError

@@ -44,6 +44,9 @@ _NOT_PARAMETERS: Final = frozenset(
 )
 # The only texts of a configuration that are exported: words that the schema lists.
 _WORDS: Final = frozenset({"selection.mode", "integrity.tool", "integrity.rerun", "checkpoints.unattended"})
+_KEYS: Final = ("loop_id", "iteration", "timestamp")
+COLUMNS: Final = (*_KEYS, *TEXTS, *VALUES)
+_ROWS_AT_ONCE: Final = 5000
 
 
 class Row(NamedTuple):
@@ -157,11 +160,6 @@ def _values(iteration: Mapping[str, Any]) -> dict[str, int | float]:
 def moment(timestamp: str) -> datetime:
     """Return the time that a record names."""
     return datetime.fromisoformat(timestamp)
-
-
-_KEYS: Final = ("loop_id", "iteration", "timestamp")
-COLUMNS: Final = (*_KEYS, *TEXTS, *VALUES)
-_ROWS_AT_ONCE: Final = 5000
 
 
 def records(loops: Iterable[ExportedLoop]) -> Iterator[dict[str, Any]]:

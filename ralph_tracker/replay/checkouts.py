@@ -29,6 +29,27 @@ from ralph_tracker.store.lock import locked
 
 # The mode of a folder; of all else also what changes with its content, its owner or its links.
 _State = tuple[int, ...]
+# How the project's own tool builds from its lock file, without changing that.
+TOOLS: Final[Mapping[str, Sequence[str]]] = {
+    "uv.lock": ("uv", "sync", "--frozen"),
+    "poetry.lock": ("poetry", "install", "--no-interaction"),
+    "package-lock.json": ("npm", "ci", "--no-audit", "--no-fund"),
+    "pnpm-lock.yaml": ("pnpm", "install", "--frozen-lockfile"),
+    "yarn.lock": ("yarn", "install", "--frozen-lockfile"),
+}
+# What a set-up command may read besides.
+_MANIFESTS: Final = (
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "package.json",
+)
+_MORE: Final = {"POETRY_VIRTUALENVS_IN_PROJECT": "1", "UV_PROJECT_ENVIRONMENT": ".venv"}
+_LIMIT_S: Final = 3600.0
+_READY: Final = "ready"
+_DIRECT: Final = "*/lib/python*/site-packages/*.dist-info/direct_url.json"
 
 
 class Checkouts:
@@ -88,29 +109,6 @@ def _states(folder: str) -> Iterator[tuple[str, _State]]:
         yield path, (found.st_mode,)
         if os.path.lexists(path):  # as above
             yield from _states(path)
-
-
-# How the project's own tool builds from its lock file, without changing that.
-TOOLS: Final[Mapping[str, Sequence[str]]] = {
-    "uv.lock": ("uv", "sync", "--frozen"),
-    "poetry.lock": ("poetry", "install", "--no-interaction"),
-    "package-lock.json": ("npm", "ci", "--no-audit", "--no-fund"),
-    "pnpm-lock.yaml": ("pnpm", "install", "--frozen-lockfile"),
-    "yarn.lock": ("yarn", "install", "--frozen-lockfile"),
-}
-# What a set-up command may read besides.
-_MANIFESTS: Final = (
-    "pyproject.toml",
-    "setup.py",
-    "setup.cfg",
-    "requirements.txt",
-    "requirements-dev.txt",
-    "package.json",
-)
-_MORE: Final = {"POETRY_VIRTUALENVS_IN_PROJECT": "1", "UV_PROJECT_ENVIRONMENT": ".venv"}
-_LIMIT_S: Final = 3600.0
-_READY: Final = "ready"
-_DIRECT: Final = "*/lib/python*/site-packages/*.dist-info/direct_url.json"
 
 
 class SetUpError(RalphTrackerError):

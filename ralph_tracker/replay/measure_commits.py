@@ -45,6 +45,12 @@ from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.store.files import as_store_error, temporary_name
 from ralph_tracker.version import __version__
 
+OUTPUT: Final = "output"
+REPORTS: Final = "reports"
+_RESULT: Final = "result.msgpack"
+# What decides about the numbers of a commit; thresholds do not.
+_MEASURING: Final = ("checks", "severity")
+
 
 def cache_folder() -> Path:
     """Return the folder, which may not exist yet. Raises StoreError if there is no home to put it in."""
@@ -55,11 +61,6 @@ def cache_folder() -> Path:
         return Path.home() / ".cache" / "ralph-tracker"
     except RuntimeError:
         raise StoreError("no home folder for the results of a replay; set XDG_CACHE_HOME") from None
-
-
-OUTPUT: Final = "output"
-REPORTS: Final = "reports"
-_RESULT: Final = "result.msgpack"
 
 
 class _Coverage(NamedTuple):
@@ -192,10 +193,6 @@ def _coverage(report: CoverageReport) -> _Coverage:
         files = report.files.items()
         by_line = {path: {at: hit for at, hit in rows.items() if isinstance(at, int)} for path, rows in files}
     return _Coverage(report.lines_covered, report.lines_total, report.percent, by_line)
-
-
-# What decides about the numbers of a commit; thresholds do not.
-_MEASURING: Final = ("checks", "severity")
 
 
 class Interrupted(Exception):  # noqa: N818  # no error: the replay was told to stop

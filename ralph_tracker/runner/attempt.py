@@ -9,8 +9,9 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.hosts.session_presence import DRIVEN
-from ralph_tracker.agents.output import Ending, Listener, RunReport
+from ralph_tracker.agents.hosts.events import DRIVEN
+from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values

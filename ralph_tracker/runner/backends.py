@@ -6,9 +6,15 @@ A price counts where an agent reports no cost: that of the configuration, else t
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.output import ModelTokens
+from ralph_tracker.agents.output.run_report import ModelTokens
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.attempt import PROMPT
+
+AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
+ANY: Final = "*"
+_TOKENS: Final = 1_000_000
+_DECIMALS: Final = 6
+_FLAGS: Final = ("--model", "-m")
 
 
 class Backend(NamedTuple):
@@ -42,13 +48,6 @@ BACKENDS: Final[Mapping[str, Backend]] = {
     "gemini": Backend(("gemini", "--yolo", "--output-format", "stream-json"), ("--prompt", PROMPT), "--resume"),
     "opencode": Backend(("opencode", "run", "--format", "json"), (PROMPT,), "--session"),
 }
-
-
-AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
-ANY: Final = "*"
-_TOKENS: Final = 1_000_000
-_DECIMALS: Final = 6
-_FLAGS: Final = ("--model", "-m")
 
 
 class Price(NamedTuple):

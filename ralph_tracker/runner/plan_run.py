@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.read_situation import known_problems
+from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.short_words import cut, nearest
 from ralph_tracker.core.alerts import Alert

@@ -22,6 +22,15 @@ SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
 _OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
 _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
+_Document = TypeVar("_Document", bound=Mapping[str, Any])
+_HEAD: Final = """\
+# The remaining tasks, in the order in which they will run.
+# Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
+# A task is known by its id, before the colon. Nothing can be added, no text can be changed.
+"""
+_BULLET: Final = re.compile(r"^[-*]\s+")
+_SKIPPED: Final = re.compile(r"^skip\s*:\s*", re.IGNORECASE)
+_UNCHANGED: Final = "nothing was changed"
 
 
 class Task(NamedTuple):
@@ -212,9 +221,6 @@ class PlanDocument(TypedDict):
     tasks: list[TaskDocument]
 
 
-_Document = TypeVar("_Document", bound=Mapping[str, Any])
-
-
 def state_to_plain(state: PlanState) -> PlanDocument:
     """Return the state as a document of plain values; what is not known is left out."""
     document: PlanDocument = {
@@ -358,16 +364,6 @@ def _count(plain: Mapping[str, Any], name: str) -> int:
 def _demand(holds: bool, otherwise: str) -> None:  # noqa: FBT001  # a condition
     if not holds:
         raise ValueError(otherwise)
-
-
-_HEAD: Final = """\
-# The remaining tasks, in the order in which they will run.
-# Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
-# A task is known by its id, before the colon. Nothing can be added, no text can be changed.
-"""
-_BULLET: Final = re.compile(r"^[-*]\s+")
-_SKIPPED: Final = re.compile(r"^skip\s*:\s*", re.IGNORECASE)
-_UNCHANGED: Final = "nothing was changed"
 
 
 class PlanAdjustment(NamedTuple):

@@ -44,6 +44,10 @@ _WORDS: Final[Mapping[str, Choice]] = {
     **dict.fromkeys(("adjust", "adjust plan", "2", "edit"), "adjust"),
     **dict.fromkeys(("abort", "3", "stop", "cancel", "quit", "q"), "abort"),
 }
+PRIOR_TASKS: Final = 5
+_FILES, _TESTS, _ALERTS, _TRIED = 30, 10, 5, 5
+_ROOM: Final = 200
+_UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class CheckpointRules(NamedTuple):
@@ -142,12 +146,6 @@ def choice_of(answer: str | None) -> Choice | None:
     if answer is None:
         return "abort"
     return _WORDS.get(" ".join(answer.strip().strip("[].!").casefold().split()))
-
-
-PRIOR_TASKS: Final = 5
-_FILES, _TESTS, _ALERTS, _TRIED = 30, 10, 5, 5
-_ROOM: Final = 200
-_UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class PriorTaskContext(NamedTuple):

@@ -46,6 +46,15 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
 )
 _NOTHING: Final = b"default-src 'none'; frame-ancestors 'none'"
+_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z")
+_LOOK_S: Final = 1.0
+_KEPT: Final = 24
+_OK: Final = 200
+_LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
+ADDRESS: Final = "127.0.0.1"
+_PATIENCE_S: Final = 1
+_YIELDING: Final = 10
+_WAITING: Final = 128
 
 
 class Guard:
@@ -113,13 +122,6 @@ def _cookies(header: str) -> dict[str, str]:
         return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
     except CookieError:
         return {}
-
-
-_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z")
-_LOOK_S: Final = 1.0
-_KEPT: Final = 24
-_OK: Final = 200
-_LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
 
 
 class Sources(NamedTuple):
@@ -349,12 +351,6 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
         exception_handlers={HTTPException: _refused, Exception: _refused},
     )
     return Guard(app, token, (f"127.0.0.1:{port}", f"localhost:{port}"))
-
-
-ADDRESS: Final = "127.0.0.1"
-_PATIENCE_S: Final = 1
-_YIELDING: Final = 10
-_WAITING: Final = 128
 
 
 def listening(port: int) -> socket.socket:

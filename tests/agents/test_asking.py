@@ -11,7 +11,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ralph_tracker.agents.claude_events import claude_ask, openai_ask
+from ralph_tracker.agents.claude_sdk import claude_ask, openai_ask
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.evaluators import LLMProgressEvaluator
 from ralph_tracker.steering.progress import ProgressInfo

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener
+from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_report import Ending
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import InputError, StoreError

@@ -243,7 +243,7 @@ class TestCosts:
     def test_a_session_of_no_loop_imports_next_to_nothing(self, root):
         found = self.modules(root, STOP)
         assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.hosts.journal"})
-        assert "ralph_tracker.agents.hosts.session_presence" in found
+        assert "ralph_tracker.agents.hosts.events" in found
 
     def test_a_tool_call_of_a_loop_imports_little(self, root):
         found = self.modules(begun(root), json.dumps({"hook_event_name": "PostToolUse", "tool_name": "x"}))

@@ -7,8 +7,7 @@ import time
 
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
 
-from ralph_tracker.agents.claude_events import claude_ask
-from ralph_tracker.agents.claude_sdk import ClaudeEvents, run_session
+from ralph_tracker.agents.claude_sdk import ClaudeEvents, claude_ask, run_session
 from ralph_tracker.steering import (
     AllAgree,
     Continuation,

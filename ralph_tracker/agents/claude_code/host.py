@@ -5,9 +5,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, grouped, said_like_claude
+from ralph_tracker.store.opening import own_file
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 DEFAULT_CAP: Final = 8
+WIGGUM: Final = ".claude/ralph-loop.local.md"
+_READ: Final = 1 << 16
 
 
 def block_cap(environment: Environment) -> int | None:
@@ -25,6 +28,28 @@ def cap_text(cap: int) -> str:
     )
 
 
+def driver(root: object, session: str) -> dict[str, object] | None:
+    """Return what to log of a loop that the ralph-wiggum plugin drives with its own Stop hook.
+
+    None if there is none, it is inactive, or it is another session's. Its iteration is None if the file has none.
+    """
+    try:
+        with open(f"{root}/{WIGGUM}", encoding="utf-8", errors="replace", opener=own_file) as file:
+            first, *lines = file.read(_READ).splitlines() or [""]
+    except OSError:
+        return None
+    keys = {}  # of the front matter
+    for line in lines if first.strip() == "---" else ():
+        if line.strip() == "---":
+            break
+        key, _, value = line.partition(":")
+        keys[key.strip()] = value.strip().strip("\"'")
+    if keys.get("active", "true") == "false" or keys.get("session_id", session) not in {"", session}:
+        return None
+    iteration = keys.get("iteration", "")
+    return {"driven_by": "ralph-wiggum", "driven_at": int(iteration) if iteration.isdecimal() else None}
+
+
 def _status_line(command: str) -> Mapping[str, Any]:
     line = command.replace(" agent hook ", " agent status-line ")
     return {"statusLine": {"type": "command", "command": line, "padding": 0}}
@@ -39,7 +64,7 @@ HOST: Final = Host(
     cap=block_cap,
     cap_text=cap_text,
     usage="ralph_tracker.agents.claude_code.transcript_usage:usage_of",
-    driver="ralph_tracker.agents.claude_code.wiggum:driver",
+    driver="ralph_tracker.agents.claude_code.host:driver",
     status_line="ralph_tracker.agents.claude_code.status_line:line",
     plugin="ralph_tracker.agents.claude_code.plugin",
     settings=Settings(

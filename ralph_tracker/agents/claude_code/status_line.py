@@ -6,10 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.claude_code.host import HOST
-from ralph_tracker.agents.hosts.events import read_event, within
-from ralph_tracker.agents.hosts.journal import note_trouble
-from ralph_tracker.agents.hosts.session_costs import CONTEXT, COSTS, context_of, contexts_of, costs_of, write_sessions
-from ralph_tracker.agents.hosts.session_presence import Presence
+from ralph_tracker.agents.hosts.events import Presence, read_event, within
+from ralph_tracker.agents.hosts.journal import (
+    CONTEXT,
+    COSTS,
+    context_of,
+    contexts_of,
+    costs_of,
+    note_trouble,
+    write_sessions,
+)
 from ralph_tracker.store.opening import own_file
 
 _MILLISECONDS: Final = 1000

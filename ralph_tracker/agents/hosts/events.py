@@ -1,23 +1,81 @@
 """Answer a host's hooks: an event on standard input, an answer in the host's form or none.
 
 After any error the exit code is 0 with no answer, since another would block the agent for a reason that it cannot fix.
-The error is logged in the loop's folder.
+The error is logged in the loop's folder. Imports are few, because this runs at every tool call of every session, most
+of which belong to no loop.
 """
 
 import json
 import os
 import time
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict
-from ralph_tracker.agents.hosts.session_presence import Presence, presence
 from ralph_tracker.errors import UntrustedError
+from ralph_tracker.store.opening import own_file
 
+WANTED = "RALPH_TRACKER_LOOP"
+DRIVEN = "RALPH_TRACKER_DRIVEN"
 READ_AT_MOST: Final = 16 << 20
 _CHUNK: Final = 1 << 16
 _CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TURN: Final = "PostToolBatch"
+
+
+class Presence(NamedTuple):
+    """The project and loop of a session.
+
+    `loop` is the folder of its running loop, None if one is wanted but not started yet. `driven` is whether
+    `ralph-tracker run` does the measuring.
+    """
+
+    root: str
+    loop: str | None
+    driven: bool = False
+
+
+def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> Presence | None:
+    """Return the project and loop of a hook's session, None if it belongs to no loop.
+
+    The first of `variables` that is set names the project, else it is `folder`, the working directory.
+    RALPH_TRACKER_LOOP=1 asks for a loop, 0 excludes a session from a running one.
+    """
+    wish = environment.get(WANTED)
+    if wish == "0":
+        return None
+    root = next((environment[name] for name in variables if environment.get(name)), folder)
+    loop = _running(root, environment)
+    if loop is None and wish != "1":
+        return None
+    return Presence(root, loop, environment.get(DRIVEN, "0") not in {"", "0"})
+
+
+def _running(root: str, environment: Mapping[str, str]) -> str | None:
+    """Return the folder of the running loop, also if state.json cannot be read, since others repair that."""
+    base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib is slower than all of this
+    name = environment.get("RALPH_LOOP_ID") or _read(base + "/current").strip()
+    if not name or "/" in name or name.startswith("."):
+        return None
+    loop = f"{base}/{name}"
+    if any(map(os.path.islink, (os.path.dirname(base), base, loop))):  # noqa: PTH120  # as above
+        return None
+    state = _read(loop + "/state.json")
+    if not state and not os.path.isdir(loop + "/iterations"):  # noqa: PTH112  # as above
+        return None
+    try:
+        status = json.loads(state)["status"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return loop
+    return loop if status == "running" else None
+
+
+def _read(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=own_file) as file:  # as above
+            return file.read()
+    except OSError:
+        return ""
 
 
 def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
@@ -67,9 +125,7 @@ def _handled(host: Host, event: Heard, where: Presence, environment: Environment
     if where.driven:
         return None
     if name == "SessionStart":
-        from ralph_tracker.agents.hosts.session_start import session_started  # noqa: PLC0415  # once per session
-
-        return session_started(event, where, environment)
+        return _session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:
         from ralph_tracker.agents.hosts.stops import stopped  # noqa: PLC0415  # it imports the measuring code
 
@@ -93,6 +149,30 @@ def _on_tool(host: Host, event: Heard, where: Presence, environment: Environment
     turn = {"hook_event_name": _TURN, "session_id": event.get("session_id")} if is_call else event
     verdict = turn_ended(turn, where.root, where.loop, environment)
     return verdict._replace(event=str(name)) if verdict is not None else None
+
+
+def _session_started(event: Heard, where: Presence, environment: Environment) -> Verdict | None:
+    """Tell the agent the status of the loop; measure the baseline if a loop is wanted and none is running.
+
+    A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
+    """
+    # Once per session, and the tracker imports the measuring code.
+    from pathlib import Path  # noqa: PLC0415
+
+    from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of  # noqa: PLC0415
+    from ralph_tracker.store.loop_status import running, summary_at  # noqa: PLC0415
+    from ralph_tracker.tracker import Tracker  # noqa: PLC0415
+
+    tracker = Tracker(Path(where.root), environment=environment)
+    if where.loop is None:
+        if event.get("source") == "compact":
+            return None
+        tracker.pre_loop(None)
+    tracker.require_loop()
+    store = tracker.store()
+    summary = running(summary_at(store.paths))
+    text = feedback(current_situation(store, summary, tracker.root), tokens_of(store))
+    return Verdict("tell", "SessionStart", text)
 
 
 def read_event(descriptor: int) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
-from ralph_tracker.agents.hosts.json_text import EditedText, unmerged
 from ralph_tracker.agents.hosts.settings_text import (
+    EditedText,
     containers,
     has_keys,
     hooks_of_ours,
@@ -18,6 +18,7 @@ from ralph_tracker.agents.hosts.settings_text import (
     is_whole,
     merged,
     settings_of,
+    unmerged,
     without_ours,
 )
 from ralph_tracker.config.regular_file import read_regular

@@ -10,7 +10,7 @@ HOSTS: Final[Mapping[str, str]] = {
     "claude-code": "ralph_tracker.agents.claude_code.host:HOST",
     "codex": "ralph_tracker.agents.codex:HOST",
     "gemini": "ralph_tracker.agents.gemini:HOST",
-    "opencode": "ralph_tracker.agents.opencode.host:HOST",
+    "opencode": "ralph_tracker.agents.opencode:HOST",
     "cursor": "ralph_tracker.agents.cursor:HOST",
     "copilot": "ralph_tracker.agents.copilot:HOST",
 }

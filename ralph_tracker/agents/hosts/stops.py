@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ralph_tracker.agents.feedback import feedback
+from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.agents.read_situation import situation_of, tokens_of
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked

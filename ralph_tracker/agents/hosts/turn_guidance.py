@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
-from ralph_tracker.agents.hosts.journal import EVENTS, note_event
-from ralph_tracker.agents.hosts.session_costs import context_of
-from ralph_tracker.agents.hosts.tool_files import end_of_tool
+from ralph_tracker.agents.hosts.journal import EVENTS, context_of, end_of_tool, note_event
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
     ComplexityRules,

@@ -15,13 +15,13 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
+from ralph_tracker.agents.output.aider import Aider
+from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
+from ralph_tracker.agents.output.codex import Codex
+from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
 from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
-from ralph_tracker.agents.output.formats.aider import Aider
-from ralph_tracker.agents.output.formats.claude_code import Amp, ClaudeCode, Cursor, QwenCode
-from ralph_tracker.agents.output.formats.codex import Codex
-from ralph_tracker.agents.output.formats.copilot import CopilotEvents, CopilotText
-from ralph_tracker.agents.output.formats.gemini import GeminiJson, GeminiStream
-from ralph_tracker.agents.output.formats.opencode import Opencode
+from ralph_tracker.agents.output.gemini import GeminiJson, GeminiStream
+from ralph_tracker.agents.output.opencode import Opencode
 from ralph_tracker.agents.output.run_report import (
     Ending,
     EventReader,

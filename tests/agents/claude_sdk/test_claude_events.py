@@ -6,7 +6,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ralph_tracker.agents.claude_events import HOOK_TIMEOUT_S, ClaudeEvents
+from ralph_tracker.agents.claude_sdk import HOOK_TIMEOUT_S, ClaudeEvents
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.callbacks import SILENCE_S
 from ralph_tracker.steering.events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of

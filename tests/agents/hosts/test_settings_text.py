@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.agents.claude_code.host import HOST
 from ralph_tracker.agents.hosts import settings_text
-from ralph_tracker.agents.hosts.json_text import places, unmerged
-from ralph_tracker.agents.hosts.settings_text import absolute, has_keys
+from ralph_tracker.agents.hosts.settings_text import absolute, has_keys, places, unmerged
 from ralph_tracker.errors import InputError
 from tests.tables import table
 

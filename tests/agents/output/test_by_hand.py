@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, RunReport
+from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.output import Ending, Listener, ModelTokens, RunReport
+from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 

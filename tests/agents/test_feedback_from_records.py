@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.feedback import TOKENS, Undone
-from ralph_tracker.agents.read_situation import (
+from ralph_tracker.agents.feedback import (
+    TOKENS,
+    Undone,
     alert_line,
     current_situation,
     score_parts,

@@ -1,4 +1,4 @@
-"""opencode: it has no hook for a stop, so that a plugin of ours holds the session; see plugin.js."""
+"""opencode: it has no hook for a stop, so that a plugin of ours holds the session; see opencode_plugin.js."""
 
 import json
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ def say(verdict: Verdict) -> Mapping[str, Any]:
 
 
 def _text(command: str) -> str:
-    template = files("ralph_tracker.agents.opencode").joinpath("plugin.js").read_text(encoding="utf-8")
+    template = files("ralph_tracker.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     return template.replace('"COMMAND"', json.dumps(command))
 
 
@@ -37,7 +37,7 @@ HOST: Final = Host(
     "opencode",
     "opencode",
     say,
-    usage="ralph_tracker.agents.opencode.host:usage_of",
+    usage="ralph_tracker.agents.opencode:usage_of",
     settings=Settings(
         project=".opencode/plugin/ralph-tracker.js",
         user=".config/opencode/plugin/ralph-tracker.js",
