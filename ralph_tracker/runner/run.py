@@ -3,11 +3,11 @@
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from threading import Event
+from queue import Empty, SimpleQueue
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
@@ -77,21 +77,22 @@ _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 class Interrupts:
     """Handling of Ctrl-C while the body runs: the first sets `asked` and calls `on_interrupt`, the second raises.
 
-    Raises KeyboardInterrupt at the second one, wherever the body is.
+    `asked` is whether the run should end after this iteration. Raises KeyboardInterrupt at the second one, wherever the
+    body is.
     """
 
     def __init__(self, on_interrupt: Callable[[], None]) -> None:
-        self._event, self._on_interrupt = Event(), on_interrupt
+        self.asked, self._on_interrupt = False, on_interrupt
+        # An Event's lock would be waited for by a handler that interrupts its own holder; this has none.
+        self._wakes: SimpleQueue[None] = SimpleQueue()
         self._before: Any = None
-
-    @property
-    def asked(self) -> bool:
-        """Return whether the run should end after this iteration."""
-        return self._event.is_set()
 
     def wait(self, seconds: float) -> bool:
         """Wait for that time or Ctrl-C; return whether the whole time has passed."""
-        return not self._event.wait(seconds)
+        if not self.asked:
+            with suppress(Empty):
+                self._wakes.get(timeout=seconds)
+        return not self.asked
 
     def __enter__(self) -> Self:
         self._before = signal.signal(signal.SIGINT, self._take)
@@ -103,9 +104,10 @@ class Interrupts:
         signal.signal(signal.SIGINT, self._before)
 
     def _take(self, _number: int, _frame: FrameType | None) -> None:
-        if self._event.is_set():
+        if self.asked:
             raise KeyboardInterrupt
-        self._event.set()
+        self.asked = True
+        self._wakes.put(None)
         self._on_interrupt()
 
 

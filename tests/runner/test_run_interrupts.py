@@ -104,6 +104,46 @@ def test_a_pause_is_ended_at_once():
     assert told == ["once"]
 
 
+@pytest.fixture
+def no_deadlock():
+    """Break a wait for a lock that never comes, with a TimeoutError."""
+
+    def late(*_):
+        raise TimeoutError("the handler waits for a lock of the wait that it interrupted")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, 5.0)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0.0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def pressed_at(number):
+    """Press Ctrl-C at a line of a pause (from 0); return what the pause returned, and whether it has so many lines."""
+    lines, before = 0, sys.gettrace()
+
+    def trace(_frame, event, _given):
+        nonlocal lines
+        if event == "line":
+            lines += 1
+            if lines == number + 1:
+                os.kill(os.getpid(), signal.SIGINT)
+        return trace
+
+    with Interrupts(lambda: None) as interrupts:
+        sys.settrace(trace)
+        try:
+            return interrupts.wait(0.0), lines > number
+        finally:
+            sys.settrace(before)
+
+
+def test_ctrl_c_at_any_line_of_a_pause_ends_it(no_deadlock):
+    results = [pressed_at(number) for number in range(20)]
+    assert sum(pressed for _, pressed in results) > 2
+    assert all(passed is not pressed for passed, pressed in results)
+
+
 def test_a_run_is_stopped_while_it_waits(project):
     def asked(run):
         run.interrupts.wait = lambda _: os.kill(os.getpid(), signal.SIGINT) or False
