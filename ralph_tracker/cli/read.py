@@ -13,7 +13,7 @@ from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
 from ralph_tracker.formats.registry import Reading, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.measure.results import as_json, is_data
 from ralph_tracker.store.trust import Trust
 

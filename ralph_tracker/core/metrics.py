@@ -13,6 +13,8 @@ from ralph_tracker.core.findings import Integrity
 PERCENT_DECIMALS: Final = 1
 SCORE_DECIMALS: Final = 4
 COMPLEXITY_DECIMALS: Final = 2
+LARGEST_VALUE: Final = 10**12  # more than any loop counts, and small enough for exact arithmetic
+LONGEST_TEST_ID: Final = 10_000
 _NOISE_DECIMALS: Final = 10
 
 

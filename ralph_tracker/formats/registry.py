@@ -21,8 +21,7 @@ from ralph_tracker.formats.diagnostics import (
     severity_of,
 )
 from ralph_tracker.formats.report import EMPTY, Kind, LintReport, Report, TypeReport, Unreadable
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Content, DamageError, ReadLimits
 
 Syntax = Literal["xml", "json", "lines", "text"]
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.formats.diagnostics import Row, Severity, code_text, overridden_severity, severity_of
-from ralph_tracker.formats.unreadable import EMPTY, Unreadable
+from ralph_tracker.formats.report_bytes import EMPTY, Unreadable
 
 __all__ = ["EMPTY", "Block", "CoverageReport", "Kind", "LintReport", "Report", "TestReport", "TypeReport", "Unreadable"]
 

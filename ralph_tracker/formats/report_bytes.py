@@ -1,4 +1,4 @@
-"""The bytes of one report, with views that several formats share: text, lines, JSON, streaming XML.
+"""The bytes of one report, with views that several formats share (text, lines, JSON, streaming XML), or Unreadable.
 
 XML is read by expat, without the features that an attacker could use.
 """
@@ -9,14 +9,13 @@ import pyexpat
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, NoReturn
-
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, DamageError, ReadLimits, Unreadable
+from typing import Any, Final, NamedTuple, NoReturn
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
 Element = tuple[str, Mapping[str, str]]
 
+EMPTY: Final = "empty"
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -31,6 +30,57 @@ _PIECE: Final = 1 << 20  # bytes
 
 # Passed to expat instead of its own guess: a byte order mark is right, whatever the declaration says.
 _EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
+_MIB: Final = 1024 * 1024
+# More tests, lines or findings than any project has: a count beyond it is an invention or an overflow.
+_MOST: Final = 100_000_000
+
+
+class Unreadable(NamedTuple):
+    """Why bytes are not a report, and where: lines and columns count from 1, None is unknown.
+
+    It means "not measured", never zero.
+    """
+
+    why: str
+    line: int | None = None
+    column: int | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether there was no content, which some tools write when they find nothing (see registry.py)."""
+        return self.why == EMPTY
+
+    def __str__(self) -> str:
+        if self.line is None:
+            return self.why
+        column = "" if self.column is None else f", column {self.column}"
+        return f"{self.why} (line {self.line}{column})"
+
+
+class ReadLimits(NamedTuple):
+    """Limits of a reader: bytes of a report, depth of its elements, bytes of one tag or comment."""
+
+    max_bytes: int = 128 * _MIB
+    max_depth: int = 256
+    max_tag: int = 4 * _MIB
+
+
+DEFAULT_LIMITS: Final = ReadLimits()
+
+
+class DamageError(Exception):
+    """Raised by readers for damaged content; registry.read turns it into an Unreadable, nothing else sees it."""
+
+    def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(why)
+        self.unreadable = Unreadable(why, line, column)
+
+
+def plausible(number: int, what: str) -> int:
+    """Return a number that only the report's own total supports. Raises DamageError if no project has so many."""
+    if not 0 <= number <= _MOST:
+        raise DamageError(f"{number} {what}, it says, which cannot be")
+    return number
 
 
 def plain(text: str) -> str:

@@ -4,8 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats.report_bytes import Content, Text, local_name
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
 
 
 class Elements:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.parsed_tests import Language, language_of
 from ralph_tracker.integrity.test_files import kind_of_file
 
 MAX_BYTES: Final = 2_000_000

@@ -8,15 +8,12 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
-from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, added_lines, one_line, read, unreadable
-from ralph_tracker.integrity.languages import Language, language_of
+from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, one_line, read, unreadable
+from ralph_tracker.integrity.evaded_tests import evaded
 from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
-from ralph_tracker.integrity.parsed_tests import SourceTest, tests_of
-from ralph_tracker.integrity.report_ids import definitions
+from ralph_tracker.integrity.parsed_tests import Language, language_of
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
-from ralph_tracker.integrity.special_cases import special_cased
 from ralph_tracker.integrity.test_files import kind_of_file
-from ralph_tracker.integrity.weakened import weakened
 
 
 class Mark(NamedTuple):
@@ -127,7 +124,7 @@ def inspect(
     findings += (each for rule in RULES for each in _matched(rule, files, green))
     findings += lowered(files)
     findings += checks_removed(files)
-    findings += _about_tests(files, {*before, *after}, green, unchanged_tests or {})
+    findings += evaded(files, {*before, *after}, green, unchanged_tests or {})
     unique = {each.key: each for each in reversed(findings)}
     order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
     # What source gained in suppressions (negative: lost); those of tests do not count.
@@ -178,39 +175,3 @@ def _became_unreadable(change: FileChange, reason: str) -> Iterator[Finding]:
     if kind_of_file(change.path) is not None or _DECIDES.search(change.path):
         message = f"The file {reason} and cannot be checked any more; make it readable again."
         yield Finding("U", Severity.HIGH, message, change.path, about="unread")
-
-
-def _about_tests(
-    files: Iterable[ChangedFile], ids: Iterable[str], green: tuple[str, ...], unchanged_tests: Mapping[str, str]
-) -> Iterator[Finding]:
-    """Yield findings from comparing tests: weaker forms (W), and source with special cases for them (R4)."""
-    files = tuple(files)
-    may_answer = bool(green) and any(file.is_source for file in files)
-    found: list[SourceTest] = []
-    notes: list[Finding] = []
-    for file in files:
-        if file.language is None or file.is_gone or (file.is_new and not may_answer):
-            continue
-        tests = tests_of(file.path, file.new.text)
-        found += tests
-        if tests and not file.is_new:
-            notes += weakened(file, tests_of(file.path, file.old.text), tests)
-    if notes:
-        of_test = _ids_of(ids, found)
-        yield from (note._replace(tests=of_test.get((note.file, note.test or ""), ())) for note in notes)
-    if may_answer:
-        found += (test for path, text in unchanged_tests.items() for test in tests_of(path, text))
-        of_test = _ids_of(green, found)
-        wanted = [(test, of_test[test.path, test.name]) for test in found if (test.path, test.name) in of_test]
-        if wanted:
-            yield from special_cased(files, added_lines(files), wanted)
-
-
-def _ids_of(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Return the report ids of tests by path and name."""
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for test_id, defined in definitions(ids, tests).items():
-        for test in defined:
-            key = (test.path, test.name)
-            found[key] = (*found.get(key, ()), test_id)
-    return found

@@ -1,4 +1,4 @@
-"""Find the tests in a source file: one tree-sitter query per language, one engine for all."""
+"""Find the tests in a source file, by its language: one tree-sitter query per language, one engine for all."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,11 +6,28 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ralph_tracker.integrity.languages import Language, language_of
-
 if TYPE_CHECKING:
     import tree_sitter
     from tree_sitter import Node
+from typing import Literal
+
+Language = Literal["python", "javascript", "typescript", "tsx", "go", "rust", "java"]
+_BY_SUFFIX: Final[Mapping[str, Language]] = {
+    ".py": "python",
+    ".pyi": "python",
+    ".js": "javascript",
+    ".jsx": "javascript",
+    ".mjs": "javascript",
+    ".cjs": "javascript",
+    ".ts": "typescript",
+    ".mts": "typescript",
+    ".cts": "typescript",
+    ".tsx": "tsx",
+    ".go": "go",
+    ".rs": "rust",
+    ".java": "java",
+}
+
 
 # The package of a grammar and the function that returns it.
 _GRAMMARS: Final[Mapping[Language, tuple[str, str]]] = {
@@ -112,6 +129,12 @@ _STRINGS: Final = frozenset({"string", "template_string"})
 _ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _LAST_CODE_POINT: Final = 0x10FFFF
+
+
+def language_of(path: str) -> Language | None:
+    """Return the language of a file, None if it is not supported."""
+    stem, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    return _BY_SUFFIX.get(dot + suffix.lower()) if stem else None
 
 
 class Syntax(NamedTuple):

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.languages import language_of
-from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
+from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest, language_of
 
 Parts = tuple[str, ...]
 

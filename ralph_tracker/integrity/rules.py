@@ -11,7 +11,7 @@ from typing import Final
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.changes import ChangedFile
-from ralph_tracker.integrity.languages import Language
+from ralph_tracker.integrity.parsed_tests import Language
 
 HIGH: Final = Severity.HIGH
 _PYTHON: Final = frozenset[Language]({"python"})
@@ -407,7 +407,7 @@ _ALWAYS_EQUAL: Final = (
     ),
 )
 
-# ── R4: the source reads what belongs to the tests (special cases: special_cases.py) ──────────────────────────────────
+# ── R4: the source reads what belongs to the tests (special cases: evaded_tests.py) ──────────────────────────────────
 _TEST_DATA: Final = r"""["'`](?:[^"'`\n]*[/\\])?(?:(?:tests?|__tests__|__snapshots__|testdata|spec)[/\\][^"'`\n]*|(?:test_\w+\.py|[\w.-]+_test\.(?:py|go|rs)|[\w.-]+\.(?:test|spec)\.[jt]sx?|[\w.-]+\.(?:snap|golden)))["'`]"""
 _READS_TESTS: Final = (
     Rule(

@@ -10,8 +10,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from functools import cached_property, partial
 from typing import Final
 
-from ralph_tracker.integrity.languages import language_of
-from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
+from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest, language_of
 from ralph_tracker.integrity.report_ids import Parts, definitions, split_id
 
 _STRING: Final = (

@@ -13,7 +13,7 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks, without_ours
-from ralph_tracker.measure.lent_environments import link_environments
+from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.results import measured_kind, read_results
 from ralph_tracker.measure.scratch import scratch_folder

@@ -17,7 +17,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.listed_diagnostics import FILE as FINDINGS
 from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics, listed, listed_document

@@ -11,8 +11,7 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
-from ralph_tracker.integrity.languages import language_of
-from ralph_tracker.integrity.parsed_tests import tests_of
+from ralph_tracker.integrity.parsed_tests import language_of, tests_of
 from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,

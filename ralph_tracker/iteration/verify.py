@@ -10,7 +10,7 @@ from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, Scra
 from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
-from ralph_tracker.measure.lent_environments import link_environments
+from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader

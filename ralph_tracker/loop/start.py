@@ -23,7 +23,7 @@ from ralph_tracker.iteration.measure import (
 )
 from ralph_tracker.iteration.record import judged, record_iteration, recovered
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
-from ralph_tracker.measure.environment import environment_facts
+from ralph_tracker.measure.environments import environment_facts
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document

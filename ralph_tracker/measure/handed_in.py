@@ -2,7 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
@@ -10,36 +12,62 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Metrics, TestResults, Usage
-from ralph_tracker.errors import InputError
-from ralph_tracker.measure.handed_in_fast_path import (
-    OUTCOMES,
-    Cases,
-    NotPlainError,
-    Values,
-    plain_metrics,
-    plain_usage,
+from ralph_tracker.core.metrics import (
+    FAILED,
+    LARGEST_VALUE,
+    LONGEST_TEST_ID,
+    METRICS,
+    PASSED,
+    SECTIONS,
+    SKIPPED,
+    Metrics,
+    MetricSpec,
+    TestResults,
+    Usage,
+    Value,
 )
+from ralph_tracker.errors import InputError
 
 PASS_RATE_TOLERANCE: Final = 0.1
 _ROUNDING_SLACK: Final = 1e-9
+_COUNT: Final = "test_count"
+_PARTS: Final[Mapping[str, str]] = {"tests_passed": PASSED, "tests_failed": FAILED, "tests_skipped": SKIPPED}
+OUTCOMES: Final[Mapping[str, str]] = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "failed",
+    "skipped": "skipped",
+    "xfailed": "skipped",
+    "xpassed": "passed",
+}
+_STATUSES: Final = ("success", "failure")
+_KEYS: Final = ("id", "outcome")
+_SIZES: Final = frozenset({len(_KEYS), len(_KEYS) + 1})  # without a duration or with it
+
+Reader = Callable[[Any], Value]
+Values = dict[str, Any]  # by name, None if not measured
 
 
-def contradiction(given: Metrics) -> str | None:
-    """Return which counts contradict each other, None if none do."""
-    passed, failed, count = given.tests_passed, given.tests_failed, given.test_count
-    covered, total = given.coverage_lines_covered, given.coverage_lines_total
-    if covered is not None and total is not None and covered > total:
-        return f"testing: coverage_lines_covered {covered} > coverage_lines_total {total}"
-    parts = (passed, failed, given.tests_skipped)
-    counted = sum(part or 0 for part in parts)
-    if count is not None and (counted > count or (None not in parts and counted != count)):
-        return f"testing: passed + failed + skipped is {counted}, but test_count is {count}"
-    if given.pass_rate is not None and passed is not None and failed is not None and passed + failed:
-        derived = passed / (passed + failed) * 100
-        if abs(given.pass_rate - derived) > PASS_RATE_TOLERANCE + _ROUNDING_SLACK:
-            return f"testing: pass_rate is {given.pass_rate:g}, but {passed} of {passed + failed} is {derived:.1f}"
-    return None
+class NotPlainError(ValueError):
+    """Raised if the input may be invalid, so that the validator has to check it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The tests as handed in, by columns; seconds by id, if known."""
+
+    ids: list[str]
+    words: list[str]
+    durations: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The input: each metric by name, the given score, and the tests if there are names."""
+
+    values: Values
+    quality_score: float | None
+    cases: Cases | None
 
 
 class GivenMeasurement(NamedTuple):
@@ -66,8 +94,6 @@ def read_metrics(source: Mapping[str, Any] | str | Path) -> GivenMeasurement:
     try:
         given = plain_metrics(raw)
     except NotPlainError:
-        from ralph_tracker.measure.handed_in_models import validated_metrics  # noqa: PLC0415  # pydantic, only for invalid input
-
         given = validated_metrics(raw, name)
     try:
         named = NamedTests(given.values, None) if given.cases is None else beside_counts(given.values, given.cases)
@@ -86,9 +112,18 @@ def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
     try:
         return Usage(**plain_usage(raw))
     except NotPlainError:
-        from ralph_tracker.measure.handed_in_models import validated_usage  # noqa: PLC0415  as above
+        from ralph_tracker.measure.handed_in_models import GivenUsage, validated  # noqa: PLC0415  # pydantic, only for invalid input
 
-        return Usage(**validated_usage(raw, name))
+        return Usage(**validated(raw, name, GivenUsage).model_dump())
+
+
+def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
+    """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source."""
+    from ralph_tracker.measure.handed_in_models import GivenMetrics, validated  # noqa: PLC0415  # as above
+
+    given = dict(validated(raw, name, GivenMetrics))
+    values = {metric: value for section in SECTIONS for metric, value in given[section]}
+    return Given(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
 
 
 def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
@@ -135,10 +170,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _no_constant(word: str) -> NoReturn:
     msg = f"{word} is no number; leave out what was not measured"
     raise ValueError(msg)
-
-
-_COUNT: Final = "test_count"
-_PARTS: Final[Mapping[str, str]] = {"tests_passed": PASSED, "tests_failed": FAILED, "tests_skipped": SKIPPED}
 
 
 class NamedTests(NamedTuple):
@@ -190,3 +221,123 @@ def _results(cases: Cases) -> TestResults:
         runs = zip(cases.ids, cases.words, strict=True)
         flaky = {test for test, word in runs if OUTCOMES[word] != outcomes[test]}
     return TestResults(outcomes, cases.durations, frozenset(flaky))
+
+
+def contradiction(given: Metrics) -> str | None:
+    """Return which counts contradict each other, None if none do."""
+    passed, failed, count = given.tests_passed, given.tests_failed, given.test_count
+    covered, total = given.coverage_lines_covered, given.coverage_lines_total
+    if covered is not None and total is not None and covered > total:
+        return f"testing: coverage_lines_covered {covered} > coverage_lines_total {total}"
+    parts = (passed, failed, given.tests_skipped)
+    counted = sum(part or 0 for part in parts)
+    if count is not None and (counted > count or (None not in parts and counted != count)):
+        return f"testing: passed + failed + skipped is {counted}, but test_count is {count}"
+    if given.pass_rate is not None and passed is not None and failed is not None and passed + failed:
+        derived = passed / (passed + failed) * 100
+        if abs(given.pass_rate - derived) > PASS_RATE_TOLERANCE + _ROUNDING_SLACK:
+            return f"testing: pass_rate is {given.pass_rate:g}, but {passed} of {passed + failed} is {derived:.1f}"
+    return None
+
+
+# What is valid as it is needs no validator: importing that costs more than everything else in a hook, and it makes an
+# object of each of 100,000 tests, which are processed here by columns.
+
+
+def cases_of(tests: Sequence[Mapping[str, Any]]) -> Cases:
+    """Return the columns of a list of tests. Raises KeyError for a test without an id or outcome."""
+    timed = [test for test in tests if "duration" in test]
+    return Cases(
+        ids=list(map(itemgetter(_KEYS[0]), tests)),
+        words=list(map(itemgetter(_KEYS[1]), tests)),
+        durations={test["id"]: float(test["duration"]) for test in timed if test["duration"] is not None},
+    )
+
+
+def plain_metrics(raw: Mapping[str, Any]) -> Given:
+    """Return metrics that are valid. Raises NotPlainError if that is not certain."""
+    if not raw.keys() <= _TOP:
+        raise NotPlainError
+    values: Values = {}
+    for section in SECTIONS:
+        values |= _read(raw.get(section, {}), _METRICS[section])
+    score = raw.get("quality_score")
+    tests = raw.get("tests")
+    return Given(values, None if score is None else _share(score), None if tests is None else _plain_cases(tests))
+
+
+def plain_usage(raw: Mapping[str, Any]) -> Values:
+    """Return usage that is valid. Raises NotPlainError if that is not certain."""
+    return _read(raw, _USAGE)
+
+
+def _read(raw: Any, readers: Mapping[str, Reader]) -> Values:  # noqa: ANN401  # any input
+    if type(raw) is not dict or not raw.keys() <= readers.keys():
+        raise NotPlainError
+    return {name: None if raw.get(name) is None else read(raw[name]) for name, read in readers.items()}
+
+
+def _count(value: Any) -> int:  # noqa: ANN401  # as above
+    if type(value) is not int or not 0 <= value <= LARGEST_VALUE:
+        raise NotPlainError
+    return value
+
+
+def _up_to(most: float) -> Callable[[Any], float]:
+    def read(value: Any) -> float:  # noqa: ANN401  # as above
+        if type(value) not in (int, float) or not 0 <= value <= most:  # also refuses NaN
+            raise NotPlainError
+        return float(value)
+
+    return read
+
+
+def _status(value: Any) -> str:  # noqa: ANN401  # as above
+    if type(value) is not str or value not in _STATUSES:
+        raise NotPlainError
+    return value
+
+
+def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
+    if type(tests) is not list or not {dict}.issuperset(map(type, tests)):
+        raise NotPlainError
+    try:
+        # Each test has an id, an outcome and at most a duration.
+        sizes = set(map(len, tests))
+        if not sizes <= _SIZES:
+            raise NotPlainError
+        if len(sizes) > 1 or sizes == {max(_SIZES)}:
+            for took in [test["duration"] for test in tests if len(test) > len(_KEYS)]:
+                _ = took is None or _amount(took)
+        cases = cases_of(tests)
+        plain = {str}.issuperset(map(type, cases.ids)) and OUTCOMES.keys() >= set(cases.words)
+        "".join(cases.ids).encode()
+    except (KeyError, TypeError, UnicodeEncodeError):  # a missing key, no text, or a lone surrogate
+        raise NotPlainError from None
+    if not plain or not all(cases.ids) or max(map(len, cases.ids), default=0) > LONGEST_TEST_ID:
+        raise NotPlainError
+    return cases
+
+
+_share, _amount = _up_to(1), _up_to(LARGEST_VALUE)
+
+
+def _reader(spec: MetricSpec) -> Reader:
+    if not spec.numeric:
+        return _status
+    if not spec.decimals:
+        return _count
+    return _up_to(100) if spec.unit == "%" else _amount
+
+
+_METRICS: Final[Mapping[str, Mapping[str, Reader]]] = {
+    section: {spec.name: _reader(spec) for spec in METRICS if spec.section == section} for section in SECTIONS
+}
+_USAGE: Final[Mapping[str, Reader]] = {
+    "cost_usd": _amount,
+    "input_tokens": _count,
+    "output_tokens": _count,
+    "turns": _count,
+    "duration_s": _amount,
+}
+_TOP: Final = frozenset({*SECTIONS, "quality_score", "tests"})

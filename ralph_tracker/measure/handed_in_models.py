@@ -15,14 +15,21 @@ from typing_extensions import TypedDict
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import without_surrogates
-from ralph_tracker.core.metrics import METRICS, SECTIONS, BuildStatus, MetricSpec, Section
+from ralph_tracker.core.metrics import (
+    LARGEST_VALUE,
+    LONGEST_TEST_ID,
+    METRICS,
+    SECTIONS,
+    BuildStatus,
+    MetricSpec,
+    Section,
+)
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.handed_in_fast_path import LONGEST_ID, MOST, Given, Values, cases_of
 
-Count = Annotated[int, Field(ge=0, le=MOST, strict=True)]
+Count = Annotated[int, Field(ge=0, le=LARGEST_VALUE, strict=True)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=True)]
 Model = TypeVar("Model", bound=BaseModel)
-Amount = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False, strict=True)]
+Amount = Annotated[float, Field(ge=0, le=LARGEST_VALUE, allow_inf_nan=False, strict=True)]
 
 
 class _Given(BaseModel):
@@ -51,7 +58,7 @@ class GivenTest(TypedDict):
     """One test by name; a plain mapping, because there may be 100,000 of them."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's way to forbid extra keys
-    id: Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+    id: Annotated[str, Field(min_length=1, max_length=LONGEST_TEST_ID)]
     outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
     duration: NotRequired[Amount | None]
 
@@ -77,23 +84,11 @@ class GivenUsage(_Given):
     duration_s: Amount | None = None
 
 
-def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
-    """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source.
+def validated(raw: Mapping[str, Any], name: str, model: type[Model]) -> Model:
+    """Return the validated input. Raises InputError, in one line, for invalid one; `name` is its source.
 
     A lone surrogate, which JSON may hold but text may not, is shown by its number.
     """
-    given = dict(_validated(raw, name, GivenMetrics))
-    values = {metric: value for section in SECTIONS for metric, value in given[section]}
-    return Given(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
-
-
-def validated_usage(raw: Mapping[str, Any], name: str) -> Values:
-    """Return validated usage. Raises InputError as `validated_metrics` does."""
-    values: Values = _validated(raw, name, GivenUsage).model_dump()
-    return values
-
-
-def _validated(raw: Mapping[str, Any], name: str, model: type[Model]) -> Model:
     try:
         try:
             return model.model_validate(raw)

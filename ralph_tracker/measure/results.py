@@ -19,7 +19,7 @@ from ralph_tracker.formats.diagnostics import Diagnostic, Severity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, add_tests
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS, Unreadable
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.secrets import masked
@@ -437,7 +437,7 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
 
 def _ending(result: CheckResult) -> str:
     """Return how a command ended, with its explanation if it printed one."""
-    from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands succeed
+    from ralph_tracker.measure.commands import last_words  # noqa: PLC0415  # most commands succeed
 
     said = last_words(result.stdout, result.stderr)
     how = result.finished.summary.partition(" after ")[0]  # times would make the same failure another one
@@ -448,7 +448,7 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
     absent, name = found.missing is Missing.ABSENT, result.check.name
     if (absent or report.empty) and _failed(result) and result.check.held_back is None:
-        from ralph_tracker.measure.failure_reason import last_words  # noqa: PLC0415  # most commands leave their reports
+        from ralph_tracker.measure.commands import last_words  # noqa: PLC0415  # most commands leave their reports
 
         said = last_words(result.stdout, result.stderr)
     how, reason = result.finished.summary, f"; {said}" if said else ""

@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.environment import portable_tools
+from ralph_tracker.measure.environments import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, Home
 from ralph_tracker.replay.history import Commit, History

@@ -34,9 +34,8 @@ from ralph_tracker.measure.checks import (
     run_checks,
     without_ours,
 )
-from ralph_tracker.measure.environment import tool_versions
+from ralph_tracker.measure.environments import link_environments, tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.lent_environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results

@@ -27,7 +27,7 @@ from ralph_tracker.iteration.record import follow, recovered
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
-from ralph_tracker.measure.environment import tool_versions
+from ralph_tracker.measure.environments import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, SetUpError
 from ralph_tracker.replay.cluster import Cluster

@@ -21,8 +21,7 @@ from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
-from ralph_tracker.measure.commands import command_of, is_there
-from ralph_tracker.measure.failure_reason import last_words
+from ralph_tracker.measure.commands import command_of, is_there, last_words
 from ralph_tracker.measure.results import measured_kind
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen

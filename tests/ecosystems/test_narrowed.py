@@ -12,7 +12,7 @@ import pytest
 from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.report import TestReport
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
-from ralph_tracker.measure.lent_environments import link_environments
+from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 
 from . import sources

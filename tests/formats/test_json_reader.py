@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.formats.json_reader import damage_at, decode
 from ralph_tracker.formats.report import Unreadable
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from tests.tables import table
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, observe, tree_notes
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.store.iteration_files import IterationFiles

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
-from ralph_tracker.formats.unreadable import DEFAULT_LIMITS
+from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import Finished

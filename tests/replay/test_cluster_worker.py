@@ -10,7 +10,7 @@ import pytest
 
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import configured_checks
-from ralph_tracker.measure.environment import portable_tools
+from ralph_tracker.measure.environments import portable_tools
 from ralph_tracker.replay.checkouts import Checkouts, Environments
 from ralph_tracker.replay.cluster import Order, bundle_of, measure_order
 from ralph_tracker.replay.history import Choice, History

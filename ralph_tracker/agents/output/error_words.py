@@ -9,8 +9,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome
 from ralph_tracker.agents.output.values import one_line, plain
-from ralph_tracker.formats.report_bytes import parse_json
-from ralph_tracker.formats.unreadable import Unreadable
+from ralph_tracker.formats.report_bytes import Unreadable, parse_json
 
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _UNIT: Final = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"

@@ -6,8 +6,7 @@ from typing import Final
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import CoverageReport, share
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.xml_reader import Elements
 
 _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only

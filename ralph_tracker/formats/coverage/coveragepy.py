@@ -7,8 +7,7 @@ from typing import Final, NoReturn
 
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import CoverageReport, counted, share
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, DamageError, plausible
 
 _KEYS: Final = frozenset({"meta", "files", "totals"})
 _STATED: Final = "percent_covered"

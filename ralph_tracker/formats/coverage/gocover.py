@@ -5,8 +5,7 @@ from typing import Final
 
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import Block, CoverageReport
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, DamageError, plausible
 
 _MODE: Final = re.compile(r"mode: (?:set|count|atomic|regonly)\s*$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"(.+):(\d+\.\d+,\d+\.\d+) (\d{1,9}) (\d+)\s*", re.ASCII)

@@ -11,8 +11,7 @@ from msgspec import Meta, Struct, field
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 
 _OF_FILE: Final = frozenset({"statementMap", "s"})
 _TOTAL: Final = "total"

@@ -5,8 +5,7 @@ from typing import Final
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import CoverageReport, counted
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 
 _BEGIN: Final = "SF:"
 _END: Final = "end_of_record"

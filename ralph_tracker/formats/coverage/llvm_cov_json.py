@@ -7,8 +7,7 @@ from msgspec import Meta, Struct
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.json_reader import decode
 from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 
 _KEYS: Final = frozenset({"data", "type", "version"})
 _TYPE: Final = "llvm.coverage.json.export"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import Block, CoverageReport, Files
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.xml_reader import Elements
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.formats.report import CoverageReport, Files, counted, share
-from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.report_bytes import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
 _MAX_DIGITS: Final = 18

@@ -11,8 +11,7 @@ from typing import Any, Final
 from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, code_text, severity_of
 from ralph_tracker.formats.json_reader import Object, first_objects, objects
 from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError
 
 _MESSAGE, _FINISHED = "compiler-message", "build-finished"
 _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-executed", _FINISHED})

@@ -7,8 +7,7 @@ from typing import Final
 
 from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
 from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content, plain
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
 _ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)

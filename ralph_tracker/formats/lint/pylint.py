@@ -14,8 +14,7 @@ import msgspec
 from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
 from ralph_tracker.formats.json_reader import damage_at, decode
 from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content, plain
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain
 
 _KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
 _KEYS_2: Final = frozenset({"messages", "statistics"})

@@ -10,9 +10,8 @@ from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report import KEPT, Counts, Declared, TestReport, both
-from ralph_tracker.formats.report_bytes import plain
+from ralph_tracker.formats.report_bytes import plain, plausible
 from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.unreadable import plausible
 
 LINES: Final = 12
 CHARACTERS: Final = 600

@@ -9,10 +9,9 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
-from ralph_tracker.formats.unreadable import DamageError
 
 _LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}

@@ -12,10 +12,9 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import TestReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import Cases
-from ralph_tracker.formats.unreadable import DamageError
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}

@@ -17,10 +17,9 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, Text, local_name
+from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import first_count, impossible, message, unlike, why_not_loaded
-from ralph_tracker.formats.unreadable import DamageError
 from ralph_tracker.formats.xml_reader import count
 
 

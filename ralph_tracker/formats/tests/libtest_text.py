@@ -10,10 +10,9 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
-from ralph_tracker.formats.report_bytes import Content, plain
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases
-from ralph_tracker.formats.unreadable import DamageError
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")

@@ -10,10 +10,9 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.tests import identity
 from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction, first_count, seconds
-from ralph_tracker.formats.unreadable import DamageError
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})

@@ -12,8 +12,7 @@ from typing import Final
 from ralph_tracker.formats.diagnostics import Row, by_line
 from ralph_tracker.formats.json_reader import Object, first_objects, objects
 from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content, plain
-from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible
 
 _KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
 _ROW: Final = re.compile(

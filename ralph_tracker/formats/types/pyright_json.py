@@ -9,8 +9,7 @@ import msgspec
 from ralph_tracker.formats.diagnostics import Row, inside
 from ralph_tracker.formats.json_reader import damage_at, decode
 from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.unreadable import plausible
+from ralph_tracker.formats.report_bytes import Content, plausible
 
 _KEYS: Final = frozenset({"generalDiagnostics", "summary"})
 _Count = Annotated[int, msgspec.Meta(ge=0)]

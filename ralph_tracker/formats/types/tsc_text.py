@@ -7,8 +7,7 @@ from typing import Final
 
 from ralph_tracker.formats.diagnostics import Row, by_line
 from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content, plain
-from ralph_tracker.formats.unreadable import DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible
 
 _FINDING: Final = re.compile(
     r"^(?:(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) )?"

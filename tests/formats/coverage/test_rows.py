@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import Block, CoverageReport, counted
-from ralph_tracker.formats.unreadable import DamageError
+from ralph_tracker.formats.report_bytes import DamageError
 from tests.tables import table
 
 FILES = st.dictionaries(

@@ -3,7 +3,7 @@
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.unreadable import ReadLimits
+from ralph_tracker.formats.report_bytes import ReadLimits
 from tests.tables import table
 
 
