@@ -10,8 +10,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id, contradiction, file_name
 
 _LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
@@ -68,7 +67,7 @@ class _Run:
         elif isinstance(event.get(kind.removesuffix("Start")), dict):
             part = event[kind.removesuffix("Start")]
             if kind == "suite":
-                self._suites[number(part, "id")] = identity.file(text(part, "path"), self._folders)
+                self._suites[number(part, "id")] = file_name(text(part, "path"), self._folders)
             elif kind == "group" and part.get("parentID") is None:
                 self._expected += number(part, "testCount") or 0
             elif kind == "testStart":
@@ -81,7 +80,7 @@ class _Run:
         cases, unfinished = Cases(), 0
         for number_, test in self._tests.items():
             end = self._ends.get(number_)
-            case = identity.of(self._suites.get(number(test, "suiteID"), ""), text(test, "name"))
+            case = case_id(self._suites.get(number(test, "suiteID"), ""), text(test, "name"))
             if end is None:
                 unfinished += 1
                 cases.add(case, ERROR, said=self._errors.get(number_))

@@ -13,8 +13,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import Cases
+from ralph_tracker.formats.tests.cases import Cases, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
@@ -126,21 +125,21 @@ class _Run:
             if outcome in (None, FAILED):
                 bad.add(key[0])
             if outcome is None:
-                cases.add_broken(identity.of(*key), self._message(key))
+                cases.add_broken(case_id(*key), self._message(key))
                 continue
             again = key in self._again
             flaky = again and {PASSED, FAILED} <= self._runs[key]
             said = self._message(key)
-            cases.add(identity.of(*key), outcome, self._seconds.get(key), rerun=again, flaky=flaky, said=said)
+            cases.add(case_id(*key), outcome, self._seconds.get(key), rerun=again, flaky=flaky, said=said)
         failed = [package for package, end in self._packages.items() if end == FAILED]
         for package in failed:
             if package not in bad:
-                cases.add_broken(identity.of(package, "(package)"), self._of_build(package))
+                cases.add_broken(case_id(package, "(package)"), self._of_build(package))
             if package in self._build_of:
                 cases.add_not_loaded(package, self._of_build(package) or "the package does not build")
         for path in self._broken_builds if not failed else ():
             said = "".join(self._build_output.get(path, ()))
-            cases.add_broken(identity.of(path, "(build)"), said)
+            cases.add_broken(case_id(path, "(build)"), said)
             cases.add_not_loaded(path.partition(" ")[0], said)
         return cases.report(skipped_lines=self._skipped_lines)
 

@@ -12,8 +12,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases, contradiction
+from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id, contradiction, file_name
 
 _KEYS: Final = frozenset({"numTotalTests", "testResults"})
 _OUTCOMES: Final = {
@@ -64,7 +63,7 @@ def read(content: Content) -> TestReport:
         raise DamageError("the run was interrupted, tests are missing")
     cases, broken = Cases(), []
     # The report lists files in the order in which they finished, which varies.
-    files = ((identity.file(each.name, content.folders), each) for each in report.test_results)
+    files = ((file_name(each.name, content.folders), each) for each in report.test_results)
     for file, result in sorted(files, key=lambda each: (each[0], each[1].name)):
         for test in result.assertion_results:
             name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
@@ -72,13 +71,13 @@ def read(content: Content) -> TestReport:
             outcome = _OUTCOMES[test.status]
             flaky = outcome == PASSED and (again or bool(test.failure_messages))
             seconds = None if test.duration is None else test.duration / 1000
-            cases.add(identity.of(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
+            cases.add(case_id(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
         if result.status == "failed" and not result.assertion_results:
             broken.append((file, result.message if isinstance(result.message, str) else ""))
     declared = Declared(tests=report.num_total_tests, failures=report.num_failed_tests)
     wrong = contradiction(declared, cases)
     for file, said in broken:
-        cases.add(identity.of(file, "(test file)"), ERROR, said=_without_banner(said))
+        cases.add(case_id(file, "(test file)"), ERROR, said=_without_banner(said))
         cases.add_not_loaded(file, _without_banner(said))
     if report.success is False and not cases.failed:
         cases.add(WHOLE_RUN, ERROR)

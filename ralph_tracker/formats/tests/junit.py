@@ -7,7 +7,7 @@ unless its attribute `status` or `result` says otherwise.
 Reruns: Surefire and similar tools put `flakyFailure`, `rerunFailure` … into the case, whose other children give the
 last outcome. pytest writes the case again for each rerun, without the failure of earlier runs, and again for an error
 in tear-down that follows a failure: in its files the same id is the same case. In other files the same id is another
-test (identity.py), so that no failure is hidden by a test of the same name.
+test (cases.py), so that no failure is hidden by a test of the same name.
 """
 
 import math
@@ -18,8 +18,19 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import first_count, impossible, message, unlike, why_not_loaded
+from ralph_tracker.formats.tests.cases import (
+    ADDRESS,
+    UNNAMED,
+    Ordinals,
+    file_name,
+    first_count,
+    id_prefix,
+    impossible,
+    message,
+    steady,
+    unlike,
+    why_not_loaded,
+)
 from ralph_tracker.formats.xml_reader import count
 
 
@@ -172,7 +183,7 @@ class _Prefixes(dict[str, str]):
         self._suites = suites
 
     def __missing__(self, owner: str) -> str:
-        found = self[owner] = identity.prefix(self._suites, owner)
+        found = self[owner] = id_prefix(self._suites, owner)
         return found
 
 
@@ -230,7 +241,7 @@ class _Reader:
         self._flaky: set[str] = set()
         self._steadied: dict[str, str] = {}
         self._seconds = _Seconds()
-        self._ordinals = identity.Ordinals()
+        self._ordinals = Ordinals()
         self._totals = Totals()
         self._by_pytest = False
         self._messages: dict[str, str] = {}
@@ -306,8 +317,8 @@ class _Reader:
     def _close_case(self, attributes: dict[str, str], verdict: _Verdict | None) -> None:
         suite = self._suites[-1]
         case = suite.prefixes[attributes.get("classname") or attributes.get("class", "")]
-        case += attributes.get("name") or identity.UNNAMED
-        if identity.ADDRESS in case:
+        case += attributes.get("name") or UNNAMED
+        if ADDRESS in case:
             case = self._steady(case)
         rank = verdict.rank if verdict else _PASSED
         if rank == _PASSED and ("status" in attributes or "result" in attributes):
@@ -348,7 +359,7 @@ class _Reader:
         """Remove addresses: cases that differ only in these stay separate, repeated ones stay one."""
         found = self._steadied.get(case)
         if found is None:
-            found = identity.steady(case)
+            found = steady(case)
             if found in self._outcomes:
                 found = self._ordinals.next(found, self._outcomes)
             self._steadied[case] = found
@@ -383,7 +394,7 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     if owner.startswith(_UNITTEST_LOADING):
         return f"{name.replace('.', '/')}.py"
     if owner == _JEST_LOADING or (owner == name and _SCRIPT.search(name)):
-        return identity.file(name)
+        return file_name(name)
     if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
         return owner
     return None

@@ -11,8 +11,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, Cases
+from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")
@@ -102,7 +101,7 @@ class _Run:
         if (named[PASSED], named[FAILED], named[SKIPPED]) == (counts.passed, counts.failed, counts.skipped):
             for name, outcome in self._tests:
                 said = "\n".join(self._messages.get(name, ())) if outcome == FAILED else None
-                self._cases.add(identity.of(self._binary, name), outcome, said=said)
+                self._cases.add(case_id(self._binary, name), outcome, said=said)
         else:
             self._unnamed += counts
         self._results += 1

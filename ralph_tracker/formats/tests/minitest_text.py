@@ -10,7 +10,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases
+from ralph_tracker.formats.tests.cases import ERROR, Cases
 
 _SUMMARY: Final = re.compile(
     r"^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors, (\d{1,9}) skips",

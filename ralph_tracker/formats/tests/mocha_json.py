@@ -12,8 +12,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction
+from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, file_name
 
 _KEYS: Final = frozenset({"stats", "tests", "pending", "failures", "passes"})
 
@@ -79,4 +78,4 @@ def read(content: Content) -> TestReport:
 
 
 def _id(key: tuple[str, str], content: Content) -> str:
-    return identity.of(identity.file(key[0], content.folders), key[1])
+    return case_id(file_name(key[0], content.folders), key[1])

@@ -11,8 +11,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction, first_count, seconds
+from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, first_count, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})
@@ -94,7 +93,7 @@ class _Reader(Elements):
             spent = seconds(case.get("duration", case.get("time")))
             # In version 2 the name may be the method alone, to which the suite is added.
             around = self._suites[-1].get("name", "") if self._suites else ""
-            full = case.get("fullname") or identity.of(around, case.get("name", ""))
+            full = case.get("fullname") or case_id(around, case.get("name", ""))
             self._cases.add(full, outcome, spent, said=self._message)
 
     def report(self) -> TestReport:

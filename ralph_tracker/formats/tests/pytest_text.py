@@ -10,7 +10,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases
+from ralph_tracker.formats.tests.cases import ERROR, Cases
 
 _WORD: Final = (
     r"(?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"

@@ -9,8 +9,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction
+from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, file_name
 
 _KEYS: Final = frozenset({"examples", "summary", "summary_line"})
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
@@ -56,7 +55,7 @@ def read(content: Content) -> TestReport:
     report = decode(content, _Report, "RSpec")
     cases = Cases()
     for example in report.examples:
-        case = identity.of(identity.file(example.file_path), example.full_description)
+        case = case_id(file_name(example.file_path), example.full_description)
         cases.add(case, _OUTCOMES[example.status], example.run_time, said=example.said)
     said = report.summary
     declared = Declared(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
@@ -69,7 +68,7 @@ def read(content: Content) -> TestReport:
         if loading is None:
             cases.add(_OUTSIDE, ERROR, said=error)
             continue
-        file, why = identity.file(loading[1]), f"{found[1]}: {found[2]}" if found else error
-        cases.add(identity.of(file, _FILE), ERROR, said=why)
+        file, why = file_name(loading[1]), f"{found[1]}: {found[2]}" if found else error
+        cases.add(case_id(file, _FILE), ERROR, said=why)
         cases.add_not_loaded(file, why)
     return cases.report(declared, contradiction=wrong)

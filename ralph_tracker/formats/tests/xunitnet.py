@@ -9,8 +9,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests import identity
-from ralph_tracker.formats.tests.case_collector import ERROR, Cases, contradiction, seconds
+from ralph_tracker.formats.tests.cases import ERROR, UNNAMED, Cases, case_id, contradiction, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOTS: Final = frozenset({"assemblies", "assembly"})
@@ -64,9 +63,9 @@ class _Reader(Elements):
             self._class = attributes.get("name", "")
         elif name == "error" and around == "errors":
             where = " ".join(filter(None, (attributes.get("type"), attributes.get("name"))))
-            self._errors.append(f"{where or identity.UNNAMED} (error)")
+            self._errors.append(f"{where or UNNAMED} (error)")
         elif name == "failure" and around == "class":
-            self._errors.append(f"{self._class or identity.UNNAMED} (class)")
+            self._errors.append(f"{self._class or UNNAMED} (class)")
 
     def closed(self, name: str) -> None:
         if name == "message" and self.path[-1:] == ["failure"]:
@@ -77,7 +76,7 @@ class _Reader(Elements):
             outcome = _RESULTS.get(said.lower())
             if outcome is None:
                 raise DamageError(f"result is {said[:40]!r}, which xUnit.net does not have")
-            case = identity.of(test.get("type", ""), test.get("name", ""))
+            case = case_id(test.get("type", ""), test.get("name", ""))
             self._cases.add(case, outcome, seconds(test.get("time")), said=self._message)
 
     def report(self) -> TestReport:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.tests import identity
+from ralph_tracker.formats.tests.cases import UNNAMED, id_prefix
 from tests.tables import table
 
 # The oracle knows no attribute of a test that was disabled, and no error that is a warning.
@@ -45,7 +45,7 @@ class Case:
 
     @property
     def id(self) -> str:
-        return identity.prefix(self.suites, self.owner) + (self.name or identity.UNNAMED)
+        return id_prefix(self.suites, self.owner) + (self.name or UNNAMED)
 
 
 @st.composite

@@ -1,8 +1,21 @@
-"""Shared by the readers of test reports: collect cases, shorten their messages, and compare declared counts."""
+"""The cases of a test report: their ids and shortened messages, collected one by one, and the declared counts.
+
+An id is `suite::…::class::name`, built only from the case and its enclosing suites, so that no other test can change
+it:
+
+- the class is the attribute `classname`, else `class`; without one the id has no class;
+- a suite is included, outermost first, if it adds information: not if it has no name, is called `pytest`, repeats
+  the suite before it, is a part of the class (`tests.box` in `tests.box.TestLid`), is the class with a suffix
+  (`TestLid-20261121103000`), or is the absolute path of a file while the case has a class;
+- if a report names files instead (`file::name`), an absolute path becomes relative to the folder in which the tests
+  ran; of one outside that folder, only the last part is used;
+- a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are removed;
+- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
+"""
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from textwrap import dedent
 from typing import Final
 
@@ -11,8 +24,14 @@ from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report import KEPT, Counts, Declared, TestReport, both
 from ralph_tracker.formats.report_bytes import plain, plausible
-from ralph_tracker.formats.tests import identity
 
+SEPARATOR: Final = "::"
+UNNAMED: Final = "(unnamed)"
+_GENERIC: Final = frozenset({"pytest"})
+ADDRESS: Final = " at 0x"
+_ADDRESS: Final = re.compile(ADDRESS + "[0-9a-fA-F]+")
+_ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
+_JOINTS: Final = re.compile(r"[\\/:.\s]+")
 LINES: Final = 12
 CHARACTERS: Final = 600
 
@@ -34,6 +53,70 @@ WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
 
 
+def id_prefix(suites: Iterable[str], owner: str) -> str:
+    """Return the prefix of the names of tests in that class (`owner`, "" for none) and those suites."""
+    parts: list[str] = []
+    for suite in suites:
+        if suite not in parts[-1:] and _adds_information(suite, owner):
+            parts.append(suite)
+    if owner:
+        parts.append(owner)
+    return "".join(part + SEPARATOR for part in parts)
+
+
+def case_id(owner: str, name: str) -> str:
+    """Return the id of a test in one suite, class or file; the owner is omitted if the name repeats it."""
+    name = name or UNNAMED
+    repeated = name.startswith(owner) or f".{owner}" in name
+    return name if repeated or _ABSOLUTE.match(owner) else f"{owner}{SEPARATOR}{name}"
+
+
+def file_name(path: str, folders: Iterable[str] = ()) -> str:
+    """Return a file name that is the same on every machine: relative, with `/`.
+
+    An absolute one is made relative to the first of the folders that it is in; in none, its last part is returned.
+    """
+    path = path.replace("\\", "/")
+    inner = next((path.removeprefix(folder) for folder in folders if path.startswith(folder)), "")
+    if inner:
+        return inner
+    return path.rpartition("/")[2] if _ABSOLUTE.match(path) else path.removeprefix("./")
+
+
+def steady(name: str) -> str:
+    """Return the name without addresses of objects, which differ from run to run."""
+    return _ADDRESS.sub(ADDRESS + "…", name)
+
+
+class Ordinals:
+    """Assign `#2`, `#3` … within one file, in constant time each."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, int] = {}
+
+    def next(self, case: str, taken: Container[str]) -> str:
+        """Return the id with the first free ordinal."""
+        number = self._last.get(case, 1) + 1
+        while f"{case}#{number}" in taken:
+            number += 1
+        self._last[case] = number
+        return f"{case}#{number}"
+
+
+def _adds_information(suite: str, owner: str) -> bool:
+    if not suite or suite in _GENERIC:
+        return False
+    if not owner:
+        return True
+    if _ABSOLUTE.match(suite) or suite.startswith(f"{owner}-"):
+        return False
+    return f" {_words(suite)} " not in f" {_words(owner)} "
+
+
+def _words(name: str) -> str:
+    return _JOINTS.sub(" ", name).strip()
+
+
 class Cases:
     """The cases of one report in its order; a second test of the same id gets an ordinal."""
 
@@ -46,7 +129,7 @@ class Cases:
         self._broken: set[str] = set()
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
-        self._ordinals = identity.Ordinals()
+        self._ordinals = Ordinals()
 
     @property
     def failed(self) -> int:
@@ -67,7 +150,7 @@ class Cases:
 
         `said` is the report's full text about a failure.
         """
-        case = identity.steady(case)
+        case = steady(case)
         if case in self.outcomes:
             case = self._ordinals.next(case, self.outcomes)
         self.outcomes[case] = FAILED if outcome == ERROR else outcome
@@ -84,7 +167,7 @@ class Cases:
 
     def add_broken(self, name: str, said: str | None = None) -> None:
         """Add something that failed but is not a completed test; `said` as in `add`."""
-        name = identity.steady(name)
+        name = steady(name)
         self._broken.add(name)
         if said and len(self._messages) < KEPT and (short := message(said)):
             self._messages[name] = short
