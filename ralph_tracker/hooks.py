@@ -5,8 +5,8 @@ from pathlib import Path
 
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection
+from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.measure import Source
 from ralph_tracker.tracker import Tracker

@@ -13,7 +13,7 @@ from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
-from ralph_tracker.core.rules import SelectionMode
+from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.measure import (
     Checkout,
@@ -336,9 +336,9 @@ class Tracker(NamedTuple):
                 raise _not_on_record(iteration, summary)
             scorer = state.scorer
             contenders = [contender_of(row, scorer) for row in rows]
-            rules = loop.config.rules
+            thresholds = loop.config.thresholds
             selection = select(
-                summary.loop_id, contenders, scorer, rules, mode=mode, iteration=iteration, reason=reason
+                summary.loop_id, contenders, scorer, thresholds, mode=mode, iteration=iteration, reason=reason
             )
             chosen = selection.selected.iteration
             if verify:

@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from labelled import Loop
 
 from ralph_tracker import IterationRecord, RalphTrackerError, loop_decision, post_iteration, post_loop
-from ralph_tracker.core.rules import SELECTION_MODES, Rules
+from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
 from ralph_tracker.tracker import Tracker
 
-DEFAULT_MODE: Final = Rules().selection_mode
+DEFAULT_MODE: Final = Thresholds().selection_mode
 # No limits, since they would end a loop before its history does.
 _UNLIMITED: Final = {"max_iterations": None}
 

@@ -19,7 +19,7 @@ from labelled import Loop, loops_in
 from replay import DEFAULT_MODE, Played, play, repository_of
 from stopping import RULES, Stop, stops_of
 
-from ralph_tracker.core.rules import SELECTION_MODES
+from ralph_tracker.core.thresholds import SELECTION_MODES
 
 FIXTURES: Final = Path(__file__).resolve().parents[2] / "fixtures" / "judgement"
 WAYS: Final = (*SELECTION_MODES, *SIMPLE_RULES)

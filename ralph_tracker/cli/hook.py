@@ -10,7 +10,7 @@ from ralph_tracker.cli.answers import answer, record_next, say_record, tracker_o
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import Command, loop_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.rules import SELECTION_MODES
+from ralph_tracker.core.thresholds import SELECTION_MODES
 from ralph_tracker.errors import EXIT_OK
 
 APPLY: Final = ("output", "worktree", "branch", "none")

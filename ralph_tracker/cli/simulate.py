@@ -21,7 +21,7 @@ from ralph_tracker.steering.continuation import (
     Parts,
     TurnVerdict,
     classify_task_complexity,
-    continuation_rules_of,
+    continuation_thresholds_of,
 )
 from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
 from ralph_tracker.steering.events import Event
@@ -72,10 +72,10 @@ def command(
     input. Thresholds are those of `continuation` in the configuration. The evaluator is the simple one, for
     repetition and cost.
     """
-    rules = continuation_rules_of(load_config(root).document["continuation"])
+    thresholds = continuation_thresholds_of(load_config(root).document["continuation"])
     if complexity is None:
-        complexity = "medium" if prompt is None else classify_task_complexity(prompt, rules=rules)
-    continuation = Continuation(complexity, rules=rules, context_window=context_window)
+        complexity = "medium" if prompt is None else classify_task_complexity(prompt, thresholds=thresholds)
+    continuation = Continuation(complexity, thresholds=thresholds, context_window=context_window)
     turns = _replayed(file, continuation, evaluation_interval)
     if as_json:
         say_json(document(list(turns), complexity, continuation))
@@ -155,7 +155,7 @@ def document(turns: list[Turn], complexity: Complexity, continuation: "Continuat
             "tool_budget": limits.tool_budget,
             "share": limits.share,
         },
-        "context_window": continuation.rules.token_budgets.context_window,
+        "context_window": continuation.thresholds.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
         "progress": {

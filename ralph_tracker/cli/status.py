@@ -9,12 +9,11 @@ import click
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.facts import facts_of, state_sentence
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.report.sentences import score_in_words, without_repeats
-from ralph_tracker.report.text import known_money
+from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded

@@ -9,7 +9,7 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.version import __version__
 
@@ -28,7 +28,7 @@ class Config(NamedTuple):
     """
 
     document: Mapping[str, Any]
-    rules: Rules
+    thresholds: Thresholds
     source: str | None
     digest: str
     detected: bool = False
@@ -58,7 +58,7 @@ def config_of(raw: Any, source: str | None, digest: str = NO_DIGEST) -> Config: 
     from ralph_tracker.config.schema import validated  # noqa: PLC0415  pydantic costs more than all a hook does
 
     document = validated(raw, name)
-    return Config(document, rules_of(document), source, digest)
+    return Config(document, thresholds_of(document), source, digest)
 
 
 def with_limits(config: Config, limits: Mapping[str, Any]) -> Config:
@@ -87,7 +87,9 @@ def frozen_config(document: Any, source: str, digest: str, mark: object) -> Conf
         is_known = mark == validity_mark(document)
     except RecursionError:  # an anchor that holds itself
         is_known = False
-    return Config(document, rules_of(document), source, digest) if is_known else config_of(document, source, digest)
+    return (
+        Config(document, thresholds_of(document), source, digest) if is_known else config_of(document, source, digest)
+    )
 
 
 def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
@@ -95,10 +97,10 @@ def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
     return hashlib.sha256(f"{__version__}\n{dump_yaml(document)}".encode()).hexdigest()
 
 
-def rules_of(document: Mapping[str, Any]) -> Rules:
+def thresholds_of(document: Mapping[str, Any]) -> Thresholds:
     """Return the thresholds of a validated configuration as the core takes them."""
-    thresholds = {name: document[name] for name in Rules._fields if name != "selection_mode"}
-    return decode(Rules, {**thresholds, "selection_mode": document["selection"]["mode"]})
+    thresholds = {name: document[name] for name in Thresholds._fields if name != "selection_mode"}
+    return decode(Thresholds, {**thresholds, "selection_mode": document["selection"]["mode"]})
 
 
 def config_digest(root: Path) -> str:

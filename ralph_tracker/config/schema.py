@@ -17,10 +17,10 @@ from pydantic import (
 
 from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.short_words import shortened
-from ralph_tracker.core.rules import CHECK_TIMEOUT, Bounds, Rules, SelectionMode, Share, other_names
+from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.diagnostics import Severity
-from ralph_tracker.steering.continuation import ContinuationRules
+from ralph_tracker.steering.continuation import ContinuationThresholds
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 
 _SUM_TOLERANCE = 1e-6
@@ -288,11 +288,11 @@ class _Document(Section):
 
 _KEYS: Final[dict[str, Any]] = {
     name: _whole(section_of(value, name.capitalize()))
-    for name, value in Rules()._asdict().items()
+    for name, value in Thresholds()._asdict().items()
     if name != "selection_mode"
 }
 _SESSIONS: Final = section_of(
-    ContinuationRules(),
+    ContinuationThresholds(),
     "Continuation",
     enabled=(bool, Field(default=True, description="false leaves the sessions alone that the installed hooks hear.")),
     turn_limits=(

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, restored
 from ralph_tracker.core.metrics import Metrics, TestResults
-from ralph_tracker.core.rules import OtherNames
+from ralph_tracker.core.thresholds import OtherNames
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 StandingState = Literal["new", "open", "accepted"]

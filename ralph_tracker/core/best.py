@@ -9,8 +9,8 @@ from typing import Annotated, Final, NamedTuple
 
 from ralph_tracker.core.findings import Verdict, is_clean
 from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.rules import OtherNames
 from ralph_tracker.core.score import AdjustedParts
+from ralph_tracker.core.thresholds import OtherNames
 
 # Scores this close are nearly equal: the later iteration is taken.
 NEARLY_EQUAL: Final = 0.005

@@ -17,7 +17,7 @@ from ralph_tracker.core.metrics import (
     half_up,
     without_noise,
 )
-from ralph_tracker.core.rules import Rules, StallRules
+from ralph_tracker.core.thresholds import StallThresholds, Thresholds
 
 _COUNTS: Final = ("test_count", "error_count")
 
@@ -87,7 +87,7 @@ class Scored(NamedTuple):
         return half_up(self.scorer.score(self.point) - self.scorer.score(self.line.points[-1]), SCORE_DECIMALS)
 
 
-def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classification:
+def classify(step: Step, scored: Scored, thresholds: Thresholds, *, broke: bool) -> Classification:
     """Return the class by the first rule that holds; the lineage must hold the baseline.
 
     `broke` says that a working test fails now, or that the build broke.
@@ -95,34 +95,34 @@ def classify(step: Step, scored: Scored, rules: Rules, *, broke: bool) -> Classi
     if broke:
         return "regression"
     if not step.now and (scored.given or not step.missing):
-        return _by_score_alone(step, scored, rules)
-    if _is_regression(step, rules):
+        return _by_score_alone(step, scored, thresholds)
+    if _is_regression(step, thresholds):
         return "regression"
-    if not step.missing and all(_is_steady(step, name, rules.stall.tolerance) for name in step.now):
-        return "stalled" if _is_stalled(scored, rules.stall) else "plateau"
+    if not step.missing and all(_is_steady(step, name, thresholds.stall.tolerance) for name in step.now):
+        return "stalled" if _is_stalled(scored, thresholds.stall) else "plateau"
     better = (step.gained and not step.lost) or scored.change > 0
-    return "forward" if _is_forward(step, rules) or (better and not step.missing) else "plateau"
+    return "forward" if _is_forward(step, thresholds) or (better and not step.missing) else "plateau"
 
 
-def _by_score_alone(step: Step, scored: Scored, rules: Rules) -> Classification:
+def _by_score_alone(step: Step, scored: Scored, thresholds: Thresholds) -> Classification:
     """Classify by scores only; a missing metric causes no regression, but prevents forward."""
-    change, band = scored.change, rules.classification.score_band
+    change, band = scored.change, thresholds.classification.score_band
     if change < -band:
         return "regression"
     if change > band:
         return "plateau" if step.missing else "forward"
-    return "stalled" if not step.missing and _is_stalled(scored, rules.stall) else "plateau"
+    return "stalled" if not step.missing and _is_stalled(scored, thresholds.stall) else "plateau"
 
 
-def _is_regression(step: Step, rules: Rules) -> bool:
-    limits = rules.classification
+def _is_regression(step: Step, thresholds: Thresholds) -> bool:
+    limits = thresholds.classification
     if _below(step, "test_count", 0) or _below(step, "pass_rate", limits.pass_rate_drop):
         return True
     less_covered = _below(step, "coverage_percentage", limits.coverage_drop)
     if step.named:
         # By name no loss can hide: untested new code lowers coverage and adds findings, but breaks nothing.
         return less_covered and step.uncovered
-    return less_covered or (not step.gained and (step.delta("error_count") or 0) > rules.alerts.error_increase)
+    return less_covered or (not step.gained and (step.delta("error_count") or 0) > thresholds.alerts.error_increase)
 
 
 def _below(step: Step, name: str, tolerance: float) -> bool:
@@ -137,29 +137,29 @@ def _is_steady(step: Step, name: str, tolerance: float) -> bool:
     return change * 100 <= tolerance * step.before[name]
 
 
-def _is_forward(step: Step, rules: Rules) -> bool:
+def _is_forward(step: Step, thresholds: Thresholds) -> bool:
     """Return whether rule 4 holds; fewer tests were already classified as a regression."""
     if step.missing or not step.now or (step.delta("error_count") or 0) > 0:
         return False
     rate = step.now.get("pass_rate")
-    good = rate is None or rate > step.before["pass_rate"] or rate >= rules.classification.good_pass_rate
+    good = rate is None or rate > step.before["pass_rate"] or rate >= thresholds.classification.good_pass_rate
     return good and (step.delta("coverage_percentage") or 0) >= 0
 
 
-def _is_stalled(scored: Scored, rules: StallRules) -> bool:
+def _is_stalled(scored: Scored, thresholds: StallThresholds) -> bool:
     """Return whether the window is flat and nothing is better than just before it."""
-    earlier = scored.line.points[-(rules.window - 1) :]
-    if len(scored.line.points) < rules.window or any(p.classification not in FLAT for p in earlier):
+    earlier = scored.line.points[-(thresholds.window - 1) :]
+    if len(scored.line.points) < thresholds.window or any(p.classification not in FLAT for p in earlier):
         return False
-    start = scored.line.points[-rules.window]
+    start = scored.line.points[-thresholds.window]
     scores = [scored.scorer.score(point) for point in (*earlier, scored.point)]
     gain = half_up(scores[-1] - scored.scorer.score(start), SCORE_DECIMALS)
     # The population variance: importing `statistics` takes longer than scoring.
     mean = fsum(scores) / len(scores)
     variance = without_noise(fsum((score - mean) ** 2 for score in scores) / len(scores))
     return (
-        variance < rules.variance
-        and gain <= rules.score_gain
+        variance < thresholds.variance
+        and gain <= thresholds.score_gain
         and not any(_metric_is_better(name, scored.point, start) for name in KEY_METRICS)
     )
 

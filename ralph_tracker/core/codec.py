@@ -9,7 +9,7 @@ from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ralph_tracker.core.rules import other_names
+from ralph_tracker.core.thresholds import other_names
 
 Plain = dict[str, Any]
 Read = Callable[[Any], Any]

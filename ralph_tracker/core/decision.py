@@ -8,7 +8,7 @@ from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.raise_alerts import STALL_ALTERNATIVES
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
 ALERTING_RULES: Final = frozenset({1, 3, 4, 5, 7})
@@ -98,10 +98,10 @@ def first_decision() -> Decision:
     return Decision(action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0)
 
 
-def decide(facts: Facts, rules: Rules) -> Decision:
+def decide(facts: Facts, thresholds: Thresholds) -> Decision:
     """Return the decision by the first rule that holds; the same facts give the same decision."""
     for rule in _RULES:
-        decision = rule(facts, rules)
+        decision = rule(facts, thresholds)
         if decision is not None:
             return _scaled_by_evidence(decision, facts.evidence)
     return _scaled_by_evidence(_continue(facts), facts.evidence)
@@ -121,15 +121,15 @@ def _scaled_by_evidence(decision: Decision, evidence: float) -> Decision:
     )
 
 
-def _infinite_loop(facts: Facts, _: Rules) -> Decision | None:
+def _infinite_loop(facts: Facts, _: Thresholds) -> Decision | None:
     if not _has(facts, "infinite_loop"):
         return None
     reason = "Loop should terminate due to metrics cycling; state is preserved"
     return Decision(action="stop", reason=reason, confidence=0.99 if facts.same_tree_cycle else 0.90, rule=1)
 
 
-def _limit(facts: Facts, rules: Rules) -> Decision | None:
-    limits, target = rules.loop, _target(facts, rules)
+def _limit(facts: Facts, thresholds: Thresholds) -> Decision | None:
+    limits, target = thresholds.loop, _target(facts, thresholds)
     minutes = None if facts.elapsed_s is None else facts.elapsed_s / _SECONDS_A_MINUTE
     reason = None
     if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
@@ -139,7 +139,7 @@ def _limit(facts: Facts, rules: Rules) -> Decision | None:
     elif _reached(minutes, limits.max_minutes):
         spent, limit = plain_number(half_up(minutes or 0, 1)), plain_number(limits.max_minutes or 0)
         reason = f"Time limit reached: {spent} of {limit} minutes"
-    if reason and target and _uncertain(facts, rules) is None:
+    if reason and target and _uncertain(facts, thresholds) is None:
         return target  # what was reached is not hidden by what ends the loop anyway
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
@@ -148,17 +148,17 @@ def _reached(value: float | None, limit: float | None) -> bool:
     return value is not None and limit is not None and value >= limit
 
 
-def _too_many_rollbacks(facts: Facts, rules: Rules) -> Decision | None:
-    wanted = _critical(facts, rules) or _regression(facts, rules)
+def _too_many_rollbacks(facts: Facts, thresholds: Thresholds) -> Decision | None:
+    wanted = _critical(facts, thresholds) or _regression(facts, thresholds)
     if wanted is None or wanted.action != "rollback":
         return None
-    if facts.rollbacks < rules.decision.rollbacks_in_a_row - 1:
+    if facts.rollbacks < thresholds.decision.rollbacks_in_a_row - 1:
         return None
     reason = "Escalate to human - repeated regression detected"
     return Decision(action="escalate", reason=reason, confidence=0.80, rule=_ROW_OF_REPEATED_ROLLBACKS)
 
 
-def _critical(facts: Facts, _: Rules) -> Decision | None:
+def _critical(facts: Facts, _: Thresholds) -> Decision | None:
     alerts = [alert for alert in facts.alerts if facts.requires_rollback(alert)]
     if not alerts:
         return None
@@ -170,8 +170,8 @@ def _critical(facts: Facts, _: Rules) -> Decision | None:
     return Decision(action="rollback", reason=reason, confidence=0.95, target_iteration=target, rule=4)
 
 
-def _regression(facts: Facts, rules: Rules) -> Decision | None:
-    floor = half_up(facts.best_score - rules.decision.rollback_margin, SCORE_DECIMALS)
+def _regression(facts: Facts, thresholds: Thresholds) -> Decision | None:
+    floor = half_up(facts.best_score - thresholds.decision.rollback_margin, SCORE_DECIMALS)
     if facts.classification != "regression" or facts.score >= floor:
         return None
     target = facts.best_iteration
@@ -179,29 +179,29 @@ def _regression(facts: Facts, rules: Rules) -> Decision | None:
     return Decision(action="rollback", reason=reason, confidence=0.90, target_iteration=target, rule=5)
 
 
-def _blocked(facts: Facts, _: Rules) -> Decision | None:
+def _blocked(facts: Facts, _: Thresholds) -> Decision | None:
     if facts.blocked is None:
         return None
     reason = f"Escalate to human - blocked: {facts.blocked}"
     return Decision(action="escalate", reason=reason, confidence=0.90, rule=6)
 
 
-def _cycling(facts: Facts, _: Rules) -> Decision | None:
+def _cycling(facts: Facts, _: Thresholds) -> Decision | None:
     if not _has(facts, "metric_cycling"):
         return None
     reason = "Escalate to human - metric cycling detected"
     return Decision(action="escalate", reason=reason, confidence=0.75, rule=7)
 
 
-def _uncertain(facts: Facts, rules: Rules) -> Decision | None:
-    if facts.evidence >= rules.decision.evidence:
+def _uncertain(facts: Facts, thresholds: Thresholds) -> Decision | None:
+    if facts.evidence >= thresholds.decision.evidence:
         return None
     reason = "Escalate to human - measurement incomplete detected"
     return Decision(action="escalate", reason=reason, confidence=0.40, rule=8)
 
 
-def _target(facts: Facts, rules: Rules) -> Decision | None:
-    target = rules.loop.target_score
+def _target(facts: Facts, thresholds: Thresholds) -> Decision | None:
+    target = thresholds.loop.target_score
     grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
     if target is None or facts.score < target or grave or facts.met_target or facts.open_tasks:
         return None
@@ -210,12 +210,12 @@ def _target(facts: Facts, rules: Rules) -> Decision | None:
     return Decision(action="stop", reason="Target reached", confidence=0.95, rule=9)
 
 
-def _stalled(facts: Facts, rules: Rules) -> Decision | None:
+def _stalled(facts: Facts, thresholds: Thresholds) -> Decision | None:
     if facts.classification != "stalled" or facts.working:
         return None
     return Decision(
         action="stop",
-        reason=f"No meaningful progress for {rules.stall.window} iterations",
+        reason=f"No meaningful progress for {thresholds.stall.window} iterations",
         confidence=0.85,
         alternatives=STALL_ALTERNATIVES,
         rule=STALL_RULE,
@@ -233,7 +233,7 @@ def _continue(facts: Facts) -> Decision:
     return Decision(action="continue", reason=reason, confidence=0.60)
 
 
-_RULES: Final[tuple[Callable[[Facts, Rules], Decision | None], ...]] = (
+_RULES: Final[tuple[Callable[[Facts, Thresholds], Decision | None], ...]] = (
     _infinite_loop,
     _limit,
     _too_many_rollbacks,

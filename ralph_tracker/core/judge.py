@@ -10,13 +10,12 @@ from ralph_tracker.core import raise_alerts
 from ralph_tracker.core.alerts import Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classify import Scored, classify, step_of
-from ralph_tracker.core.cycles import find_cycle
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
-from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, signature_of
+from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
@@ -180,8 +179,8 @@ def assess(inputs: JudgementInputs) -> Assessment:
     )
     if inputs.at.fall_is_explained:
         step = step.without_fall("test_count")  # a test count that fell by merging alone counts as unchanged
-    classification = classify(step, scored, state.rules, broke=broke)
-    cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.rules.cycling)
+    classification = classify(step, scored, state.thresholds, broke=broke)
+    cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.thresholds.cycling)
     tests, seen = inputs.measurement.tests, state.seen
     if cycle is not None and not cycle.same_tree and tests is not None and integrity_alerts.clean:
         # Where a believed test is new to the loop, equal numbers are a coincidence.
@@ -228,7 +227,7 @@ def alert_facts_of(
         components=score.components,
         missing=measurement.missing,
         basis=basis,
-        rules=state.rules,
+        thresholds=state.thresholds,
         config_changed=measurement.config_changed,
         already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
         integrity=measurement.integrity,
@@ -270,7 +269,7 @@ def judge_baseline(state: LoopState, measurement: Measurement, configured: froze
     Raises ValueError if there is neither a score nor a component to judge by.
     """
     given = measurement.quality_score
-    basis = basis_of(measurement.metrics, state.rules, given_score=given is not None, configured=configured)
+    basis = basis_of(measurement.metrics, state.thresholds, given_score=given is not None, configured=configured)
     if given is None and not basis.components:
         msg = "the baseline has neither a quality_score nor anything to compute one from"
         raise ValueError(msg)
@@ -328,7 +327,7 @@ def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgemen
     if leader is not None:
         best = BestTracker(leader.iteration, leader.quality_score, scorer.score(leader), leader.verified)
     if not number:
-        target = state.rules.loop.target_score
+        target = state.thresholds.loop.target_score
         state = state._replace(met_target=target is not None and inputs.adjusted >= target)
         inputs = inputs._replace(state=state)
     cost = state.cost_usd
@@ -400,7 +399,7 @@ def _decision(
     if inputs.number == 0:
         return first_decision()
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
-    window = inputs.state.lineage.points[-inputs.state.rules.stall.window :]
+    window = inputs.state.lineage.points[-inputs.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
     now = inputs.point.tasks_done
     ticked = now is not None and before is not None and now > before
@@ -425,7 +424,7 @@ def _decision(
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
         working=ticked or (inputs.basis.has_tests and not inputs.scorer.seen.union),
     )
-    return decide(facts, inputs.state.rules)
+    return decide(facts, inputs.state.thresholds)
 
 
 def _record(
@@ -434,7 +433,7 @@ def _record(
     baseline = {} if inputs.number == 0 else deltas(inputs.metrics, read(inputs.basis.baseline, 0))
     notes = []
     if inputs.number == 0 and inputs.state.met_target:
-        target = plain_number(inputs.state.rules.loop.target_score or 0)
+        target = plain_number(inputs.state.thresholds.loop.target_score or 0)
         notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
     given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
     if given is not None and given != used:
@@ -484,11 +483,16 @@ def _record(
 
 
 def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
-    line, point, rules, found = inputs.state.lineage, inputs.point, inputs.state.rules, inputs.measurement.integrity
+    line, point, thresholds, found = (
+        inputs.state.lineage,
+        inputs.point,
+        inputs.state.thresholds,
+        inputs.measurement.integrity,
+    )
     after = Lineage(
         segments=line.extended(point.iteration),
         readings=read(inputs.metrics, point.iteration, line.readings),
-        points=(*line.points, point)[-max(rules.stall.window, 1) :],
+        points=(*line.points, point)[-max(thresholds.stall.window, 1) :],
         complete=line.complete,
         open_alerts=lasting,
         suppressions=line.suppressions if found is None else found.suppressions,
@@ -497,7 +501,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
     )
     if not point.has(after.parts()):
         return after
-    return after._replace(complete=(*line.complete, point)[-rules.cycling.window :])
+    return after._replace(complete=(*line.complete, point)[-thresholds.cycling.window :])
 
 
 def acceptance(state: LoopState, alert: Alert) -> LoopState:

@@ -8,8 +8,8 @@ from ralph_tracker.core.codec import Plain, decode, encode
 from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Lineage, Scorer
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, test_weights
+from ralph_tracker.core.thresholds import Thresholds
 
 
 class LoopState(NamedTuple):
@@ -23,7 +23,7 @@ class LoopState(NamedTuple):
     """
 
     loop_id: str
-    rules: Rules
+    thresholds: Thresholds
     basis: Basis | None = None
     iteration: int = -1
     lineage: Lineage = Lineage()

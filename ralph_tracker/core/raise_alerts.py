@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.cycles import Cycle
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import Comparison, names_in_short
-from ralph_tracker.core.lineage import Classification
+from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
     Group,
@@ -19,8 +18,8 @@ from ralph_tracker.core.metrics import (
     plain_number,
     without_noise,
 )
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
+from ralph_tracker.core.thresholds import Thresholds
 
 STALL_ALTERNATIVES: Final = (
     "Consider different approach",
@@ -48,7 +47,7 @@ class AlertFacts(NamedTuple):
     components: Mapping[str, float | None]
     missing: Mapping[str, str]
     basis: Basis
-    rules: Rules
+    thresholds: Thresholds
     config_changed: tuple[str, ...]
     already_missing: frozenset[str]
     integrity: Integrity | None = None
@@ -200,7 +199,7 @@ def _functionality_loss(at: AlertFacts) -> Alert | None:
 
 
 def _coverage_regression(at: AlertFacts) -> Alert | None:
-    fall, limit = at.fall("coverage_percentage"), at.rules.alerts.coverage_drop
+    fall, limit = at.fall("coverage_percentage"), at.thresholds.alerts.coverage_drop
     if fall is None:
         return None
     now, before = fall
@@ -218,7 +217,7 @@ def _error_increase(at: AlertFacts) -> Alert | None:
     loc = at.readings.get("loc_total")
     sized = errors_at_size(count, at.metrics.loc_total, loc.value if loc else None)
     rise = sized - before.value
-    if rise <= at.rules.alerts.error_increase:
+    if rise <= at.thresholds.alerts.error_increase:
         return None
     note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
     return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
@@ -242,7 +241,7 @@ def _file_deletion(at: AlertFacts) -> Alert | None:
 
 def _complexity_explosion(at: AlertFacts) -> Alert | None:
     now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
-    growth = at.rules.alerts.complexity_growth
+    growth = at.thresholds.alerts.complexity_growth
     if now is None or before is None or now <= without_noise((1 + growth) * before.value):
         return None
     note = f"{plain_number(before.value)}→{plain_number(now)} a function"
@@ -301,12 +300,12 @@ def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | 
     if cycle is not None:
         repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
         same = "the same tree for the third time" if cycle.same_tree else ""
-        if at.iteration > at.rules.cycling.terminate_after:
+        if at.iteration > at.thresholds.cycling.terminate_after:
             alerts.append(at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
         else:
             alerts.append(at.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
     if classification == "stalled":
-        window = at.rules.stall.window
+        window = at.thresholds.stall.window
         alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
 

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Group, Metrics, half_up, without_noise
-from ralph_tracker.core.rules import DIMENSIONS, Rules
+from ralph_tracker.core.thresholds import DIMENSIONS, Thresholds
 
 LINT_ERROR_COST: Final = 5.0
 ERROR_COST: Final = 2.0
@@ -188,7 +188,7 @@ class Basis(NamedTuple):
 
 
 def basis_of(
-    baseline: Metrics, rules: Rules, *, given_score: bool, configured: frozenset[Group] = frozenset()
+    baseline: Metrics, thresholds: Thresholds, *, given_score: bool, configured: frozenset[Group] = frozenset()
 ) -> Basis:
     """Return the basis of a loop: what the baseline has and what a configured check measures."""
     parts = tuple(name for name in ERROR_PARTS if baseline.get(name) is not None or _PART_GROUP[name] in configured)
@@ -202,7 +202,7 @@ def basis_of(
         or (part.name == "error_count_inverted" and error_parts)
     )
     dimensions = {COMPONENT_BY_NAME[name].dimension for name in components}
-    weights = {name: rules.score.weights[name] for name in DIMENSIONS if name in dimensions}
+    weights = {name: thresholds.score.weights[name] for name in DIMENSIONS if name in dimensions}
     total = sum(weights.values())
     return Basis(
         baseline=recorded,

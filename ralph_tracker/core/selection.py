@@ -19,7 +19,7 @@ from ralph_tracker.core.iteration_record import (
 )
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number
-from ralph_tracker.core.rules import Rules, SelectionMode
+from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 Pattern = Literal["none", "over_refinement", "fluctuating"]
@@ -93,7 +93,7 @@ def select(
     loop_id: str,
     contenders: Sequence[SelectionCandidate],
     scorer: Scorer,
-    rules: Rules,
+    thresholds: Thresholds,
     *,
     mode: SelectionMode | None = None,
     iteration: int | None = None,
@@ -104,9 +104,9 @@ def select(
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
-    chosen_mode = mode or rules.selection_mode
+    chosen_mode = mode or thresholds.selection_mode
     if iteration is None:
-        iteration = _choose(contenders, scorer, chosen_mode, rules.score.acceptance)
+        iteration = _choose(contenders, scorer, chosen_mode, thresholds.score.acceptance)
     selected, final = by_number[iteration], contenders[-1]
     chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
     why = why_best((each.candidate for each in contenders), scorer) if chosen_by_tests else ()
@@ -118,8 +118,8 @@ def select(
         contenders=tuple(contenders),
         selected=selected,
         final=final,
-        threshold=rules.score.acceptance,
-        accepted=selected.adjusted >= rules.score.acceptance,
+        threshold=thresholds.score.acceptance,
+        accepted=selected.adjusted >= thresholds.score.acceptance,
         delta=half_up(lead, SCORE_DECIMALS),
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
         why_not_final=_why_not_final(selected, final, is_chosen=reason is None),

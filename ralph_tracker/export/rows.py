@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, Usage
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, RecordError
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.store.files import as_store_error, temporary_name
@@ -26,7 +26,7 @@ VALUES: Final[Mapping[str, type[int] | type[float]]] = {
     "score.quality": float,
     "score.adjusted": float,
     "score.evidence": float,
-    **{f"score.{name}": float for name in Rules().score.weights},
+    **{f"score.{name}": float for name in Thresholds().score.weights},
     **{f"{spec.section}.{spec.name}": float if spec.decimals else int for spec in METRICS if spec.numeric},
     "quality.build_success": int,
     "testing.ever_seen": int,

@@ -9,7 +9,7 @@ from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.metrics import METRICS, Value, delta, errors_at_size, plain_number, without_noise
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.iteration.diff import (
     ComponentShare,
@@ -28,20 +28,22 @@ from ralph_tracker.store.packed import kept_json
 from ralph_tracker.store.records import LoopRecords
 
 Document = Mapping[str, Any]
-_DECISIONS: Final[Mapping[int, Callable[[Rules], str]]] = {
+_DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
     0: lambda _: "no iteration yet",
     1: lambda _: "the loop repeats itself",
     2: lambda _: "a limit of the loop is reached",
-    3: lambda rules: f"it would be rollback {rules.decision.rollbacks_in_a_row} in a row",
+    3: lambda thresholds: f"it would be rollback {thresholds.decision.rollbacks_in_a_row} in a row",
     4: lambda _: "a CRITICAL alert is new, or still open and the score is not above the rollback target's",
-    5: lambda rules: (
-        f"a regression, more than {plain_number(rules.decision.rollback_margin)} below the best"
+    5: lambda thresholds: (
+        f"a regression, more than {plain_number(thresholds.decision.rollback_margin)} below the best"
         " (decision.rollback_margin)"
     ),
     6: lambda _: "the runner reported that a person is needed",
     7: lambda _: "metrics are cycling",
-    8: lambda rules: f"evidence below {plain_number(rules.decision.evidence)} (decision.evidence)",
-    9: lambda rules: f"the target {plain_number(rules.loop.target_score or 0)} is reached (loop.target_score)",
+    8: lambda thresholds: f"evidence below {plain_number(thresholds.decision.evidence)} (decision.evidence)",
+    9: lambda thresholds: (
+        f"the target {plain_number(thresholds.loop.target_score or 0)} is reached (loop.target_score)"
+    ),
     10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
     11: lambda _: "no other rule applies",
 }
@@ -73,18 +75,20 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
-    rules = problem = None
+    thresholds = problem = None
     try:  # the frozen thresholds: current ones could differ
-        rules = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.rules
+        thresholds = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.thresholds
     except (RecordError, StoreError) as error:
         problem = str(error)
     there = (committed.paths.iteration(number) / "output").is_dir()
     return Explanation(
         components=component_shares(record["weights"], record["components"]) if record["score"] == "computed" else (),
-        alerts={} if rules is None else {alert["id"]: why_raised(alert, record, rules) for alert in record["alerts"]},
-        rule=None if rules is None else _rule(committed, number, rules),
+        alerts={}
+        if thresholds is None
+        else {alert["id"]: why_raised(alert, record, thresholds) for alert in record["alerts"]},
+        rule=None if thresholds is None else _rule(committed, number, thresholds),
         compared_with=previous,
-        best=() if rules is None else _why_best(committed, number, rules),
+        best=() if thresholds is None else _why_best(committed, number, thresholds),
         differences=Differences() if previous is None else differences_of(committed, previous, number),
         checks=checks_of(committed, number),
         output=f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None,
@@ -92,25 +96,25 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
     )
 
 
-def _why_best(committed: LoopRecords, number: int, rules: Rules) -> tuple[str, ...]:
+def _why_best(committed: LoopRecords, number: int, thresholds: Thresholds) -> tuple[str, ...]:
     try:
         summary = committed.summary()
         if summary.best_iteration != number:
             return ()
-        scorer = committed.state(summary, rules).scorer
+        scorer = committed.state(summary, thresholds).scorer
         rows, _ = committed.rows()
     except RecordError:
         return ()  # what is derived is damaged: the next hook makes it again
     return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
 
 
-def _rule(committed: LoopRecords, number: int, rules: Rules) -> tuple[int, str] | None:
+def _rule(committed: LoopRecords, number: int, thresholds: Thresholds) -> tuple[int, str] | None:
     kept = kept_json(committed.paths, number, "state.json")
     try:
         rule = int(kept["summary"]["decision"]["rule"])
     except (KeyError, TypeError, ValueError):
         return None
-    return rule, condition_of(rule, rules)
+    return rule, condition_of(rule, thresholds)
 
 
 def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] | None:
@@ -182,7 +186,7 @@ class _Facts:
 
     now: Mapping[str, Value]
     before: Mapping[str, Value]
-    rules: Rules
+    thresholds: Thresholds
     tests: int
 
     def numbers(self, name: str, unit: str = "") -> str:
@@ -206,7 +210,7 @@ def previous_values(record: Document) -> dict[str, Value]:
     return found
 
 
-def why_raised(alert: Document, record: Document, rules: Rules) -> str:
+def why_raised(alert: Document, record: Document, thresholds: Thresholds) -> str:
     """Return the rule that raised an alert of a record, with the compared numbers; "" for an unknown type.
 
     `alert` is one of the record's own new alerts, as in the document.
@@ -214,7 +218,7 @@ def why_raised(alert: Document, record: Document, rules: Rules) -> str:
     kind = TYPE_BY_NAME.get(str(alert.get("type")))
     if kind is None:
         return ""
-    at = _Facts(recorded_values(record), previous_values(record), rules, alert.get("tests_total") or 0)
+    at = _Facts(recorded_values(record), previous_values(record), thresholds, alert.get("tests_total") or 0)
     if kind.name in _BY_NUMBERS:
         return _BY_NUMBERS[kind.name](at)
     return _with(kind.asks, "" if kind.metric is None else at.numbers(kind.metric))
@@ -233,13 +237,13 @@ def _working_tests_failing(at: _Facts) -> str:
 
 
 def _coverage_regression(at: _Facts) -> str:
-    limit = plain_number(at.rules.alerts.coverage_drop)
+    limit = plain_number(at.thresholds.alerts.coverage_drop)
     rule = f"coverage may fall by at most {limit} points (alerts.coverage_drop)"
     return _with(rule, at.numbers("coverage_percentage", "%"))
 
 
 def _error_increase(at: _Facts) -> str:
-    rule = f"errors may rise by at most {at.rules.alerts.error_increase} (alerts.error_increase)"
+    rule = f"errors may rise by at most {at.thresholds.alerts.error_increase} (alerts.error_increase)"
     count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
     sized = ""
     if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
@@ -248,14 +252,14 @@ def _error_increase(at: _Facts) -> str:
 
 
 def _complexity_explosion(at: _Facts) -> str:
-    growth, before = at.rules.alerts.complexity_growth, at.before.get("complexity_score")
+    growth, before = at.thresholds.alerts.complexity_growth, at.before.get("complexity_score")
     rule = f"complexity may grow by at most {plain_number(growth * 100)}% (alerts.complexity_growth)"
     limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
     return _with(rule, at.numbers("complexity_score"), limit)
 
 
 def _metric_cycling(at: _Facts) -> str:
-    limits = at.rules.cycling
+    limits = at.thresholds.cycling
     return (
         f"the last {limits.window} iterations must not repeat one another (cycling.window), "
         f"nor may the same files occur {limits.tree_visits} times (cycling.tree_visits)"
@@ -263,11 +267,11 @@ def _metric_cycling(at: _Facts) -> str:
 
 
 def _infinite_loop(at: _Facts) -> str:
-    return f"{_metric_cycling(at)}; after iteration {at.rules.cycling.terminate_after} this ends the loop"
+    return f"{_metric_cycling(at)}; after iteration {at.thresholds.cycling.terminate_after} this ends the loop"
 
 
 def _stalled(at: _Facts) -> str:
-    limits = at.rules.stall
+    limits = at.thresholds.stall
     return (
         f"{limits.window} iterations in a row (stall.window) with every metric within "
         f"±{plain_number(limits.tolerance)} of the one before (stall.tolerance) and no better score"
@@ -291,7 +295,7 @@ _BY_NUMBERS: Final[Mapping[str, Callable[[_Facts], str]]] = {
 }
 
 
-def condition_of(rule: int, rules: Rules) -> str:
+def condition_of(rule: int, thresholds: Thresholds) -> str:
     """Return the condition of a row of the decision table in words; "" if there is no such row."""
     words = _DECISIONS.get(rule)
-    return "" if words is None else words(rules)
+    return "" if words is None else words(thresholds)

@@ -13,7 +13,7 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, quantity
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
 from ralph_tracker.iteration.remaining_problems import (
     RemainingProblems,
@@ -155,7 +155,7 @@ def scores_of(records: LoopRecords) -> list[tuple[int, float]]:
     """Return the scores of a loop as of now by iteration, thinned to a few hundred; [] if they cannot be read."""
     try:
         summary = records.summary()
-        scorer = records.state(summary, Rules()).scorer
+        scorer = records.state(summary, Thresholds()).scorer
         rows, _ = records.rows()
     except RecordError:
         return []

@@ -323,7 +323,7 @@ def gate(
     if metrics is None:
         Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))
     summary = summary_at(loop.store.paths)
-    state = LoopRecords(loop.store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
+    state = LoopRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:
         measured = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, measured.measurement)

@@ -75,7 +75,7 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
         return tuple(records)
     try:
         summary = found.committed.summary()
-        scorer = found.committed.state(summary, config_of({}, None).rules).scorer
+        scorer = found.committed.state(summary, config_of({}, None).thresholds).scorer
     except RecordError:
         return tuple(records)  # derived data is damaged; the next hook rebuilds it
     rows = _rows(found.committed, records)

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.decision_words import decision_in_words
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.remaining_problems import wrong_lines
@@ -14,6 +13,7 @@ from ralph_tracker.report.markdown import pull_request
 from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory, selection_view
+from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_highlights import advice, selected
 from ralph_tracker.store.loop_reader import LoopReader
@@ -44,12 +44,12 @@ def gathered(store: LoopStore) -> Gathered:
     """Return a loop as it stands. Raises RecordError for one that cannot be read."""
     loop = LoopReader.read(store, lambda _: frozenset())
     summary = store.summary()
-    scorer = store.state(summary, loop.config.rules).scorer
+    scorer = store.state(summary, loop.config.thresholds).scorer
     rows, _ = store.rows()
     contenders = [contender_of(row, scorer) for row in rows]
     chosen = selected(store.paths) if summary.status == "finished" else None
     there = chosen is not None and any(c.iteration == chosen for c in contenders)
-    selection = select(summary.loop_id, contenders, scorer, loop.config.rules, iteration=chosen if there else None)
+    selection = select(summary.loop_id, contenders, scorer, loop.config.thresholds, iteration=chosen if there else None)
     listed = list(RecordHistory(store).all())
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)

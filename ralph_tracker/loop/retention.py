@@ -162,7 +162,7 @@ def collect(
         leftovers = collector.leftovers()
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
-            state = LoopRecords(store.paths).state(summary, loop.config.rules)  # for a reader: nothing is repaired
+            state = LoopRecords(store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
             return _collectable(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)

@@ -92,7 +92,7 @@ class Start:
         """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does."""
         origin: Origin = "measured" if given is None else "given"
         with store.writing("pre-loop"):
-            state = LoopState(loop_id=store.paths.loop_id, rules=config.rules)
+            state = LoopState(loop_id=store.paths.loop_id, thresholds=config.thresholds)
             if given is None:
                 measured = self.context.observed(
                     store, config, state, self.environment, allow_missing=self.allow_missing, progress=self.progress

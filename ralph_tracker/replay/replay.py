@@ -17,8 +17,8 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, load_config, with_limits
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group, TestResults
-from ralph_tracker.core.rules import SelectionMode
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.listed_diagnostics import listed_diagnostics
@@ -310,7 +310,7 @@ class Replay:
             left.remove(chosen)
             if not left:
                 return
-            chosen = select(self.loop_id, left, state.scorer, loop.config.rules, mode=selection.mode).selected
+            chosen = select(self.loop_id, left, state.scorer, loop.config.thresholds, mode=selection.mode).selected
 
     def problem(self, number: int) -> str | None:
         """Return the first error of a commit that does not build, else why it has no test results, None if it has."""

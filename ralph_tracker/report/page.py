@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, MetricSpec
-from ralph_tracker.core.rules import DIMENSIONS
 from ralph_tracker.core.selection import Selection
+from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report import svg
 from ralph_tracker.report.markdown import SHIPPED, jinja_environment
 from ralph_tracker.report.outcome_matrix import OutcomeMatrix

@@ -1,9 +1,12 @@
-"""Format text for people: numbers, and escaping for Markdown and terminals."""
+"""Format text for people: numbers, a decision, and escaping for Markdown and terminals.
+
+`loop-decision` has to start fast: of ours this module imports the metrics only.
+"""
 
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import MetricSpec
 
@@ -122,3 +125,26 @@ def for_markdown(text: str) -> str:
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
     return _BLOCK_START.sub(r"\1\\", escaped)
+
+
+# Openings of a reason that repeat the action, or that contradict the alert named after them.
+_OPENINGS: Final = (
+    (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
+    (re.compile(r"Continue - regression within limits(?=: |$)"), "worse, but not enough for a rollback"),
+    (re.compile(r"Continue - "), ""),
+    (re.compile(r"Escalate to human - "), ""),
+)
+
+
+def decision_in_words(decision: Mapping[str, Any]) -> str:
+    """Return a decision for people: action, confidence in percent, and the reason without the action's words."""
+    action, reason = decision["action"], decision["reason"]
+    sure = f"confidence {decision['confidence'] * 100:.0f} %"
+    if action == "rollback" and decision.get("target_iteration") is not None:
+        action = f"rollback to iteration {decision['target_iteration']}"
+    for opening, instead in _OPENINGS:
+        found = opening.match(reason)
+        if found is not None:
+            reason = f"{instead}{reason[found.end() :]}"
+            break
+    return f"{action} ({sure}){f': {reason}' if reason else ''}"

@@ -16,7 +16,7 @@ from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
-from ralph_tracker.core.rules import LoopLimits
+from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.facts import facts_of
 from ralph_tracker.iteration.measure import configured_by
@@ -473,7 +473,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
         tracker.trusting.mark_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
         journal.write(store.paths)
         config = LoopReader.read(store, configured_by).config
-        limits, prices = config.rules.loop, prices_of(config.document.get("prices", {}))
+        limits, prices = config.thresholds.loop, prices_of(config.document.get("prices", {}))
         budget = tokens_of(store)
         interrupts = Interrupts(lambda: screen.line(_ONCE))
         with interrupts:

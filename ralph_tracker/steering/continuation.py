@@ -6,7 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, H
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.rules import Bounds, Count, OtherNames, Share
+from ralph_tracker.core.thresholds import Bounds, Count, OtherNames, Share
 from ralph_tracker.steering.events import (
     Event,
     FileChanged,
@@ -87,7 +87,7 @@ class TokenBudget(NamedTuple):
         return 1.0 if used <= self.soft else (self.limit - used) / (self.limit - self.soft)
 
 
-class ProgressRules(NamedTuple):
+class ProgressThresholds(NamedTuple):
     """The window for velocity, the velocity that scores 1 (progress events a turn), the repeats of a stuck loop."""
 
     velocity_turns: Annotated[int, Bounds(1, 100)] = 5
@@ -95,7 +95,7 @@ class ProgressRules(NamedTuple):
     stuck_repeats: Annotated[Count, OtherNames(("max_revisits_before_nudge",))] = 3
 
 
-class ComplexityRules(NamedTuple):
+class ComplexityThresholds(NamedTuple):
     """The limits of a session by its task's complexity, and the context in tokens from which a task is complex."""
 
     simple: ComplexityLimits = ComplexityLimits(5, 10, 10, 0.25)
@@ -110,7 +110,7 @@ class ComplexityRules(NamedTuple):
         return limits
 
 
-class VerdictRules(NamedTuple):
+class VerdictThresholds(NamedTuple):
     """The lowest scores to continue and to be nudged, below which a session is forced; the first turns are exempt."""
 
     continue_from: Share = 0.6
@@ -125,19 +125,19 @@ class VerdictRules(NamedTuple):
         return None
 
 
-class ContinuationRules(NamedTuple):
+class ContinuationThresholds(NamedTuple):
     """The thresholds for nudging and forcing a session: the section `continuation` of the configuration."""
 
-    progress: ProgressRules = ProgressRules()
-    complexity: ComplexityRules = ComplexityRules()
+    progress: ProgressThresholds = ProgressThresholds()
+    complexity: ComplexityThresholds = ComplexityThresholds()
     token_budgets: TokenBudget = TokenBudget()
     weights: Parts = Parts(0.30, 0.25, 0.20, 0.15, 0.10)
-    score: VerdictRules = VerdictRules()
+    score: VerdictThresholds = VerdictThresholds()
 
 
-def continuation_rules_of(section: Mapping[str, Any]) -> ContinuationRules:
+def continuation_thresholds_of(section: Mapping[str, Any]) -> ContinuationThresholds:
     """Return the thresholds in the section `continuation` of a validated configuration."""
-    return decode(ContinuationRules, {name: section[name] for name in ContinuationRules._fields})
+    return decode(ContinuationThresholds, {name: section[name] for name in ContinuationThresholds._fields})
 
 
 _SEVERAL: Final = 2
@@ -172,11 +172,11 @@ _READ: Final = 20_000  # characters of a prompt, enough to contain the request
 
 
 def classify_task_complexity(
-    prompt: str, context_size: int | None = None, rules: ContinuationRules | None = None
+    prompt: str, context_size: int | None = None, thresholds: ContinuationThresholds | None = None
 ) -> Complexity:
     """Return the complexity of a task.
 
-    `context_size` is the size of its context in tokens, None if unknown. `rules` None are the defaults.
+    `context_size` is the size of its context in tokens, None if unknown. `thresholds` None are the defaults.
     """
     text = _SPACES.sub(" ", prompt[:_READ])
     asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
@@ -187,7 +187,7 @@ def classify_task_complexity(
     generates = any(found["makes"] for found in asked)
     if not generates and (text.rstrip().endswith("?") or _QUESTION.match(text)) and not _PATH.search(text):
         return "simple"
-    if context_size is not None and context_size > (rules or ContinuationRules()).complexity.large_context:
+    if context_size is not None and context_size > (thresholds or ContinuationThresholds()).complexity.large_context:
         return "complex"
     return "generation" if generates else "medium"
 
@@ -232,7 +232,7 @@ class ProgressMetrics:
         "_has_tools",
         "_news",
         "_passing",
-        "_rules",
+        "_thresholds",
         "_told",
         "_tools_before",
         "_trees",
@@ -246,9 +246,9 @@ class ProgressMetrics:
         "unique_files_read",
     )
 
-    def __init__(self, rules: ContinuationRules | None = None) -> None:
-        """Begin a session; `rules` None are the defaults."""
-        self._rules = rules or ContinuationRules()
+    def __init__(self, thresholds: ContinuationThresholds | None = None) -> None:
+        """Begin a session; `thresholds` None are the defaults."""
+        self._thresholds = thresholds or ContinuationThresholds()
         self.unique_files_read = self.total_file_reads = self.files_revisited = 0
         self.tools_used = self.total_iterations = 0
         self.iterations_without_tools = self.consecutive_file_revisits = 0
@@ -259,7 +259,7 @@ class ProgressMetrics:
         self._has_tools = False
         self._tools_before = 0
         self._news = 0
-        self._window: deque[int] = deque(maxlen=self._rules.progress.velocity_turns)
+        self._window: deque[int] = deque(maxlen=self._thresholds.progress.velocity_turns)
         self._by_kind: dict[type[Event], Callable[..., None]] = {
             ToolStarted: self._started,
             ToolEnded: self._ended,
@@ -283,7 +283,7 @@ class ProgressMetrics:
     @property
     def is_stuck_loop(self) -> bool:
         """Return whether the last calls are only repeats."""
-        return self.consecutive_file_revisits >= self._rules.progress.stuck_repeats
+        return self.consecutive_file_revisits >= self._thresholds.progress.stuck_repeats
 
     def fold(self, event: Event) -> None:
         """Count an event."""
@@ -404,22 +404,33 @@ class Continuation:
     the last turn that reported it, None until then, which is never held against a session.
     """
 
-    __slots__ = ("_before", "_nudged", "_nudged_at", "context_tokens", "interventions", "limits", "metrics", "rules")
+    __slots__ = (
+        "_before",
+        "_nudged",
+        "_nudged_at",
+        "context_tokens",
+        "interventions",
+        "limits",
+        "metrics",
+        "thresholds",
+    )
 
     def __init__(
         self,
         complexity: Complexity = "medium",
         *,
-        rules: ContinuationRules | None = None,
+        thresholds: ContinuationThresholds | None = None,
         context_window: int | None = None,
     ) -> None:
-        """Begin a session; `rules` None are the defaults, `context_window` (tokens) None is that of the rules."""
-        rules = rules or ContinuationRules()
+        """Begin a session; `thresholds` None are the defaults, `context_window` (tokens) None is theirs."""
+        thresholds = thresholds or ContinuationThresholds()
         if context_window is not None:
-            rules = rules._replace(token_budgets=rules.token_budgets._replace(context_window=context_window))
-        self.rules: ContinuationRules = rules
-        self.limits: ComplexityLimits = rules.complexity.limits(complexity)
-        self.metrics = ProgressMetrics(rules)
+            thresholds = thresholds._replace(
+                token_budgets=thresholds.token_budgets._replace(context_window=context_window)
+            )
+        self.thresholds: ContinuationThresholds = thresholds
+        self.limits: ComplexityLimits = thresholds.complexity.limits(complexity)
+        self.metrics = ProgressMetrics(thresholds)
         self.context_tokens: int | None = None
         self.interventions = 0
         self._nudged = _NEVER  # the streaks that were nudged and still last
@@ -429,11 +440,11 @@ class Continuation:
     @property
     def terms(self) -> Parts:
         """Return the current parts of the score, each from 0 to 1, before weighting."""
-        metrics, rules, limits = self.metrics, self.rules, self.limits
+        metrics, thresholds, limits = self.metrics, self.thresholds, self.limits
         return Parts(
-            velocity=min(1.0, metrics.progress_velocity / rules.progress.full_velocity),
-            not_stuck=max(0.0, 1 - metrics.consecutive_file_revisits / rules.progress.stuck_repeats),
-            tokens=rules.token_budgets.room(self.context_tokens),
+            velocity=min(1.0, metrics.progress_velocity / thresholds.progress.full_velocity),
+            not_stuck=max(0.0, 1 - metrics.consecutive_file_revisits / thresholds.progress.stuck_repeats),
+            tokens=thresholds.token_budgets.room(self.context_tokens),
             interventions=max(0.0, 1 - self.interventions / limits.max_interventions),
             complexity=limits.share,
         )
@@ -441,7 +452,7 @@ class Continuation:
     @property
     def score(self) -> float:
         """Return the current score, from 0 to 1."""
-        return _sum(_weighted(self.terms, self.rules.weights))
+        return _sum(_weighted(self.terms, self.thresholds.weights))
 
     def fold(self, event: Event) -> TurnVerdict | None:
         """Handle an event, and return the verdict if it ends a turn, else None.
@@ -454,7 +465,7 @@ class Continuation:
         if event.context_tokens is not None:
             self.context_tokens = event.context_tokens
         terms = self.terms
-        parts = _weighted(terms, self.rules.weights)
+        parts = _weighted(terms, self.thresholds.weights)
         score = _sum(parts)
         action, reasons = self._decide(score)
         self.interventions += action != "continue"
@@ -467,7 +478,7 @@ class Continuation:
 
     def _decide(self, score: float) -> tuple[Action, tuple[str, ...]]:
         repeats = self.metrics.consecutive_file_revisits
-        is_warm = self.metrics.total_iterations > self.rules.score.warm_up_turns
+        is_warm = self.metrics.total_iterations > self.thresholds.score.warm_up_turns
         idle = self._idle(score, is_warm=is_warm)
         used, budget = self.metrics.tools_used, self.limits.tool_budget
         spent = (f"{used} of {budget} tool calls are used",) if used >= budget else ()
@@ -488,7 +499,7 @@ class Continuation:
 
     def _forced(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
         """Return why the session must finish now, () if it need not."""
-        metrics, tokens, most = self.metrics, self.rules.token_budgets, self.limits.max_iterations
+        metrics, tokens, most = self.metrics, self.thresholds.token_budgets, self.limits.max_iterations
         is_stuck, is_nudged = metrics.is_stuck_loop, _IDLE in self._nudged
         reasons = []
         if tokens.should_force_synthesis(self.context_tokens):
@@ -498,26 +509,26 @@ class Continuation:
         answers = metrics.tools_used and metrics.iterations_without_tools  # a turn of words alone repeats no call
         if is_stuck and is_nudged and not answers and metrics.consecutive_file_revisits > self._nudged_at:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones, after a nudge")
-        if is_warm and score < self.rules.score.nudge_from and (is_nudged or not is_stuck):
-            reasons.append(f"the score {score:.2f} is below {self.rules.score.nudge_from:g}")
+        if is_warm and score < self.thresholds.score.nudge_from and (is_nudged or not is_stuck):
+            reasons.append(f"the score {score:.2f} is below {self.thresholds.score.nudge_from:g}")
         return tuple(reasons)
 
     def _idle(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
         """Return the reasons for a nudge because the session makes no progress."""
-        metrics, rules = self.metrics, self.rules
+        metrics, thresholds = self.metrics, self.thresholds
         reasons = []
         if metrics.is_stuck_loop:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones")
-        if is_warm and score < rules.score.continue_from:
-            reasons.append(f"the score {score:.2f} is below {rules.score.continue_from:g}")
-        is_large = rules.token_budgets.should_nudge_synthesis(self.context_tokens)
+        if is_warm and score < thresholds.score.continue_from:
+            reasons.append(f"the score {score:.2f} is below {thresholds.score.continue_from:g}")
+        is_large = thresholds.token_budgets.should_nudge_synthesis(self.context_tokens)
         if is_warm and is_large and not metrics.is_making_progress:
-            turns = min(metrics.total_iterations, rules.progress.velocity_turns)
+            turns = min(metrics.total_iterations, thresholds.progress.velocity_turns)
             reasons.append(f"{self._taken()}, and the last {turns} turns brought nothing new")
         return tuple(reasons)
 
     def _taken(self) -> str:
-        return f"{self.rules.token_budgets.used(self.context_tokens or 0):.0%} of the context window is taken"
+        return f"{self.thresholds.token_budgets.used(self.context_tokens or 0):.0%} of the context window is taken"
 
 
 async def steer(

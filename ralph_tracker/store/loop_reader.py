@@ -14,7 +14,7 @@ from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.files import to_json
 from ralph_tracker.store.loop_status import START_ANEW, Summary
@@ -36,7 +36,7 @@ class Replayed(NamedTuple):
 def replay(
     store: LoopStore,
     loop_id: str,
-    rules: Rules,
+    thresholds: Thresholds,
     configured: frozenset[Group] = frozenset(),
     retiring: frozenset[str] = frozenset(),
 ) -> Replayed:
@@ -45,7 +45,7 @@ def replay(
     Tests that any iteration retired, and those in `retiring`, count for none. A damaged iteration is listed and left
     out of the lineage. Raises RecordError if the baseline itself cannot be read.
     """
-    state = store.start(rules)._replace(loop_id=loop_id)
+    state = store.start(thresholds)._replace(loop_id=loop_id)
     retired = state.seen.excluded | store.retired() | retiring
     state = state._replace(seen=state.seen._replace(excluded=retired))
     lines: dict[int, tuple[Lineage, KnownTests]] = {}
@@ -68,14 +68,16 @@ def replay(
     return Replayed(tuple(judgements), tuple(lost), state)
 
 
-def rebuild(store: LoopStore, rules: Rules, started_at: str, configured: frozenset[Group] = frozenset()) -> Summary:
+def rebuild(
+    store: LoopStore, thresholds: Thresholds, started_at: str, configured: frozenset[Group] = frozenset()
+) -> Summary:
     """Write everything derived from the committed iterations again, and return the status of the loop.
 
     What acceptances, damage or repairs changed about an iteration is stored beside its record, which is never changed.
     An acceptance affects earlier iterations too: tests whose removal was accepted count for none, so scores change. An
     iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
-    replayed = replay(store, store.paths.loop_id, rules, configured)
+    replayed = replay(store, store.paths.loop_id, thresholds, configured)
     # From the first iteration with an accepted alert on, verdicts may differ.
     accepted = [event["alert"]["iteration"] for event in store.acceptances()]
     touched = min((*replayed.lost, *accepted), default=replayed.state.iteration + 1)
@@ -190,16 +192,16 @@ class LoopReader(NamedTuple):
     def rebuilt(self) -> Summary:
         """Write everything derived again, and return the status of the loop."""
         started_at = self.started.isoformat(timespec="seconds").replace("+00:00", "Z")
-        return rebuild(self.store, self.config.rules, started_at, self.configured)
+        return rebuild(self.store, self.config.thresholds, started_at, self.configured)
 
     def judged(self) -> tuple[Judgement, ...]:
         """Judge every iteration again with the acceptances of now."""
-        return replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured).judgements
+        return replay(self.store, self.store.paths.loop_id, self.config.thresholds, self.configured).judgements
 
     def state_without(self, summary: Summary, retiring: frozenset[str]) -> LoopState:
         """Return the judge's state without the `retiring` tests: every iteration is judged again."""
-        replayed = replay(self.store, self.store.paths.loop_id, self.config.rules, self.configured, retiring)
-        head = self.store.state(summary, self.config.rules)
+        replayed = replay(self.store, self.store.paths.loop_id, self.config.thresholds, self.configured, retiring)
+        head = self.store.state(summary, self.config.thresholds)
         return replayed.state._replace(lineage=head.lineage, known=head.known)
 
     def record(self, number: int) -> IterationRecord:
@@ -209,7 +211,7 @@ class LoopReader(NamedTuple):
     def state(self, summary: Summary) -> tuple[LoopState, Summary]:
         """Return the judge's state, rebuilt from the measurements if it is damaged or outdated."""
         try:
-            return self.store.state(summary, self.config.rules), summary
+            return self.store.state(summary, self.config.thresholds), summary
         except RecordError:
             summary = self.rebuilt()
-            return self.store.state(summary, self.config.rules), summary
+            return self.store.state(summary, self.config.thresholds), summary

@@ -29,7 +29,7 @@ from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.store.files import (
     append_line,
@@ -181,9 +181,9 @@ class LoopStore(LoopRecords):
         with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
             self.paths.staging.rmdir()
 
-    def state(self, summary: Summary, rules: Rules) -> LoopState:
+    def state(self, summary: Summary, thresholds: Thresholds) -> LoopState:
         """Return what the judge needs. Raises RecordError if a part of it is damaged or outdated."""
-        state = super().state(summary, rules)
+        state = super().state(summary, thresholds)
         if state.accepted != frozenset(summary.accepted):
             raise self.damaged(summary.iteration)
         return state

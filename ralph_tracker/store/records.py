@@ -15,7 +15,7 @@ from ralph_tracker.core.known_tests import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
@@ -143,9 +143,9 @@ class LoopRecords:
         """Return the event log, oldest first, without damaged events."""
         return [event for event in read_lines(self.paths.events) if _is_event(event)]
 
-    def start(self, rules: Rules) -> LoopState:
+    def start(self, thresholds: Thresholds) -> LoopState:
         """Return the state before the baseline, with all acceptances."""
-        state = LoopState(loop_id=self.paths.loop_id, rules=rules)
+        state = LoopState(loop_id=self.paths.loop_id, thresholds=thresholds)
         for event in self.acceptances():
             state = acceptance(state, decode(Alert, event["alert"]))
         return state
@@ -160,7 +160,7 @@ class LoopRecords:
         found = (event["iterations"] for event in self.events() if event["event"] == "gc")
         return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
 
-    def state(self, summary: Summary, rules: Rules) -> LoopState:
+    def state(self, summary: Summary, thresholds: Thresholds) -> LoopState:
         """Return what the judge needs for the next iteration, in time that does not depend on the loop's length.
 
         Raises RecordError if a part of it is damaged or outdated.
@@ -170,7 +170,7 @@ class LoopRecords:
         try:
             return LoopState(
                 loop_id=summary.loop_id,
-                rules=rules,
+                thresholds=thresholds,
                 basis=loop_state.basis_from_plain(latest["basis"]),
                 iteration=summary.iteration,
                 lineage=line,
@@ -208,7 +208,7 @@ class LoopRecords:
         try:
             return self.seen_on_file(iteration)
         except RecordError:
-            seen = self.start(Rules()).seen
+            seen = self.start(Thresholds()).seen
             for number in range(iteration + 1):
                 measured = self.measurement(number)
                 if measured is None:

@@ -8,13 +8,13 @@ from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.steering import (
     ComplexityLimits,
-    ComplexityRules,
-    ContinuationRules,
+    ComplexityThresholds,
+    ContinuationThresholds,
     Parts,
-    ProgressRules,
+    ProgressThresholds,
     TokenBudget,
-    VerdictRules,
-    continuation_rules_of,
+    VerdictThresholds,
+    continuation_thresholds_of,
 )
 from tests.tables import table
 
@@ -43,24 +43,24 @@ continuation:
 """
 
 
-def rules_of(text):
-    return continuation_rules_of(config_of(yaml.safe_load(text), "the file").document["continuation"])
+def thresholds_of(text):
+    return continuation_thresholds_of(config_of(yaml.safe_load(text), "the file").document["continuation"])
 
 
 def test_the_defaults_are_those_of_the_strategy():
-    assert rules_of("{}") == ContinuationRules()
+    assert thresholds_of("{}") == ContinuationThresholds()
 
 
 def test_the_seeds_configuration_is_taken_as_it_stands():
-    rules = rules_of(SEED)
-    assert rules.complexity == ComplexityRules(
+    thresholds = thresholds_of(SEED)
+    assert thresholds.complexity == ComplexityThresholds(
         simple=ComplexityLimits(2, 5, 10, 0.25),
         medium=ComplexityLimits(5, 15, 25, 0.50),
         complex=ComplexityLimits(10, 50, 100, 1.00),
         generation=ComplexityLimits(15, 35, 50, 0.75),
     )
-    assert rules.token_budgets == TokenBudget(128_000, soft=0.20, hard=0.25, synthesis=0.15)
-    assert rules.progress == ProgressRules(full_velocity=0.5, stuck_repeats=3)
+    assert thresholds.token_budgets == TokenBudget(128_000, soft=0.20, hard=0.25, synthesis=0.15)
+    assert thresholds.progress == ProgressThresholds(full_velocity=0.5, stuck_repeats=3)
 
 
 def test_every_key_reaches_the_strategy():
@@ -72,12 +72,12 @@ def test_every_key_reaches_the_strategy():
       weights: {velocity: 0.2, not_stuck: 0.2, tokens: 0.2, interventions: 0.2, complexity: 0.2}
       score: {continue_from: 0.7, nudge_from: 0.2, warm_up_turns: 0}
     """
-    rules = rules_of(text)
-    assert rules.progress == ProgressRules(7, 0.25, 4)
-    assert rules.complexity.simple == ComplexityLimits(5, 10, 10, 0.1)
-    assert rules.token_budgets == TokenBudget(200_000, 0.4, 0.9, 0.05)
-    assert rules.weights == Parts(0.2, 0.2, 0.2, 0.2, 0.2)
-    assert (rules.complexity.large_context, rules.score) == (5, VerdictRules(0.7, 0.2, 0))
+    thresholds = thresholds_of(text)
+    assert thresholds.progress == ProgressThresholds(7, 0.25, 4)
+    assert thresholds.complexity.simple == ComplexityLimits(5, 10, 10, 0.1)
+    assert thresholds.token_budgets == TokenBudget(200_000, 0.4, 0.9, 0.05)
+    assert thresholds.weights == Parts(0.2, 0.2, 0.2, 0.2, 0.2)
+    assert (thresholds.complexity.large_context, thresholds.score) == (5, VerdictThresholds(0.7, 0.2, 0))
 
 
 @pytest.mark.parametrize(
@@ -107,5 +107,5 @@ BAD = {
 def test_what_cannot_be_used_gets_one_line_with_its_place(case):
     section, line = BAD[case]
     with pytest.raises(ConfigError) as caught:
-        rules_of(f"continuation: {{{section}}}")
+        thresholds_of(f"continuation: {{{section}}}")
     assert str(caught.value).startswith(f"the file: continuation.{line}")

@@ -14,7 +14,7 @@ from ralph_tracker.config.load import (
     with_checks,
     with_limits,
 )
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError
 from tests.tables import table
 
@@ -36,25 +36,25 @@ def root(tmp_path):
 
 def test_without_a_file_the_defaults_stand_alone(root):
     config = load_config(root())
-    assert (config.rules, config.source, config.digest) == (Rules(), None, "")
+    assert (config.thresholds, config.source, config.digest) == (Thresholds(), None, "")
     assert config.document["loop"]["max_iterations"] == 20
 
 
 @pytest.mark.parametrize("content", ["", "null\n", "# nothing yet\n", "version: 1\n"])
 def test_a_file_without_keys_is_the_defaults(root, content):
     config = load_config(root(yaml=content))
-    assert (config.rules, config.source) == (Rules(), "ralph-tracker.yaml")
+    assert (config.thresholds, config.source) == (Thresholds(), "ralph-tracker.yaml")
     assert config.digest == hashlib.sha256(content.encode()).hexdigest()
 
 
 def test_a_file_of_our_own_goes_before_pyproject(root):
     config = load_config(root(yaml=OURS, toml=THEIRS))
-    assert (config.source, config.rules.loop.max_iterations) == ("ralph-tracker.yaml", 3)
+    assert (config.source, config.thresholds.loop.max_iterations) == ("ralph-tracker.yaml", 3)
 
 
 def test_pyproject_is_read_where_it_has_a_section_of_ours(root):
     config = load_config(root(toml=f"[project]\nname = 'x'\n{THEIRS}"))
-    assert (config.source, config.rules.loop.max_iterations) == ("pyproject.toml", 4)
+    assert (config.source, config.thresholds.loop.max_iterations) == ("pyproject.toml", 4)
 
 
 @pytest.mark.parametrize(
@@ -63,16 +63,16 @@ def test_pyproject_is_read_where_it_has_a_section_of_ours(root):
     ids=["no tools", "broken, of no interest", "tool is a number", "other tools"],
 )
 def test_a_pyproject_that_says_nothing_of_us_is_no_configuration(root, content):
-    assert load_config(root(toml=content)).rules == Rules()
+    assert load_config(root(toml=content)).thresholds == Thresholds()
 
 
 @pytest.mark.parametrize("content", ["tool = 1 # ralph-tracker", "dependencies = ['ralph-tracker']"])
 def test_a_pyproject_that_only_names_us_is_the_defaults(root, content):
-    assert load_config(root(toml=content)).rules == Rules()
+    assert load_config(root(toml=content)).thresholds == Thresholds()
 
 
 def test_a_byte_order_mark_is_no_part_of_the_configuration(root):
-    assert load_config(root(yaml="\ufeff" + OURS)).rules.loop.max_iterations == 3
+    assert load_config(root(yaml="\ufeff" + OURS)).thresholds.loop.max_iterations == 3
 
 
 def test_a_path_below_a_file_has_no_configuration(tmp_path):
@@ -84,7 +84,7 @@ def test_the_frozen_document_has_every_key_and_makes_the_same_rules_again(root):
     content = "loop: {hardLimitUsd: 5}\nchecks: {tests: {run: pytest}}\nscore: {acceptance: 0.5}\n"
     config = load_config(root(yaml=content))
     again = config_of(config.document, "loop.yaml", config.digest)
-    assert (again.document, again.rules) == (config.document, config.rules)
+    assert (again.document, again.thresholds) == (config.document, config.thresholds)
     assert config.document["loop"]["max_cost_usd"] == 5.0
     assert config.document["checks"]["tests"]["timeout"] == "15m"
 
@@ -92,9 +92,9 @@ def test_the_frozen_document_has_every_key_and_makes_the_same_rules_again(root):
 def test_a_frozen_document_with_its_mark_is_taken_as_it_is():
     config = config_of({"loop": {"max_iterations": 7}}, None)
     again = frozen_config(config.document, "loop.yaml", "d", validity_mark(config.document))
-    assert (again.document, again.rules, again.source, again.digest) == (
+    assert (again.document, again.thresholds, again.source, again.digest) == (
         config.document,
-        config.rules,
+        config.thresholds,
         "loop.yaml",
         "d",
     )

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from ralph_tracker.config.load import rules_of
+from ralph_tracker.config.load import thresholds_of
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.core.rules import DIMENSIONS, SELECTION_MODES, Rules
+from ralph_tracker.core.thresholds import DIMENSIONS, SELECTION_MODES, Thresholds
 from ralph_tracker.formats.diagnostics import SEVERITIES
 from tests.tables import table
 
@@ -18,12 +18,12 @@ CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]
 
 
 def test_the_defaults_are_those_of_the_core():
-    assert rules_of(ConfigDocument().model_dump()) == Rules()
+    assert thresholds_of(ConfigDocument().model_dump()) == Thresholds()
 
 
 @table("section", CORE)
 def test_every_threshold_of_the_core_is_a_key(section):
-    thresholds = getattr(Rules(), section)
+    thresholds = getattr(Thresholds(), section)
     assert set(type(getattr(ConfigDocument(), section)).model_fields) == set(thresholds._fields)
 
 
@@ -31,15 +31,19 @@ def test_every_threshold_of_the_core_is_a_key(section):
 def test_every_key_reaches_the_core(section):
     for name, value in ConfigDocument().model_dump()[section].items():
         other: Any = {int: 7, float: 0.25, type(None): 0.5}[type(value)]
-        rules = rules_of(ConfigDocument.model_validate({section: {name: other}}).model_dump())
-        assert getattr(getattr(rules, section), name) == other
+        thresholds = thresholds_of(ConfigDocument.model_validate({section: {name: other}}).model_dump())
+        assert getattr(getattr(thresholds, section), name) == other
 
 
 def test_weights_acceptance_and_mode_reach_the_core():
     weights = dict.fromkeys(DIMENSIONS, 0.2)
     document = {"score": {"weights": weights, "acceptance": 0.5}, "selection": {"mode": SELECTION_MODES[2]}}
-    rules = rules_of(ConfigDocument.model_validate(document).model_dump())
-    assert (rules.score.weights, rules.score.acceptance, rules.selection_mode) == (weights, 0.5, SELECTION_MODES[2])
+    thresholds = thresholds_of(ConfigDocument.model_validate(document).model_dump())
+    assert (thresholds.score.weights, thresholds.score.acceptance, thresholds.selection_mode) == (
+        weights,
+        0.5,
+        SELECTION_MODES[2],
+    )
 
 
 @given(st.lists(st.integers(0, 20), min_size=5, max_size=5))

@@ -14,8 +14,8 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline, rolled_back
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.core.thresholds import Thresholds
 
 METRIC_NAMES = frozenset(Metrics._fields)
 # Ten passing tests, 80 % covered, nothing found, a hundred lines: no rule has anything to say about it.
@@ -33,7 +33,7 @@ STEADY: Mapping[str, Any] = {
     "loc_total": 100,
     "complexity_score": 2.0,
 }
-NOWHERE_NEAR = Rules()._replace(loop=Rules().loop._replace(target_score=None, max_iterations=None))
+NOWHERE_NEAR = Thresholds()._replace(loop=Thresholds().loop._replace(target_score=None, max_iterations=None))
 
 
 def measurement_of(base: Mapping[str, Any], changes: Mapping[str, Any], number: int) -> Measurement:
@@ -58,23 +58,23 @@ def measurement_of(base: Mapping[str, Any], changes: Mapping[str, Any], number: 
 class Loop:
     """Drive one loop: each turn is judged after the one before, every judgement is kept.
 
-    Without other rules there is no target and no limit, so that these two end nothing by accident.
+    Without other thresholds there is no target and no limit, so that these two end nothing by accident.
     """
 
     def __init__(
         self,
         *,
-        rules: Rules = NOWHERE_NEAR,
+        thresholds: Thresholds = NOWHERE_NEAR,
         base: Mapping[str, Any] = STEADY,
         configured: frozenset[Group] = frozenset(),
         accepted: tuple[Alert, ...] = (),
         first: Measurement | None = None,
         **changes: Any,
     ):
-        self.base, self.rules, self.configured = base, rules, configured
+        self.base, self.thresholds, self.configured = base, thresholds, configured
         self.measurements = [first or measurement_of(base, changes, 0)]
         self.moves: dict[int, int] = {}
-        state = LoopState(loop_id="ralph-001", rules=rules)
+        state = LoopState(loop_id="ralph-001", thresholds=thresholds)
         for alert in accepted:
             state = acceptance(state, alert)
         self.judgements: list[Judgement] = [judge_baseline(state, self.measurements[0], configured)]
@@ -105,7 +105,7 @@ class Loop:
 
     def again(self, *accepted: Alert) -> "Loop":
         """Judge the whole loop again from before its baseline, with those alerts accepted."""
-        settings = {"rules": self.rules, "base": self.base, "configured": self.configured}
+        settings = {"thresholds": self.thresholds, "base": self.base, "configured": self.configured}
         other = Loop(**settings, accepted=accepted, first=self.measurements[0])
         for number, measurement in enumerate(self.measurements[1:], start=1):
             if number in self.moves:
@@ -125,7 +125,7 @@ class Loop:
             )
             for j in self.judgements
         ]
-        return select("ralph-001", contenders, scorer, self.rules, **wishes)
+        return select("ralph-001", contenders, scorer, self.thresholds, **wishes)
 
     @property
     def last(self) -> IterationRecord:

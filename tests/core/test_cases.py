@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.selection import selection_document
+from ralph_tracker.core.thresholds import Thresholds
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"
 SHARED = os.environ.get("RALPH_TRACKER_SHARED")
@@ -70,8 +70,8 @@ def view(record):
 
 
 def run(start, case):
-    """Judge a case with the rules as they are by default."""
-    loop = start(base={}, rules=Rules(), **flat(case["baseline"]["metrics"]))
+    """Judge a case with the thresholds as they are by default."""
+    loop = start(base={}, thresholds=Thresholds(), **flat(case["baseline"]["metrics"]))
     for turn in case.get("iterations", []):
         loop.turn(**flat(turn["metrics"]))
     return loop

@@ -3,9 +3,8 @@
 import pytest
 
 from ralph_tracker.core.alerts import TYPES, in_order
-from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
-from ralph_tracker.core.decision_words import decision_in_words
-from ralph_tracker.core.rules import DecisionRules, LoopLimits, Rules
+from ralph_tracker.core.decision import Facts, decide, first_decision, message_of
+from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
 from tests.tables import table
 
 PLAIN = Facts(
@@ -26,7 +25,7 @@ ALTERNATIVES = ("Consider different approach", "Request human intervention", "Tr
 
 
 def limits(**values):
-    return Rules(loop=LoopLimits(**{"target_score": 0.9, **values}))
+    return Thresholds(loop=LoopLimits(**{"target_score": 0.9, **values}))
 
 
 RULES = limits()
@@ -58,7 +57,7 @@ class TestRows:
         assert outcome(decision) == (1, "stop", None, confidence, reason)
 
     @table(
-        ("rules", "changes", "reason"),
+        ("thresholds", "changes", "reason"),
         [
             pytest.param(limits(max_iterations=3), {}, "Iteration limit reached: 3 of 3", id="iterations"),
             pytest.param(limits(max_iterations=2), {}, "Iteration limit reached: 3 of 2", id="more iterations"),
@@ -86,8 +85,8 @@ class TestRows:
             pytest.param(limits(max_minutes=30.0), {"elapsed_s": None}, None, id="time unknown"),
         ],
     )
-    def test_2_limits(self, rules, changes, reason):
-        decision = decide(PLAIN._replace(**changes), rules)
+    def test_2_limits(self, thresholds, changes, reason):
+        decision = decide(PLAIN._replace(**changes), thresholds)
         if reason is None:
             assert decision.rule == 11
         else:
@@ -116,8 +115,8 @@ class TestRows:
         assert outcome(decide(nowhere, RULES))[:2] == (4, "stop")
 
     def test_3_how_many_is_a_rule(self, facts):
-        rules = Rules(decision=DecisionRules(rollbacks_in_a_row=2))
-        assert decide(facts("test_deletion", rollbacks=1), rules).rule == 3
+        thresholds = Thresholds(decision=DecisionThresholds(rollbacks_in_a_row=2))
+        assert decide(facts("test_deletion", rollbacks=1), thresholds).rule == 3
 
     @pytest.mark.parametrize("kind", ["test_deletion", "working_tests_failing"])
     def test_4_a_critical_alert(self, facts, kind):
@@ -409,34 +408,3 @@ def test_a_reason_names_up_to_three_alerts(facts, make_alert, count, rest):
     alerts = tuple(make_alert("test_deletion", 3, f"no. {number}", rollback_to=2) for number in range(count))
     named = "; ".join(f"no. {number}" for number in range(min(count, 3)))
     assert decide(facts(alerts=alerts), RULES).reason == f"Rollback to iteration 2 due to regression: {named}{rest}"
-
-
-@table(
-    ("decision", "words"),
-    [
-        (
-            Decision("rollback", "Rollback to iteration 2 due to regression: Test deletion", 0.95, 2),
-            "rollback to iteration 2 (confidence 95 %): Test deletion",
-        ),
-        (
-            Decision("rollback", "Rollback to iteration 2 due to regression", 0.9, 2),
-            "rollback to iteration 2 (confidence 90 %)",
-        ),
-        (Decision("rollback", "asked for", 0.9), "rollback (confidence 90 %): asked for"),
-        (
-            Decision("continue", "Continue - regression within limits: Coverage dropped", 0.6),
-            "continue (confidence 60 %): worse, but not enough for a rollback: Coverage dropped",
-        ),
-        (
-            Decision("continue", "Continue - forward progress detected", 0.9),
-            "continue (confidence 90 %): forward progress detected",
-        ),
-        (
-            Decision("escalate", "Escalate to human - blocked: key", 0.9),
-            "escalate (confidence 90 %): blocked: key",
-        ),
-        (Decision("stop", "Target reached", 0.95), "stop (confidence 95 %): Target reached"),
-    ],
-)
-def test_a_decision_in_words_repeats_nothing_of_its_reason(decision, words):
-    assert decision_in_words(decision._asdict()) == words

@@ -4,8 +4,8 @@ import pytest
 
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.core.rules import SELECTION_MODES, Rules
 from ralph_tracker.core.selection import selection_document
+from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
 from ralph_tracker.iteration.gate import UNPROVEN, gate_document, gate_of
 
 P, F, S = "passed", "failed", "skipped"
@@ -335,7 +335,7 @@ class TestBest:
 
 
 class TestDecision:
-    TARGET = Rules()._replace(loop=Rules().loop._replace(target_score=0.85, max_iterations=None))
+    TARGET = Thresholds()._replace(loop=Thresholds().loop._replace(target_score=0.85, max_iterations=None))
 
     @pytest.mark.parametrize(
         ("told", "action"),
@@ -347,7 +347,7 @@ class TestDecision:
         ],
     )
     def test_the_target_is_reached_with_a_score_that_is_believed(self, start, told, action):
-        loop = start(rules=self.TARGET, tests=dict.fromkeys(TEN, F), integrity=CLEAN)
+        loop = start(thresholds=self.TARGET, tests=dict.fromkeys(TEN, F), integrity=CLEAN)
         assert loop.turn(tests=TEN, integrity=told).decision.action == action
 
 

@@ -5,12 +5,12 @@ import pytest
 from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
-from ralph_tracker.core.rules import LoopLimits, Rules
+from ralph_tracker.core.thresholds import LoopLimits, Thresholds
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NO_TESTS = {"test_count": None, "tests_passed": None, "tests_failed": None, "tests_skipped": None}
-FRESH = LoopState(loop_id="ralph-001", rules=Rules())
+FRESH = LoopState(loop_id="ralph-001", thresholds=Thresholds())
 
 
 def counts(count, passed, failed):
@@ -197,8 +197,8 @@ class TestRollbacksInARow:
 
 class TestLimits:
     def test_cost_adds_up_and_unknown_is_not_0(self, start):
-        rules = Rules()._replace(loop=LoopLimits(max_cost_usd=1.0))
-        loop = start(rules=rules, base={"lint_errors": 0}, usage=Usage(cost_usd=0.4))
+        thresholds = Thresholds()._replace(loop=LoopLimits(max_cost_usd=1.0))
+        loop = start(thresholds=thresholds, base={"lint_errors": 0}, usage=Usage(cost_usd=0.4))
         loop.turn(usage=Usage(turns=7))
         assert loop.state.cost_usd == 0.4
         loop.turn(usage=Usage(cost_usd=0.6))
@@ -212,20 +212,20 @@ class TestLimits:
         assert loop.state.cost_usd == 0.0
 
     def test_time_is_that_of_the_record(self, start):
-        rules = Rules()._replace(loop=LoopLimits(max_minutes=10, target_score=None))
-        loop = start(rules=rules)
+        thresholds = Thresholds()._replace(loop=LoopLimits(max_minutes=10, target_score=None))
+        loop = start(thresholds=thresholds)
         assert loop.turn(elapsed_s=599.0).decision.rule == 11
         assert loop.turn(elapsed_s=600.0).decision.rule == 2
 
     def test_iterations(self, start):
-        rules = Rules()._replace(loop=LoopLimits(max_iterations=2, target_score=None))
-        loop = start(rules=rules)
+        thresholds = Thresholds()._replace(loop=LoopLimits(max_iterations=2, target_score=None))
+        loop = start(thresholds=thresholds)
         assert loop.turn().decision.rule == 11
         assert loop.turn().decision.reason == "Iteration limit reached: 2 of 2"
 
 
 class TestTarget:
-    RULES = Rules()._replace(loop=LoopLimits(target_score=0.5))
+    RULES = Thresholds()._replace(loop=LoopLimits(target_score=0.5))
 
     @pytest.mark.parametrize(
         ("base", "now", "reached"),
@@ -241,28 +241,28 @@ class TestTarget:
         ],
     )
     def test_is_reached(self, start, base, now, reached):
-        loop = start(rules=self.RULES, **base)
+        loop = start(thresholds=self.RULES, **base)
         loop.state = loop.state._replace(met_target=False)  # as if the baseline had been below it
         record = loop.turn(**now)
         assert record.adjusted_score >= 0.5
         assert (record.decision.rule == 9) is reached
 
     def test_is_not_reached_while_a_high_alert_is_open(self, start):
-        loop = start(rules=self.RULES)
+        loop = start(thresholds=self.RULES)
         loop.state = loop.state._replace(met_target=False)
         loop.turn(coverage_percentage=None)
         assert loop.turn(coverage_percentage=None).decision.rule == 11
         assert loop.turn().decision.rule == 9
 
     def test_a_baseline_that_meets_it_is_no_reason_to_stop(self, start):
-        loop = start(rules=self.RULES)
+        loop = start(thresholds=self.RULES)
         assert loop.state.met_target
         (note,) = loop.records[0].notes
         assert note.startswith("the baseline already meets the target of ")
         assert loop.turn().decision.rule == 11
 
     def test_is_compared_with_the_adjusted_score(self, start):
-        loop = start(rules=Rules()._replace(loop=LoopLimits(target_score=0.9)), lint_errors=40)
+        loop = start(thresholds=Thresholds()._replace(loop=LoopLimits(target_score=0.9)), lint_errors=40)
         record = loop.turn(lint_errors=4)
         assert record.quality_score < record.adjusted_score
         assert record.decision.rule == 9
@@ -427,6 +427,6 @@ class TestWhatIsMissingNow:
     def test_passes_follow_the_rate_where_only_that_is_handed_in(self):
         metrics = Metrics(test_count=10, pass_rate=90.0)
         record = judge_baseline(
-            LoopState(loop_id="ralph-001", rules=Rules()), Measurement(metrics=metrics, timestamp="now")
+            LoopState(loop_id="ralph-001", thresholds=Thresholds()), Measurement(metrics=metrics, timestamp="now")
         ).record
         assert record.adjusted_score == record.quality_score

@@ -13,8 +13,8 @@ from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults
-from ralph_tracker.core.rules import DIMENSIONS, Rules, ScoreRules
 from ralph_tracker.core.score import AdjustedParts, TestWeights, basis_of
+from ralph_tracker.core.thresholds import DIMENSIONS, ScoreThresholds, Thresholds
 
 law = settings(deadline=None)
 far = settings(max_examples=max(60, settings.default.max_examples), deadline=None)  # what is rare
@@ -110,8 +110,8 @@ class TestRange:
         weights=st.lists(st.integers(1, 20), min_size=5, max_size=5),
     )
     def test_weights_sum_to_1(self, baseline, weights):
-        rules = Rules(score=ScoreRules(weights=dict(zip(DIMENSIONS, weights, strict=True))))
-        loop = basis_of(Metrics(**baseline), rules, given_score=False)
+        thresholds = Thresholds(score=ScoreThresholds(weights=dict(zip(DIMENSIONS, weights, strict=True))))
+        loop = basis_of(Metrics(**baseline), thresholds, given_score=False)
         assume(loop.components)
         assert sum(loop.weights.values()) == pytest.approx(1)
         assert sum(loop.component_weight(name) for name in loop.components) == pytest.approx(1)

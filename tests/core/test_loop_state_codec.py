@@ -15,8 +15,8 @@ from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, Reading, TestResults, Usage
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import AdjustedParts, Basis, basis_of
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.store.files import to_json
 from tests.tables import table
 
@@ -192,7 +192,7 @@ class TestRoundTrip:
 
     @table("wrong", [{"weights": {"readability": 1.0}}, {"error_parts": ["coverage_percentage"]}])
     def test_of_a_basis_no_other_weights_or_error_parts_are_read(self, wrong):
-        plain = through_json(encode(basis_of(Metrics(lint_errors=1), Rules(), given_score=False)))
+        plain = through_json(encode(basis_of(Metrics(lint_errors=1), Thresholds(), given_score=False)))
         with pytest.raises(ValueError, match=r"other dimensions|that are none"):
             loop_state.basis_from_plain({**plain, **wrong})
 

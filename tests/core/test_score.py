@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
-from ralph_tracker.core.rules import Rules, ScoreRules
 from ralph_tracker.core.score import basis_of, quality_score, recorded_metrics
+from ralph_tracker.core.thresholds import ScoreThresholds, Thresholds
 from tests.tables import table
 
 EXAMPLE_1 = Metrics(
@@ -24,8 +24,8 @@ EXAMPLE_1 = Metrics(
 )
 
 
-def basis(baseline, configured=(), rules=None):
-    return basis_of(baseline, rules or Rules(), given_score=False, configured=frozenset(configured))
+def basis(baseline, configured=(), thresholds=None):
+    return basis_of(baseline, thresholds or Thresholds(), given_score=False, configured=frozenset(configured))
 
 
 def scored(loop, **changes):
@@ -165,14 +165,16 @@ class TestWeights:
     def test_those_of_dropped_dimensions_are_shared_among_the_rest(self, baseline, expected):
         assert basis(baseline).weights == pytest.approx(expected)
 
-    def test_weights_of_the_rules_are_used(self):
-        rules = Rules(score=ScoreRules(weights={"validation": 0.6, "completeness": 0.2, "correctness": 0.2}))
-        loop = basis(Metrics(lint_errors=0, coverage_percentage=50.0), rules=rules)
+    def test_weights_of_the_thresholds_are_used(self):
+        thresholds = Thresholds(
+            score=ScoreThresholds(weights={"validation": 0.6, "completeness": 0.2, "correctness": 0.2})
+        )
+        loop = basis(Metrics(lint_errors=0, coverage_percentage=50.0), thresholds=thresholds)
         assert loop.weights == pytest.approx({"validation": 0.6, "completeness": 0.2, "correctness": 0.2})
 
     def test_a_loop_whose_dimensions_all_weigh_nothing_scores_0(self):
-        rules = Rules(score=ScoreRules(weights={"validation": 1.0, "completeness": 0.0}))
-        loop = basis(Metrics(coverage_percentage=50.0), rules=rules)
+        thresholds = Thresholds(score=ScoreThresholds(weights={"validation": 1.0, "completeness": 0.0}))
+        loop = basis(Metrics(coverage_percentage=50.0), thresholds=thresholds)
         assert loop.weights == {}
         assert quality_score(loop, loop.baseline).value == 0.0
 
@@ -238,10 +240,10 @@ class TestQualityScore:
         assert (score.value, score.evidence) == (0.0, 0.0)
 
     def test_a_given_score_is_kept_as_given(self):
-        loop = basis_of(EXAMPLE_1, Rules(), given_score=True)
+        loop = basis_of(EXAMPLE_1, Thresholds(), given_score=True)
         assert quality_score(loop, EXAMPLE_1, 0.123).value == 0.123
 
     def test_a_given_score_needs_no_component(self):
-        loop = basis_of(Metrics(), Rules(), given_score=True)
+        loop = basis_of(Metrics(), Thresholds(), given_score=True)
         score = quality_score(loop, Metrics(), 0.5)
         assert (score.value, score.evidence, score.components) == (0.5, 1.0, {})

@@ -3,7 +3,6 @@
 import pytest
 
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import (
     AdjustedParts,
     TestWeights,
@@ -19,6 +18,7 @@ from ralph_tracker.core.score import (
     starts_high,
     test_weights,
 )
+from ralph_tracker.core.thresholds import Thresholds
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
@@ -27,7 +27,7 @@ BARE = {}
 
 
 def component(name, baseline, now):
-    loop = basis_of(Metrics(**baseline), Rules(), given_score=False)
+    loop = basis_of(Metrics(**baseline), Thresholds(), given_score=False)
     return adjusted_components(loop, recorded_metrics(Metrics(**now), loop.error_parts))[name]
 
 
@@ -258,11 +258,11 @@ class TestCost:
         assert adjusted_score(ground, self.WEIGHTS, union, credit) == expected
 
     def test_weights_of_the_tests(self):
-        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Rules(), given_score=False)
+        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=False)
         assert test_weights(loop) == TestWeights(pytest.approx(0.6875), pytest.approx(0.3125))
 
     def test_a_given_score_hangs_on_no_test(self):
-        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Rules(), given_score=True)
+        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=True)
         assert test_weights(loop) == TestWeights(0.0, 0.0)
         ground = adjusted_parts_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
         assert adjusted_score(ground, test_weights(loop), union=1) == 0.4

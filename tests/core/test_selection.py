@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.selection import select
+from ralph_tracker.core.thresholds import Thresholds
 
 SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
@@ -15,9 +15,9 @@ def scored(start):
 
     def run(*scores, broken=(), mode=VERIFIED):
         base = {"build_status": "success"}
-        rules = start(base=base, score=0.5).rules._replace(selection_mode=mode)
+        thresholds = start(base=base, score=0.5).thresholds._replace(selection_mode=mode)
         status = ["failure" if number in broken else "success" for number in range(len(scores))]
-        loop = start(base=base, score=scores[0], rules=rules, build_status=status[0])
+        loop = start(base=base, score=scores[0], thresholds=thresholds, build_status=status[0])
         for score, build in zip(scores[1:], status[1:], strict=True):
             loop.turn(score=score, build_status=build)
         return loop
@@ -68,7 +68,7 @@ class TestModes:
     def test_a_loop_without_a_baseline_has_nothing_to_select(self, scored):
         scorer = scored(0.5).state.scorer
         with pytest.raises(ValueError, match="without a baseline"):
-            select("ralph-001", [], scorer, Rules())
+            select("ralph-001", [], scorer, Thresholds())
 
     def test_by_the_adjusted_score(self, start):
         loop = start(tests={"a": "passed", "b": "passed"}, lint_errors=3)

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.rules import Rules
 from ralph_tracker.core.score import COMPONENTS, basis_of, quality_score
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.iteration.diff import component_shares
 
 
@@ -42,7 +42,7 @@ def test_a_component_that_is_not_ours_or_has_no_weight_is_left_out():
 )
 def test_what_the_components_bring_sums_to_the_quality_score(values):
     metrics = Metrics(test_count=4, tests_passed=3, tests_failed=1, pass_rate=75.0, **values)
-    basis = basis_of(metrics, Rules(), given_score=False)
+    basis = basis_of(metrics, Thresholds(), given_score=False)
     score = quality_score(basis, metrics)
     shares = component_shares(basis.weights, score.components)
     assert len(shares) == len(basis.components)

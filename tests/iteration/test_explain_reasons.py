@@ -1,7 +1,7 @@
 """Why an alert was raised: the rule in words with its numbers; and what a rule of the decision table asks for."""
 
 from ralph_tracker.core.alerts import TYPES
-from ralph_tracker.core.rules import AlertRules, LoopLimits, Rules
+from ralph_tracker.core.thresholds import AlertThresholds, LoopLimits, Thresholds
 from ralph_tracker.iteration.diff import recorded_values
 from ralph_tracker.iteration.explain import condition_of, previous_values, why_raised
 from tests.tables import table
@@ -71,38 +71,40 @@ RECORD = {
 )
 def test_an_alert_is_explained_with_the_rule_and_its_numbers(kind, tests, words):
     alert = {"type": kind} | ({} if tests is None else {"tests_total": tests})
-    assert why_raised(alert, RECORD, Rules()) == words
+    assert why_raised(alert, RECORD, Thresholds()) == words
 
 
 def test_every_type_of_alert_has_a_reason():
-    assert [kind.name for kind in TYPES if not why_raised({"type": kind.name}, RECORD, Rules())] == []
+    assert [kind.name for kind in TYPES if not why_raised({"type": kind.name}, RECORD, Thresholds())] == []
 
 
 @table("kind", [kind.name for kind in TYPES])
 def test_a_record_without_numbers_is_explained_by_the_rule_alone(kind):
-    words = why_raised({"type": kind}, {}, Rules())
+    words = why_raised({"type": kind}, {}, Thresholds())
     assert words
     assert "None" not in words
     assert not words.endswith(": ")
 
 
 def test_the_thresholds_are_those_of_the_loop():
-    rules = Rules()._replace(alerts=AlertRules(coverage_drop=0.5, error_increase=1, complexity_growth=0.25))
-    told = [why_raised({"type": kind}, {}, rules) for kind in ("coverage_regression", "error_increase")]
+    thresholds = Thresholds()._replace(
+        alerts=AlertThresholds(coverage_drop=0.5, error_increase=1, complexity_growth=0.25)
+    )
+    told = [why_raised({"type": kind}, {}, thresholds) for kind in ("coverage_regression", "error_increase")]
     assert told == [
         "coverage may fall by at most 0.5 points (alerts.coverage_drop)",
         "errors may rise by at most 1 (alerts.error_increase)",
     ]
-    assert "limit 2.5" in why_raised({"type": "complexity_explosion"}, RECORD, rules)
+    assert "limit 2.5" in why_raised({"type": "complexity_explosion"}, RECORD, thresholds)
 
 
 def test_code_that_did_not_grow_leaves_the_errors_as_they_are():
     shrunk = RECORD | {"deltas": {"from_previous": {"error_count_delta": 15, "loc_total_delta": -1}}}
-    assert why_raised({"type": "error_increase"}, shrunk, Rules()).endswith(": before 5, now 20")
+    assert why_raised({"type": "error_increase"}, shrunk, Thresholds()).endswith(": before 5, now 20")
 
 
 def test_an_infinite_loop_says_from_which_iteration_on_it_ends_the_loop():
-    assert "after iteration 10 this ends" in why_raised({"type": "infinite_loop"}, {}, Rules())
+    assert "after iteration 10 this ends" in why_raised({"type": "infinite_loop"}, {}, Thresholds())
 
 
 def test_values_are_taken_from_the_record_and_previous_ones_from_its_deltas():
@@ -116,10 +118,13 @@ def test_values_are_taken_from_the_record_and_previous_ones_from_its_deltas():
 
 @table("rule", range(12))
 def test_every_rule_of_the_decision_table_has_its_condition_in_words(rule):
-    assert condition_of(rule, Rules())
+    assert condition_of(rule, Thresholds())
 
 
 def test_a_condition_names_the_threshold_of_the_loop():
-    assert condition_of(8, Rules()) == "evidence below 0.6 (decision.evidence)"
-    assert condition_of(9, Rules(loop=LoopLimits(target_score=0.9))) == "the target 0.9 is reached (loop.target_score)"
-    assert condition_of(99, Rules()) == ""
+    assert condition_of(8, Thresholds()) == "evidence below 0.6 (decision.evidence)"
+    assert (
+        condition_of(9, Thresholds(loop=LoopLimits(target_score=0.9)))
+        == "the target 0.9 is reached (loop.target_score)"
+    )
+    assert condition_of(99, Thresholds()) == ""

@@ -8,7 +8,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import TestResults
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.earlier_tests import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
@@ -147,7 +147,7 @@ def touched(gated):
     gated.turn()
     gated.write("tests/test_app.py", "def test_one():\n    assert 1\n")
     store = LoopStore(gated.paths)
-    iteration_files, state = IterationFiles(store), store.state(store.summary(), Rules())
+    iteration_files, state = IterationFiles(store), store.state(store.summary(), Thresholds())
     return iteration_files, state, iteration_files.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
 
 
@@ -197,7 +197,7 @@ class TestWhatCannotBeLookedInto:
         workshop.start()
         store = LoopStore(workshop.paths)
         iteration_files = IterationFiles(store)
-        state = LoopState(loop_id="ralph-001", rules=Rules())
+        state = LoopState(loop_id="ralph-001", thresholds=Thresholds())
         found = TamperCheck(iteration_files, state, iteration_files.capture(None, ()), None).integrity()
         assert (found.findings, found.references) == ((), {})
 

@@ -3,9 +3,10 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import BY_NAME
-from ralph_tracker.core.rules import DIMENSIONS
-from ralph_tracker.report.text import money, number, rounded_weights, score, signed, sparkline
+from ralph_tracker.core.thresholds import DIMENSIONS
+from ralph_tracker.report.text import decision_in_words, money, number, rounded_weights, score, signed, sparkline
 from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
@@ -106,3 +107,34 @@ def test_no_weights_are_no_weights():
 def test_scores_are_drawn_from_low_to_high_and_never_beyond():
     assert sparkline([0, 0.125, 0.5, 0.99, 1, -1, 2]) == "▁▂▅██▁█"
     assert sparkline([]) == ""
+
+
+@table(
+    ("decision", "words"),
+    [
+        (
+            Decision("rollback", "Rollback to iteration 2 due to regression: Test deletion", 0.95, 2),
+            "rollback to iteration 2 (confidence 95 %): Test deletion",
+        ),
+        (
+            Decision("rollback", "Rollback to iteration 2 due to regression", 0.9, 2),
+            "rollback to iteration 2 (confidence 90 %)",
+        ),
+        (Decision("rollback", "asked for", 0.9), "rollback (confidence 90 %): asked for"),
+        (
+            Decision("continue", "Continue - regression within limits: Coverage dropped", 0.6),
+            "continue (confidence 60 %): worse, but not enough for a rollback: Coverage dropped",
+        ),
+        (
+            Decision("continue", "Continue - forward progress detected", 0.9),
+            "continue (confidence 90 %): forward progress detected",
+        ),
+        (
+            Decision("escalate", "Escalate to human - blocked: key", 0.9),
+            "escalate (confidence 90 %): blocked: key",
+        ),
+        (Decision("stop", "Target reached", 0.95), "stop (confidence 95 %): Target reached"),
+    ],
+)
+def test_a_decision_in_words_repeats_nothing_of_its_reason(decision, words):
+    assert decision_in_words(decision._asdict()) == words

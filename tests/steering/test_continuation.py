@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from ralph_tracker.steering import (
     Continuation,
-    ContinuationRules,
+    ContinuationThresholds,
     FileChanged,
     FileRead,
     Parts,
     PersonSaid,
-    ProgressRules,
+    ProgressThresholds,
     ToolEnded,
     ToolStarted,
     TurnEnded,
-    VerdictRules,
+    VerdictThresholds,
     classify_task_complexity,
     steer,
 )
@@ -208,9 +208,9 @@ class TestOverTheScore:
         assert actions(Continuation("complex"), turn(*(reads("a.py") for _ in range(4)))) == [NUDGE]
 
     def test_a_score_below_the_lower_threshold_forces_after_the_first_turns(self):
-        rules = ContinuationRules(weights=Parts(1.0, 0, 0, 0, 0))
+        thresholds = ContinuationThresholds(weights=Parts(1.0, 0, 0, 0, 0))
         idle = [turn(calls("Grep", str(n))) for n in range(4)]
-        (*_, last) = folded(Continuation("medium", rules=rules), *idle)
+        (*_, last) = folded(Continuation("medium", thresholds=thresholds), *idle)
         assert (last.action, last.reasons) == (FORCE, ("the score 0.00 is below 0.3",))
 
 
@@ -232,9 +232,9 @@ class TestOneNudgeAStreak:
         assert actions(continuation, *again) == [CONTINUE, CONTINUE, NUDGE]
 
     def test_a_low_score_is_nudged_once(self):
-        rules = ContinuationRules(weights=Parts(0.6, 0, 0.4, 0, 0))
+        thresholds = ContinuationThresholds(weights=Parts(0.6, 0, 0.4, 0, 0))
         course = [turn(calls("Grep", str(n))) for n in range(8)]
-        assert actions(Continuation("complex", rules=rules), *course).count(NUDGE) == 1
+        assert actions(Continuation("complex", thresholds=thresholds), *course).count(NUDGE) == 1
 
     def test_a_nudge_for_the_tool_budget_spares_none_for_a_stuck_loop(self):
         continuation = Continuation("simple")
@@ -242,10 +242,10 @@ class TestOneNudgeAStreak:
         assert actions(continuation, *stuck(4, "0.py")) == [CONTINUE, CONTINUE, NUDGE, FORCE]
 
     def test_the_tool_budget_adds_no_nudge_to_a_streak_that_has_had_one(self):
-        rules = ContinuationRules(weights=Parts(0.6, 0, 0.4, 0, 0))  # a low score, never below 0.3
+        thresholds = ContinuationThresholds(weights=Parts(0.6, 0, 0.4, 0, 0))  # a low score, never below 0.3
         course = [turn(calls("Grep", str(n))) for n in range(12)]
         many = turn(*(calls("Grep", f"x{n}") for n in range(20)))
-        said = actions(Continuation("medium", rules=rules), *course, many)
+        said = actions(Continuation("medium", thresholds=thresholds), *course, many)
         assert said == [CONTINUE] * 3 + [NUDGE] + [CONTINUE] * 9
 
 
@@ -320,7 +320,12 @@ def test_a_nudge_that_could_not_be_delivered_is_logged_and_given_again(caplog):
 
 
 def test_thresholds_are_those_that_are_handed_in():
-    rules = ContinuationRules(progress=ProgressRules(stuck_repeats=5), score=VerdictRules(warm_up_turns=9))
-    assert actions(Continuation("complex", rules=rules), *stuck(6)) == [CONTINUE] * 5 + [NUDGE]
-    limits = rules.complexity._replace(simple=rules.complexity.simple._replace(max_iterations=2))
-    assert actions(Continuation("simple", rules=rules._replace(complexity=limits)), turn(), turn()) == [CONTINUE, FORCE]
+    thresholds = ContinuationThresholds(
+        progress=ProgressThresholds(stuck_repeats=5), score=VerdictThresholds(warm_up_turns=9)
+    )
+    assert actions(Continuation("complex", thresholds=thresholds), *stuck(6)) == [CONTINUE] * 5 + [NUDGE]
+    limits = thresholds.complexity._replace(simple=thresholds.complexity.simple._replace(max_iterations=2))
+    assert actions(Continuation("simple", thresholds=thresholds._replace(complexity=limits)), turn(), turn()) == [
+        CONTINUE,
+        FORCE,
+    ]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.steering import ComplexityRules, ContinuationRules, classify_task_complexity
+from ralph_tracker.steering import ComplexityThresholds, ContinuationThresholds, classify_task_complexity
 from tests.tables import table
 
 TASKS = {
@@ -66,7 +66,9 @@ def test_a_large_context_makes_a_task_complex_but_no_simple_question(prompt, con
 
 def test_from_what_size_on_a_context_is_large_is_configured():
     assert (
-        classify_task_complexity("mend it", 11, ContinuationRules(complexity=ComplexityRules(large_context=10)))
+        classify_task_complexity(
+            "mend it", 11, ContinuationThresholds(complexity=ComplexityThresholds(large_context=10))
+        )
         == "complex"
     )
 

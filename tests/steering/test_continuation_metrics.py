@@ -3,12 +3,12 @@
 import itertools
 
 from ralph_tracker.steering import (
-    ContinuationRules,
+    ContinuationThresholds,
     FileChanged,
     FileRead,
     PersonSaid,
     ProgressMetrics,
-    ProgressRules,
+    ProgressThresholds,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -137,7 +137,7 @@ def test_where_it_tells_of_tools_a_read_is_not_counted_twice():
 
 
 def test_stuck_is_from_as_many_repeats_on_as_configured():
-    metrics = ProgressMetrics(ContinuationRules(progress=ProgressRules(stuck_repeats=2)))
+    metrics = ProgressMetrics(ContinuationThresholds(progress=ProgressThresholds(stuck_repeats=2)))
     for _ in range(2):
         metrics.fold(ended())
     assert not metrics.is_stuck_loop

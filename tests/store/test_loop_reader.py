@@ -24,7 +24,7 @@ def opened(loop) -> LoopReader:
 class TestOpenLoop:
     def test_holds_what_was_frozen(self, loop):
         read = opened(loop)
-        assert read.config.rules.loop.max_iterations == 3
+        assert read.config.thresholds.loop.max_iterations == 3
         assert read.started == datetime(2026, 2, 2, 10, 0, tzinfo=UTC)
         assert (read.origin, read.configured) == ("given", frozenset())
 

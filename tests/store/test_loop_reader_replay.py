@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.loop_reader import LoopReader, replay
 from ralph_tracker.store.loop_status import Summary
@@ -80,12 +80,12 @@ class TestLaw:
             loop = lived(Path(folder), baseline, turns, given_score=given_score)
             again, store, stored = opened(loop), LoopStore(loop.paths), documents(loop.root)
             summary = store.summary()
-            replayed = replay(store, "ralph-001", again.config.rules)
+            replayed = replay(store, "ralph-001", again.config.thresholds)
             for judgement in replayed.judgements:
                 kept = loop.paths.iteration(judgement.record.iteration) / "metrics.json"
                 document = json.loads(kept.read_bytes().decode("utf-8", "surrogatepass"))
                 assert json.loads(json.dumps(judgement.record.to_dict())) == document
-            stands = store.state(summary, again.config.rules)
+            stands = store.state(summary, again.config.thresholds)
             assert (replayed.lost, replayed.state.seen, replayed.state.frontier) == ((), stands.seen, stands.frontier)
             if not loop.rolled_back_since:
                 assert replayed.state == stands
@@ -115,7 +115,7 @@ class TestLaw:
             if accepted is None:
                 return
             store = LoopStore(loop.paths)
-            replayed = replay(store, "ralph-001", opened(loop).config.rules)
+            replayed = replay(store, "ralph-001", opened(loop).config.thresholds)
             rows = [decode(Candidate, row["candidate"]) for row in store.rows()[0]]
             assert rows == [judgement.candidate for judgement in replayed.judgements]
             selected = loop.tracker.select_output(finish=False).selection.selected.iteration
@@ -128,7 +128,7 @@ class TestReplay:
         for lint_errors in (1, 2, 3):
             driven.turn(lint_errors=lint_errors)
         (driven.paths.iteration(2) / "measurement.json").write_bytes(b"{")
-        replayed = replay(LoopStore(driven.paths), "ralph-001", Rules())
+        replayed = replay(LoopStore(driven.paths), "ralph-001", Thresholds())
         assert replayed.lost == (2,)
         assert [judgement.record.previous for judgement in replayed.judgements] == [None, 0, 1]
         assert replayed.state.iteration == 3
@@ -148,7 +148,7 @@ class TestReplay:
         driven.turn()
         (driven.paths.iteration(0) / "tests.json").unlink()
         with pytest.raises(RecordError, match=r"^iteration 0: .*iteration-000 is damaged; copy it back from a backup"):
-            replay(LoopStore(driven.paths), "ralph-001", Rules())
+            replay(LoopStore(driven.paths), "ralph-001", Thresholds())
 
     def test_goes_on_from_the_target_of_a_rollback(self, driven):
         driven.start()
@@ -156,14 +156,14 @@ class TestReplay:
         driven.turn(lint_errors=2)
         driven.roll_back(0)
         driven.turn(lint_errors=4)
-        last = replay(LoopStore(driven.paths), "ralph-001", Rules()).judgements[-1].record
+        last = replay(LoopStore(driven.paths), "ralph-001", Thresholds()).judgements[-1].record
         assert (last.previous, last.from_previous["lint_errors_delta"]) == (0, 4)
 
     def test_knows_when_the_tests_ever_seen_changed_last(self, driven):
         driven.start(tests={"a": "passed"})
         driven.turn(tests={"a": "passed", "b": "passed"})
         driven.turn(tests={"a": "passed"})
-        judgements = replay(LoopStore(driven.paths), "ralph-001", Rules()).judgements
+        judgements = replay(LoopStore(driven.paths), "ralph-001", Thresholds()).judgements
         assert [judgement.state.seen_at for judgement in judgements] == [0, 1, 1]
 
     def test_writes_a_lost_record_of_an_intact_iteration_again(self, driven, documents):

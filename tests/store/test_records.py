@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ralph_tracker.core.known_tests import KnownTests
-from ralph_tracker.core.rules import Rules
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NewerSchemaError, RecordError
 from ralph_tracker.store.records import LoopRecords
 
@@ -39,7 +39,7 @@ class TestExists:
 
 class TestState:
     def test_is_what_the_next_iteration_needs(self, committed):
-        state = committed.state(committed.summary(), Rules())
+        state = committed.state(committed.summary(), Thresholds())
         assert (state.iteration, state.lineage.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
         assert state.known == KnownTests({"test_a": "passed", "test_b": "passed"}, {})
         assert state.seen.ran == {"test_a", "test_b"}
@@ -47,7 +47,7 @@ class TestState:
 
     def test_has_the_line_of_the_target_after_a_rollback(self, three, committed):
         three.roll_back(0)
-        state = committed.state(committed.summary(), Rules())
+        state = committed.state(committed.summary(), Thresholds())
         assert (state.iteration, state.lineage.head) == (2, 0)
         assert state.known == KnownTests(NAMES, {})
 
@@ -55,20 +55,20 @@ class TestState:
     def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
-            committed.state(committed.summary(), Rules())
+            committed.state(committed.summary(), Thresholds())
 
     @pytest.mark.parametrize("components", [["unknown"], ["pass_rate"], 7], ids=str)
     def test_is_refused_where_the_components_are_none_of_the_loop(self, three, committed, components):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain["basis"].update(components=components))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
-            committed.state(committed.summary(), Rules())
+            committed.state(committed.summary(), Thresholds())
 
     @pytest.mark.parametrize("value", [7, "x", [{}]], ids=["a number", "a text", "a list"])
     @pytest.mark.parametrize("key", ["basis", "line", "frontier"])
     def test_is_refused_where_a_part_is_of_another_kind(self, three, committed, key, value):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.update({key: value}))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
-            committed.state(committed.summary(), Rules())
+            committed.state(committed.summary(), Thresholds())
 
 
 def damage(path, change) -> None:
@@ -170,7 +170,7 @@ class TestEvents:
     def test_that_are_damaged_count_for_nothing(self, three, committed, event):
         three.paths.events.write_text(f"{json.dumps(event)}\n")
         assert committed.events() == []
-        assert committed.start(Rules()).accepted == frozenset()
+        assert committed.start(Thresholds()).accepted == frozenset()
 
     def test_are_in_their_order(self, three, committed):
         three.roll_back(1)

@@ -14,12 +14,12 @@ from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
 from ralph_tracker.agents.hosts.journal import EVENTS, context_of, end_of_tool, note_event
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
-    ComplexityRules,
+    ComplexityThresholds,
     Continuation,
-    ContinuationRules,
+    ContinuationThresholds,
     Guidance,
     classify_task_complexity,
-    continuation_rules_of,
+    continuation_thresholds_of,
     message_of,
 )
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
@@ -38,14 +38,14 @@ _BY_THE_CLIENT: Final = "<task-notification>"
 Line = Mapping[str, Any]
 
 
-def _without_turns(rules: ContinuationRules) -> ContinuationRules:
-    limits = rules.complexity
+def _without_turns(thresholds: ContinuationThresholds) -> ContinuationThresholds:
+    limits = thresholds.complexity
     simple, medium, complex_, generation = (
         each._replace(max_iterations=_ENDLESS, tool_budget=_ENDLESS)
         for each in (limits.simple, limits.medium, limits.complex, limits.generation)
     )
-    endless = ComplexityRules(simple, medium, complex_, generation, limits.large_context)
-    return rules._replace(complexity=endless)
+    endless = ComplexityThresholds(simple, medium, complex_, generation, limits.large_context)
+    return thresholds._replace(complexity=endless)
 
 
 class Steering(NamedTuple):
@@ -54,7 +54,7 @@ class Steering(NamedTuple):
     Limits of turns and tool calls are only included if the configuration asks for it (`turn_limits`).
     """
 
-    rules: ContinuationRules = _without_turns(ContinuationRules())
+    thresholds: ContinuationThresholds = _without_turns(ContinuationThresholds())
     enabled: bool = True
     quality: bool = False
 
@@ -64,10 +64,10 @@ def continuation_of(loop: str) -> Steering:
     try:
         with open(f"{loop}/{RULES}", encoding="utf-8", opener=own_file) as file:  # called at every turn
             section = json.load(file)["continuation"]
-        rules = continuation_rules_of(section)
+        thresholds = continuation_thresholds_of(section)
         if section["turn_limits"] is not True:
-            rules = _without_turns(rules)
-        return Steering(rules, section["enabled"] is True, section["quality"] is True)
+            thresholds = _without_turns(thresholds)
+        return Steering(thresholds, section["enabled"] is True, section["quality"] is True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return Steering()
 
@@ -79,7 +79,7 @@ def prompted(loop: str, event: Heard) -> None:
         return
     steering = continuation_of(loop)
     if steering.enabled:
-        note_event(loop, event, complexity=classify_task_complexity(prompt, rules=steering.rules))
+        note_event(loop, event, complexity=classify_task_complexity(prompt, thresholds=steering.thresholds))
 
 
 def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> Verdict | None:
@@ -96,7 +96,7 @@ def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> 
     lines = [*lines_of(loop, session)]
     lines += [note_event(loop, failed, refused=True) for failed in _unreported_calls(event, lines)]
     lines.append(note_event(loop, event, **context))
-    guidance = folded(lines, steering.rules)
+    guidance = folded(lines, steering.thresholds)
     words, is_forced = guidance.words, guidance.is_forced
     if steering.quality and not is_forced and guidance.turns % EVALUATION_INTERVAL == 0:
         stop = _stopped_by_the_record(root, environment)
@@ -124,16 +124,16 @@ class TurnGuidance(NamedTuple):
     is_forced: bool = False
 
 
-def folded(lines: Sequence[Line], rules: ContinuationRules) -> TurnGuidance:
+def folded(lines: Sequence[Line], thresholds: ContinuationThresholds) -> TurnGuidance:
     """Evaluate a session's lines; messages of earlier turns count as given."""
     window = next((size for line in reversed(lines) if (size := _whole(line.get("context_window")))), None)
     complexity: Any = "medium"
-    continuation = Continuation(complexity, rules=rules, context_window=window)
+    continuation = Continuation(complexity, thresholds=thresholds, context_window=window)
     guidance, words = Guidance(continuation), None
     for line in lines:
         if str(line.get("event")) in _BEGINS:
             complexity = line["complexity"] if line.get("complexity") in COMPLEXITIES else complexity
-            continuation = Continuation(complexity, rules=rules, context_window=window)
+            continuation = Continuation(complexity, thresholds=thresholds, context_window=window)
             guidance, words = Guidance(continuation), None
         for each in events_of(line):
             guidance.fold(each)

@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.agents.hosts import journal, turn_guidance
 from ralph_tracker.agents.hosts.turn_guidance import Steering, continuation_of, events_of, folded, lines_of
-from ralph_tracker.steering import ContinuationRules, FileChanged, ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
 NUDGE = "Come to a result now unless you are about to learn something new: "
@@ -307,8 +307,8 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert folded([], ContinuationRules()) == turn_guidance.TurnGuidance()
-        assert folded([{"event": "PostToolBatch"}] * 3, ContinuationRules()).turns == 3
+        assert folded([], ContinuationThresholds()) == turn_guidance.TurnGuidance()
+        assert folded([{"event": "PostToolBatch"}] * 3, ContinuationThresholds()).turns == 3
 
 
 def test_neither_yaml_nor_pydantic_is_imported_at_a_tool_or_at_the_end_of_a_turn(session):

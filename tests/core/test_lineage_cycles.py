@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.rules import CyclingRules
+from ralph_tracker.core.thresholds import CyclingThresholds
 
 # Small steps of coverage: no other rule has anything to say about them.
 COVERAGE = {"A": 80.0, "B": 79.0, "C": 78.5, "D": 78.0, "-": None}
@@ -76,9 +76,9 @@ def test_the_words_of_an_infinite_loop(start):
 
 
 def test_the_window_is_a_rule(start):
-    rules = start().rules._replace(cycling=CyclingRules(window=4, terminate_after=3))
-    assert cycling(drive(start, "ABCAB", rules=rules)) == []
-    (alert,) = cycling(drive(start, "CABAB", rules=rules))
+    thresholds = start().thresholds._replace(cycling=CyclingThresholds(window=4, terminate_after=3))
+    assert cycling(drive(start, "ABCAB", thresholds=thresholds)) == []
+    (alert,) = cycling(drive(start, "CABAB", thresholds=thresholds))
     assert alert.type == "infinite_loop"
 
 

@@ -54,16 +54,22 @@ class LoopLimits(NamedTuple):
     max_minutes: Amount | None = None
 
 
-class AlertRules(NamedTuple):
-    """`coverage_drop` in points, `error_increase` a count, `complexity_growth` a share of the previous value."""
+class AlertThresholds(NamedTuple):
+    """Beyond these an iteration raises an alert; `classification.coverage_drop` decides its class.
+
+    `coverage_drop` in points, `error_increase` a count, `complexity_growth` a share of the previous value.
+    """
 
     coverage_drop: Amount = 2.0
     error_increase: Annotated[int, Bounds(0)] = 5
     complexity_growth: Amount = 0.5
 
 
-class ClassificationRules(NamedTuple):
-    """`pass_rate_drop` and `coverage_drop` in points; `good_pass_rate` in percent; `score_band` of the score."""
+class ClassificationThresholds(NamedTuple):
+    """Beyond these an iteration is a regression; `alerts.coverage_drop` only decides whether it raises an alert.
+
+    `pass_rate_drop` and `coverage_drop` in points; `good_pass_rate` in percent; `score_band` of the score.
+    """
 
     pass_rate_drop: Amount = 5.0
     coverage_drop: Amount = 2.0
@@ -71,7 +77,7 @@ class ClassificationRules(NamedTuple):
     score_band: Share = 0.02
 
 
-class StallRules(NamedTuple):
+class StallThresholds(NamedTuple):
     """A loop is stalled after `window` iterations without progress.
 
     `tolerance` in points, or percent of a count; `variance` and `score_gain` of the score.
@@ -83,7 +89,7 @@ class StallRules(NamedTuple):
     score_gain: Share = 0.005
 
 
-class CyclingRules(NamedTuple):
+class CyclingThresholds(NamedTuple):
     """How far back cycles are looked for. After iteration `terminate_after` a cycle ends the loop."""
 
     window: Annotated[int, Bounds(5, 100)] = 5
@@ -92,7 +98,7 @@ class CyclingRules(NamedTuple):
     tree_visits: Annotated[int, Bounds(2)] = 3
 
 
-class DecisionRules(NamedTuple):
+class DecisionThresholds(NamedTuple):
     """`rollback_margin` of the score, `evidence` a share, `rollbacks_in_a_row` after which a person is asked."""
 
     rollback_margin: Share = 0.1
@@ -100,21 +106,21 @@ class DecisionRules(NamedTuple):
     rollbacks_in_a_row: Count = 3
 
 
-class ScoreRules(NamedTuple):
+class ScoreThresholds(NamedTuple):
     """The weights of the dimensions, which sum to 1, and the score from which a selection is accepted."""
 
     weights: Mapping[str, Share] = dict(zip(DIMENSIONS, (0.30, 0.25, 0.25, 0.10, 0.10), strict=True))
     acceptance: Share = 0.70
 
 
-class Rules(NamedTuple):
+class Thresholds(NamedTuple):
     """All thresholds of one loop, frozen at pre_loop."""
 
     loop: LoopLimits = LoopLimits()
-    alerts: AlertRules = AlertRules()
-    classification: ClassificationRules = ClassificationRules()
-    stall: StallRules = StallRules()
-    cycling: CyclingRules = CyclingRules()
-    decision: DecisionRules = DecisionRules()
-    score: ScoreRules = ScoreRules()
+    alerts: AlertThresholds = AlertThresholds()
+    classification: ClassificationThresholds = ClassificationThresholds()
+    stall: StallThresholds = StallThresholds()
+    cycling: CyclingThresholds = CyclingThresholds()
+    decision: DecisionThresholds = DecisionThresholds()
+    score: ScoreThresholds = ScoreThresholds()
     selection_mode: SelectionMode = "believed"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.rules import SELECTION_MODES, Rules
+from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
 from tests.tables import table
 
 
@@ -36,11 +36,11 @@ from tests.tables import table
     ],
 )
 def test_default_threshold(section, name, expected):
-    assert getattr(getattr(Rules(), section), name) == expected
+    assert getattr(getattr(Thresholds(), section), name) == expected
 
 
 def test_weights_of_the_five_dimensions():
-    assert dict(Rules().score.weights) == {
+    assert dict(Thresholds().score.weights) == {
         "validation": 0.30,
         "completeness": 0.25,
         "correctness": 0.25,
@@ -50,10 +50,10 @@ def test_weights_of_the_five_dimensions():
 
 
 def test_the_best_verified_is_selected_unless_said_otherwise():
-    assert Rules().selection_mode == "believed"
+    assert Thresholds().selection_mode == "believed"
     assert SELECTION_MODES == ("believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 
 
 def test_rules_are_frozen():
     with pytest.raises(AttributeError):
-        Rules().score.acceptance = 0.5
+        Thresholds().score.acceptance = 0.5
