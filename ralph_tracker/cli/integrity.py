@@ -14,8 +14,8 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_findings import open_findings, open_findings_document
 from ralph_tracker.iteration.verify import rerun_again
 from ralph_tracker.loop.listing import as_of_now, listing
+from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.view import rerun_line
 from ralph_tracker.store.trust import Consent
 
 _TESTS_SHOWN: Final = 20

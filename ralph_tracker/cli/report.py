@@ -7,7 +7,7 @@ from typing import Literal, TypedDict
 
 import click
 
-from ralph_tracker.cli.next_step import next_step, say_next
+from ralph_tracker.cli.answers import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates

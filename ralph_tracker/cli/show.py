@@ -13,9 +13,9 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.listing import listing
+from ralph_tracker.report.iteration_view import iteration_view, rerun_line
 from ralph_tracker.report.sentences import Point, iteration_sentence, percent, point_of
 from ralph_tracker.report.text import ABSENT, decision_in_words
-from ralph_tracker.report.view import iteration_view, rerun_line
 from ralph_tracker.store.loop_highlights import kept_point
 
 _TESTS_SHOWN: Final = 5

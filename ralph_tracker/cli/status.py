@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.next_step import next_step, say_next
+from ralph_tracker.cli.answers import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ralph_tracker.cli.next_step import say_next
+from ralph_tracker.cli.answers import say_next
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
 from ralph_tracker.errors import LoopError

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from ralph_tracker.cli.next_step import next_step
+from ralph_tracker.cli.answers import next_step
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number

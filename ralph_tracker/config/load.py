@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.config.problems import shortened
 from ralph_tracker.config.regular_file import read_regular
-from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds

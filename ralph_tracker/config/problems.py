@@ -1,13 +1,15 @@
-"""A validation error as one line: the place, what is wrong, the nearest key where one is unknown."""
+"""Word what is wrong with an input in one line: the place, the value cut to a length, the name that was probably meant.
+
+A validation error of pydantic is worded here too, but pydantic is not imported before there is one: hooks start fast.
+"""
 
 from collections.abc import Mapping
-from typing import Any, Final, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
-from pydantic import AliasChoices, BaseModel, ValidationError
-from typing_extensions import is_typeddict
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
 
-from ralph_tracker.config.short_words import cut, nearest, shortened
-
+_SHOWN: Final = 60
 _SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"
 _WORDS: Final[Mapping[str, str]] = {
@@ -20,7 +22,32 @@ _WORDS: Final[Mapping[str, str]] = {
 _BRANCHES: Final = frozenset({"str", "int", "list[str]"})
 
 
-def first_problem(error: ValidationError, model: type[BaseModel]) -> str:
+def nearest(word: str, known: list[str]) -> str:
+    """Return `; did you mean X?`, or the list of what is known where nothing is near."""
+    from difflib import get_close_matches  # noqa: PLC0415  # nobody but a typing error needs it
+
+    matches = get_close_matches(word, known, n=1, cutoff=0.6)
+    if matches:
+        return f"; did you mean {matches[0]}?"
+    return f"; known: {', '.join(sorted(known))}" if known else ""
+
+
+def shortened(value: object) -> str:
+    """Write a value as it was given, cut where it is long; None is nothing."""
+    if value is None:
+        return "nothing"
+    try:
+        return cut(repr(value))
+    except ValueError:  # Python writes no number of more than some thousand digits
+        return "a number of thousands of digits"
+
+
+def cut(text: str) -> str:
+    """Cut a text that is too long for a line."""
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
     """Return the first problem of a failed validation in one line, and in how many more places there is one."""
     problems = error.errors(include_url=False, include_context=False)
     places = [_path(problem["type"], problem["loc"]) for problem in problems]
@@ -37,46 +64,48 @@ def _path(kind: str, location: tuple[int | str, ...]) -> tuple[int | str, ...]:
     return location[:-1] if kind != "extra_forbidden" and location[-1:] and location[-1] in _BRANCHES else location
 
 
-def _text(kind: str, message: str, path: tuple[int | str, ...], model: type[BaseModel]) -> str:
-    if kind == "extra_forbidden":
-        key, known = str(path[-1]), _keys_at(path[:-1], model)
-        return (
-            "another name of a key that is also given; remove one"
-            if key in known
-            else f"unknown key{nearest(key, known)}"
-        )
-    return _WORDS.get(kind) or message.removeprefix("Value error, ").replace("Input should be", "should be")
-
-
-def _keys_at(path: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
-    current: Any = model
-    for part in path:
-        if get_origin(current) is dict:
-            current = get_args(current)[1]
+def _text(kind: str, message: str, path: tuple[int | str, ...], model: type["BaseModel"]) -> str:
+    if kind != "extra_forbidden":
+        return _WORDS.get(kind) or message.removeprefix("Value error, ").replace("Input should be", "should be")
+    section: Any = model
+    for part in path[:-1]:
+        if get_origin(section) is dict:
+            section = get_args(section)[1]
         elif not isinstance(part, int):
-            current = _section_in(_fields(current).get(part, (None,))[0])
-    return [key for name, (_, alias) in _fields(current).items() for key in _names(name, alias)]
+            section = _section_in(_fields(section).get(part, (None, ()))[0])
+    key, known = str(path[-1]), [name for _, names in _fields(section).values() for name in names]
+    if key in known:
+        return "another name of a key that is also given; remove one"
+    return f"unknown key{nearest(key, known)}"
 
 
-def _fields(section: Any) -> dict[str, tuple[Any, Any]]:  # noqa: ANN401  # any annotation
-    """Return the keys of a section, each with its annotation and its other names."""
-    if _is_model(section):
-        return {name: (field.annotation, field.validation_alias) for name, field in section.model_fields.items()}
-    if is_typeddict(section):
-        return {name: (annotation, None) for name, annotation in section.__annotations__.items()}
+def _fields(section: Any) -> dict[str, tuple[Any, list[str]]]:  # noqa: ANN401  # any annotation
+    """Return the keys of a section, each with its annotation and all its names."""
+    from pydantic import AliasChoices  # noqa: PLC0415  # as above
+
+    if _is_section(section) and hasattr(section, "model_fields"):
+        names = {
+            name: [str(choice) for choice in field.validation_alias.choices]
+            if isinstance(field.validation_alias, AliasChoices)
+            else [name]
+            for name, field in section.model_fields.items()
+        }
+        return {name: (field.annotation, names[name]) for name, field in section.model_fields.items()}
+    if _is_section(section):
+        return {name: (annotation, [name]) for name, annotation in section.__annotations__.items()}
     return {}
 
 
-def _names(name: str, alias: Any) -> list[str]:  # noqa: ANN401  # pydantic's own type of alias
-    return [str(choice) for choice in alias.choices] if isinstance(alias, AliasChoices) else [name]
+def _is_section(candidate: Any) -> bool:  # noqa: ANN401  # any annotation
+    """Return whether it is a model or a TypedDict."""
+    from pydantic import BaseModel  # noqa: PLC0415  # as above
+    from typing_extensions import is_typeddict  # noqa: PLC0415  # as above
 
-
-def _is_model(candidate: Any) -> bool:  # noqa: ANN401  # any annotation
-    return isinstance(candidate, type) and issubclass(candidate, BaseModel)
+    return is_typeddict(candidate) or (isinstance(candidate, type) and issubclass(candidate, BaseModel))
 
 
 def _section_in(annotation: Any) -> Any:  # noqa: ANN401  # any annotation
     """Return the section that an annotation holds, a mapping of names to sections as it is, None where it has none."""
-    if _is_model(annotation) or is_typeddict(annotation) or get_origin(annotation) is dict:
+    if _is_section(annotation) or get_origin(annotation) is dict:
         return annotation
     return next((found for arg in get_args(annotation) if (found := _section_in(arg)) is not None), None)

@@ -15,8 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from ralph_tracker.config.problems import first_problem
-from ralph_tracker.config.short_words import shortened
+from ralph_tracker.config.problems import first_problem, shortened
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.diagnostics import Severity

@@ -13,11 +13,11 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate, Selectio
 from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.report.iteration_changes import Change, change_of
+from ralph_tracker.report.changes import Change, change_of
+from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.sentences import Setback
-from ralph_tracker.report.view import new_alerts
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_highlights import rolled_back

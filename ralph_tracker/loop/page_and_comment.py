@@ -8,9 +8,8 @@ from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.remaining_problems import wrong_lines
 from ralph_tracker.loop.finish import contender_of, story_of
-from ralph_tracker.report.iteration_changes import Change
+from ralph_tracker.report.changes import Change, matrix_of
 from ralph_tracker.report.markdown import pull_request
-from ralph_tracker.report.outcome_matrix import matrix_of
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.text import decision_in_words

@@ -8,8 +8,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
 
+from ralph_tracker.config.problems import shortened
 from ralph_tracker.config.regular_file import read_regular
-from ralph_tracker.config.short_words import shortened
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import (

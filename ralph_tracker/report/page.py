@@ -10,12 +10,12 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.metrics import METRICS, MetricSpec
 from ralph_tracker.core.selection import Selection
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report import svg
+from ralph_tracker.report import charts
+from ralph_tracker.report.changes import OutcomeMatrix
+from ralph_tracker.report.iteration_view import FindingRow, findings_of
 from ralph_tracker.report.markdown import SHIPPED, jinja_environment
-from ralph_tracker.report.outcome_matrix import OutcomeMatrix
 from ralph_tracker.report.selection_view import IterationRow, LoopStory, SelectionView, selection_view
 from ralph_tracker.report.text import number
-from ralph_tracker.report.view import FindingRow, findings_of
 
 _STYLE: Final = "loop.css"
 _SCRIPTS: Final = ("loop.js", "live.js")
@@ -106,7 +106,7 @@ def page_view(
         status=status,
         decision=decision,
         next_step=next_step,
-        trajectory=svg.trajectory(
+        trajectory=charts.trajectory(
             [(c.iteration, _share(c.adjusted)) for c in selection.contenders], _marks(view, story)
         ),
         multiples=tuple(_multiple(selection, spec) for spec in moved),
@@ -114,7 +114,7 @@ def page_view(
             (c.iteration, tuple(number(c.metrics.number(spec.name), spec) for spec in moved))
             for c in selection.contenders
         ),
-        parts=svg.stacked({name: parts[name] for name in named}, "Parts of the score, in percent"),
+        parts=charts.stacked({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
         part_rows=tuple(
             (row, tuple(_shown(parts[name][place][1]) for name in named)) for place, row in enumerate(documents)
@@ -171,17 +171,17 @@ def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.1f}"
 
 
-def _marks(view: SelectionView, story: LoopStory) -> list[svg.Mark]:
+def _marks(view: SelectionView, story: LoopStory) -> list[charts.Mark]:
     """Return the peak, what was rolled back, the alerts and the last decision."""
-    marks = [svg.Mark(view.selected, "peak", "taken" if view.ended else "best so far")]
-    marks += [svg.Mark(each.iteration, "rollback", "rolled back") for each in story.setbacks]
+    marks = [charts.Mark(view.selected, "peak", "taken" if view.ended else "best so far")]
+    marks += [charts.Mark(each.iteration, "rollback", "rolled back") for each in story.setbacks]
     for alert in story.alerts:
         at = alert.since.rpartition(" ")[2]
         if at.isdecimal() and alert.severity in {"CRITICAL", "HIGH"}:
-            marks.append(svg.Mark(int(at), alert.severity.lower(), alert.severity))
+            marks.append(charts.Mark(int(at), alert.severity.lower(), alert.severity))
     decided = view.rows[-1].decision
     if decided in {"stop", "rollback", "escalate"}:
-        marks.append(svg.Mark(view.final, "decision", decided))
+        marks.append(charts.Mark(view.final, "decision", decided))
     return list(dict.fromkeys(marks))
 
 
@@ -198,7 +198,7 @@ def _moved(selection: Selection) -> list[MetricSpec]:
 def _multiple(selection: Selection, spec: MetricSpec) -> Multiple:
     series = [(c.iteration, c.metrics.number(spec.name)) for c in selection.contenders]
     known = [value for _, value in series if value is not None]
-    picture = svg.small(series, f"{spec.label} over the iterations")
+    picture = charts.small(series, f"{spec.label} over the iterations")
     return Multiple(spec.label, picture, number(known[0], spec), number(known[-1], spec))
 
 
@@ -222,4 +222,4 @@ def _cost(selection: Selection, story: LoopStory) -> str:
         if usage.get("cost_usd") is not None:
             spent += usage["cost_usd"]
         series.append((contender.iteration, spent))
-    return svg.small(series, "Cost in USD, summed over the iterations") if spent else ""
+    return charts.small(series, "Cost in USD, summed over the iterations") if spent else ""

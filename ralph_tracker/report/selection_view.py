@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from ralph_tracker.core.metrics import BY_NAME, METRICS
 from ralph_tracker.core.selection import Selection, SelectionCandidate
-from ralph_tracker.report.iteration_changes import Change
-from ralph_tracker.report.mermaid_chart import mermaid_chart
+from ralph_tracker.report.changes import Change
+from ralph_tracker.report.charts import mermaid_chart
+from ralph_tracker.report.iteration_view import AlertRow
 from ralph_tracker.report.sentences import Point, Setback, loop_sentence, measured_in_words, percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, score, sparkline
-from ralph_tracker.report.view import AlertRow
 
 COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost")
 CHANGES_SHOWN: Final = 30

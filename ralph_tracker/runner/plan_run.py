@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
-from ralph_tracker.config.short_words import cut, nearest
+from ralph_tracker.config.problems import cut, nearest
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt

@@ -11,7 +11,7 @@ from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.facts import scores_of, state_sentence
 from ralph_tracker.loop.listing import Listing, as_of_now
 from ralph_tracker.loop.page_and_comment import DIFF_ROOM, file_patches, loop_page
-from ralph_tracker.report import svg
+from ralph_tracker.report import charts
 from ralph_tracker.report.page import FilePatch, Live, rendered
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
@@ -64,7 +64,7 @@ def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: Live) -
         "title": f"Loops of {project.root.name or '/'}",
         "cards": sorted(cards, key=lambda card: card.current, reverse=True),
         "names": tuple(series),
-        "chart": svg.compared({name: _in_percent(values) for name, values in series.items()}),
+        "chart": charts.compared({name: _in_percent(values) for name, values in series.items()}),
         "table": table,
         "most": COMPARED,
     }
@@ -89,7 +89,7 @@ def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
         if summary.cost_usd is not None:
             facts.append(known_money(summary.cost_usd, is_partial=records.has_unknown_costs()))
         facts.append(f"{summary.updated_at[:16].replace('T', ' ')} UTC")
-        trend = svg.small(_in_percent(scores_of(records)), f"Score of {paths.loop_id} over the iterations")
+        trend = charts.small(_in_percent(scores_of(records)), f"Score of {paths.loop_id} over the iterations")
         return LoopCard(
             paths.loop_id, is_current, summary.status, state_sentence(summary, paths), trend, ", ".join(facts), ""
         )

@@ -154,7 +154,7 @@ def test_the_configuration_of_the_start_is_the_one_that_counts(project, metrics_
         ("{% for x in %}", "iteration-report.md.j2, line 1: Expected an expression, got 'end of statement block'"),
         (
             "{{ it.nothing }}",
-            "iteration-report.md.j2: 'ralph_tracker.report.view.IterationView object' has no attribute 'nothing'",
+            "iteration-report.md.j2: 'ralph_tracker.report.iteration_view.IterationView object' has no attribute",
         ),
         ("\n{{ it.iteration + 'x' }}", "iteration-report.md.j2: TypeError: unsupported operand type(s)"),
         ("{{ 1 / 0 }}", "iteration-report.md.j2: ZeroDivisionError: division by zero"),

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
-from ralph_tracker.config.problems import first_problem
+from ralph_tracker.config.problems import first_problem, nearest, shortened
 from tests.tables import table
 
 
@@ -62,3 +62,24 @@ SAID = [
 @table(("document", "said"), SAID, ids=lambda value: str(value)[:40])
 def test_a_problem_names_the_place_what_is_wrong_and_what_is_near(document, said):
     assert said_of(document) == said
+
+
+@table(
+    ("value", "shown"),
+    [
+        (None, "nothing"),
+        ("text", "'text'"),
+        ("x" * 100, f"'{'x' * 59}…"),
+        (10**5000, "a number of thousands of digits"),
+        ([1], "[1]"),
+    ],
+    ids=["nothing", "text", "long text", "long number", "list"],
+)
+def test_a_value_is_shown_as_it_was_given_and_not_at_any_length(value, shown):
+    assert shortened(value) == shown
+
+
+def test_what_is_near_is_named_and_else_what_is_known():
+    assert nearest("wndow", ["window", "variance"]) == "; did you mean window?"
+    assert nearest("x", ["window", "variance"]) == "; known: variance, window"
+    assert nearest("x", []) == ""

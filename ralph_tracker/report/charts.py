@@ -1,6 +1,7 @@
-"""The pictures of the page as inline SVG: no script, no inline style, so that a strict policy allows them.
+"""Draw a loop: as inline SVG for the page, and as a Mermaid chart, which GitHub and GitLab draw without a file.
 
-Every text in them is a number or one of our words; names of tests and messages never get here.
+The SVG has no script and no inline style, so that a strict policy allows it. Every text in a chart is a number or one
+of our words; names of tests and messages never get here.
 """
 
 import math
@@ -9,6 +10,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import half_up, plain_number
+from ralph_tracker.report.sentences import Point
 
 WIDTH: Final = 880
 HEIGHT: Final = 260
@@ -16,6 +18,9 @@ SMALL: Final = (200, 60)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
 _LABELS: Final = 20
+# In a Mermaid chart the labels of more columns than these run into each other.
+MERMAID_COLUMNS: Final = 20
+_HUNDRED: Final = 100
 # More links than these are no help to anybody who goes from one to the next.
 _LINKS: Final = 60
 
@@ -179,7 +184,8 @@ def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
         y = frame.y(value)
         parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.width - frame.right}"/>')
         parts.append(f'<text x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(value)}</text>')
-    for count, number in enumerate(_ticks(frame.first, frame.last)):
+    every = max(1, -(-(frame.last - frame.first + 1) // _LABELS))
+    for count, number in enumerate(range(frame.first, frame.last + 1, every)):
         x = place.x(number + (0.0 if ticks_at is None else 0.4))
         odd = ' class="odd"' if count % 2 else ""  # hidden where there is little room
         parts.append(f'<text{odd} x="{x:.1f}" y="{frame.height - 8}" text-anchor="middle">{number}</text>')
@@ -191,11 +197,6 @@ def _every(span: float) -> int:
     return _ROUND * math.ceil(span / _ROUND / _LINES)
 
 
-def _ticks(first: int, last: int) -> Iterable[int]:
-    every = max(1, -(-(last - first + 1) // _LABELS))
-    return range(first, last + 1, every)
-
-
 def _number(value: float) -> str:
     return plain_number(half_up(value, 1))
 
@@ -203,3 +204,33 @@ def _number(value: float) -> str:
 def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
     body = "".join(parts)
     return f'<svg viewBox="0 0 {frame.width:g} {frame.height:g}" role="{role}" aria-label="{label}">{body}</svg>'
+
+
+def mermaid_chart(points: Sequence[Point], peak: int) -> str:
+    """Return the chart of score and passing tests, as the text of a Mermaid block; "" without two points to draw.
+
+    Tests are shown as a share of the most tests that an iteration had. The axis goes from the least value to the
+    greatest; the peak is marked on it. Of a long loop, points at equal distances are drawn, and peak, first and last.
+    """
+    every, last = math.ceil(len(points) / (MERMAID_COLUMNS - 2)), len(points) - 1
+    sample = [
+        point for place, point in enumerate(points) if place % every == 0 or place == last or point.iteration == peak
+    ]
+    drawn = [point for point in sample if point.score is not None]
+    if len(drawn) <= 1:
+        return ""
+    scores = [(point.score or 0) * _HUNDRED for point in drawn]
+    most = max((point.tests or 0 for point in points), default=0)
+    named = all(point.passed is not None for point in drawn)
+    # A bar per column or none: what is missing cannot be drawn.
+    bars = [(point.passed or 0) / most * _HUNDRED for point in drawn] if most and named else []
+    # The axis ends on multiples of five, with room below the least value.
+    low = max(0, math.floor((min(*scores, *bars) - 1) / _ROUND) * _ROUND)
+    high = max(low + _ROUND, math.ceil(max(*scores, *bars) / _ROUND) * _ROUND)
+    title = "Score (line), passing tests (bars), %" if bars else "Score, %"  # a longer one would be cut off
+    labels = (f'"{point.iteration} ▲"' if point.iteration == peak else f'"{point.iteration}"' for point in drawn)
+    lines = ["xychart-beta", f'    title "{title}; ▲ best: iteration {peak}"', f"    x-axis [{', '.join(labels)}]"]
+    lines.append(f'    y-axis "%" {low} --> {high}')
+    lines += [f"    bar [{', '.join(map(_number, bars))}]"] if bars else []
+    lines.append(f"    line [{', '.join(map(_number, scores))}]")
+    return "\n".join(lines)

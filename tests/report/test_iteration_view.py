@@ -1,6 +1,6 @@
 """What a report shows of a record: previous values from differences, alerts in order, n/a for what is not there."""
 
-from ralph_tracker.report.view import iteration_view
+from ralph_tracker.report.iteration_view import iteration_view
 from tests.tables import table
 
 BARE = {"iteration_metrics": {"iteration": 4}}

@@ -1,0 +1,91 @@
+"""The pictures of the page: what is unknown is a gap, never zero, and nothing needs colour to be told apart."""
+
+import re
+from xml.etree import ElementTree as ET
+
+from ralph_tracker.report import charts
+from ralph_tracker.report.charts import MERMAID_COLUMNS, mermaid_chart
+from ralph_tracker.report.sentences import Point
+from tests.tables import table
+
+
+def parsed(picture):
+    return ET.fromstring(picture)  # noqa: S314  # made by us
+
+
+def paths_in(picture):
+    return {path.get("class"): path.get("d") for path in parsed(picture).iter("path")}
+
+
+def test_a_strip_draws_each_outcome_at_a_height_of_its_own():
+    assert paths_in(charts.outcome_strip("ffp-s?p")) == {
+        "f": "M0 0h2V10H0z",
+        "p": "M2 7h1V10H2zM6 7h1V10H6z",
+        "s": "M4 4h1V10H4z",
+    }
+
+
+def test_the_trajectory_marks_what_happened_and_leads_to_its_row():
+    scores = [(0, 60.0), (1, None), (2, 90.0), (3, 80.0)]
+    marks = [charts.Mark(2, "peak", "taken"), charts.Mark(3, "rollback", "rolled back"), charts.Mark(1, "high", "HIGH")]
+    root = parsed(charts.trajectory(scores, marks))
+    links = {link.get("href"): link.get("aria-label") for link in root.iter("a")}
+    assert links == {
+        "#i0": "iteration 0, 60 %",
+        "#i2": "iteration 2, 90 %: taken",
+        "#i3": "iteration 3, 80 %: rolled back",
+    }
+    line = next(path.get("d") for path in root.iter("path") if path.get("class") == "line score")
+    assert re.sub(r"[\d. ]", "", line) == "MML"
+    assert next(text.text for text in root.iter("text")) == "90"
+
+
+def test_a_long_loop_has_links_for_its_marks_only():
+    scores = [(number, 50.0) for number in range(500)]
+    assert charts.trajectory(scores, [charts.Mark(7, "peak", "taken")]).count("<a ") == 1
+
+
+@table("series", [[], [(0, None)], [(0, 1.0), (1, None)]], ids=str)
+def test_too_little_is_no_picture(series):
+    assert charts.small(series, "x") == ""
+    assert bool(charts.trajectory(series, [])) is any(value is not None for _, value in series)
+
+
+def test_parts_stand_on_each_other():
+    text = charts.stacked({"a": [(0, 50.0), (1, 20.0)], "b": [(0, 50.0), (1, None)]}, "parts")
+    paths = paths_in(text)
+    assert paths["part part0"].count("M") == 2
+    assert paths["part part1"].count("M") == 1
+    assert charts.stacked({}, "parts") == ""
+
+
+def test_score_and_tests_are_drawn_between_their_least_and_greatest_value():
+    points = [Point(0, 8, 12, None, 0.6932), Point(1, 12, 12, None, 0.92245), Point(2, 11, 12, None, 0.9)]
+    assert mermaid_chart(points, 1).splitlines() == [
+        "xychart-beta",
+        '    title "Score (line), passing tests (bars), %; ▲ best: iteration 1"',
+        '    x-axis ["0", "1 ▲", "2"]',
+        '    y-axis "%" 65 --> 100',
+        "    bar [66.7, 100, 91.7]",
+        "    line [69.3, 92.2, 90]",
+    ]
+
+
+def test_tests_that_were_not_always_counted_are_not_drawn():
+    points = [Point(0, 8, 12, None, 0.5), Point(1, None, None, None, 0.5), Point(2, 8, 12)]
+    text = mermaid_chart(points, 0)
+    assert "bar" not in text
+    assert "    line [50, 50]" in text
+
+
+def test_one_point_is_no_picture():
+    assert mermaid_chart([Point(0, 1, 1, None, 1.0)], 0) == ""
+
+
+def test_of_a_long_loop_some_columns_are_drawn_the_peak_among_them():
+    text = mermaid_chart([Point(number, score=0.5) for number in range(1001)], 777)
+    axis = next(line for line in text.splitlines() if "x-axis" in line)
+    assert axis.count(",") + 1 <= MERMAID_COLUMNS
+    assert '["0", ' in axis
+    assert '"777 ▲"' in axis
+    assert axis.endswith('"1000"]')
