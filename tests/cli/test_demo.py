@@ -16,9 +16,8 @@ from typing import Any
 import pytest
 
 from ralph_tracker.agents.scripted import ScriptedAgent
+from ralph_tracker.cli import demo
 from ralph_tracker.cli.app import run
-from ralph_tracker.demo import sample
-from ralph_tracker.demo.sample import refine
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.tracker import Tracker
 
@@ -126,7 +125,7 @@ def test_the_output_is_what_the_peak_changed(shown):
 
 def by_hand(root: Path, *words: str) -> str:
     """Run a tool as a person would, and return what it says."""
-    environment = dict(sample.environment()) | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = dict(demo.environment()) | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-m", *words]
     return subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False).stdout
 
@@ -201,7 +200,7 @@ def test_a_folder_that_is_not_to_be_kept_is_removed_whatever_happens(tmp_path):
 
 
 def test_an_agent_with_nothing_left_to_do_ends_the_loop(tmp_path):
-    assert list(refine(Tracker(tmp_path), ScriptedAgent(()))) == []
+    assert list(demo.refine(Tracker(tmp_path), ScriptedAgent(()))) == []
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
@@ -210,22 +209,22 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path, capsys):
     assert "is not empty; name a new folder" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
     with pytest.raises(InputError):
-        sample.make_project(tmp_path)
+        demo.make_project(tmp_path)
 
 
 def test_without_a_folder_a_new_temporary_one_is_made(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    first, second = sample.make_project(None), sample.make_project(None)
+    first, second = demo.make_project(None), demo.make_project(None)
     assert first != second
     assert first.parent == second.parent == tmp_path.resolve()
     assert files(first) == files(second)
 
 
-def test_tools_that_cannot_be_installed_are_told_in_one_line(tmp_path):
+def test_tools_that_cannot_be_installed_are_told_in_one_line(tmp_path, capsys):
     root = tmp_path / "file"
     root.write_text("no folder, so nothing can be made below it")
-    said: list[str] = []
     with pytest.raises(ConfigError, match=r"^no_such cannot be installed .*; run `.* -m pip install no_such`") as told:
-        sample.python_with_tools(root, said.append, ["no_such"])
+        demo.python_with_tools(root, ["no_such"])
     assert "\n" not in str(told.value)
-    assert said == [f"no_such not found in ralph-tracker's environment: installing no_such into {root / '.venv'}"]
+    said = capsys.readouterr().out
+    assert said == f"no_such not found in ralph-tracker's environment: installing no_such into {root / '.venv'}\n"
