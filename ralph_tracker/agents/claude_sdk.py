@@ -321,18 +321,13 @@ class ClaudeEvents:
         self._told = turn.name
         output = self._streamed[1] if turn.name is not None and self._streamed[0] == turn.name else None
         taken = input_tokens(dict(turn.usage))
+        cost: float | None = None
         if total_usd is not None:
-            cost: float | None = max(total_usd - self._told_usd, 0.0)
-        else:
-            cost = self._priced(turn, output)
+            cost = max(total_usd - self._told_usd, 0.0)
+        elif self._price is not None and output is not None:
+            cost = _tried(partial(self._price, turn.model, {**turn.usage, "output_tokens": output}))
         self._told_usd += cost or 0.0
         self._tell(TurnEnded("\n".join(turn.said), output, None if taken is None else taken + (output or 0), cost))
-
-    def _priced(self, turn: _Turn, output: int | None) -> float | None:
-        if self._price is None or output is None:
-            return None
-        price, usage = self._price, {**turn.usage, "output_tokens": output}
-        return _tried(lambda: price(turn.model, usage))
 
     def _started(self, call: str, name: str, given: Any) -> None:  # noqa: ANN401  # whatever the model asked
         if call in self._calls or call in self._ended:

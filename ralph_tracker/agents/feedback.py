@@ -134,15 +134,14 @@ def _head(at: Situation) -> Iterator[str]:
         yield RULES
     yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
     if at.undone is not None:
-        files = _and_more(at.undone.files, _FILES)
+        files = ", ".join(_cut(name) for name in at.undone.files[:_FILES])
+        if len(at.undone.files) > _FILES:
+            files += f" and {len(at.undone.files) - _FILES} more"
+        now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
         yield (
-            f"Rolled back: the files are those of {_now(at)} again, without what iteration "
+            f"Rolled back: the files are those of {now} again, without what iteration "
             f"{at.undone.iteration} changed{f': {files}' if files else ''}. Read them again before you edit them."
         )
-
-
-def _now(at: Situation) -> str:
-    return "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
 
 
 def _state(at: Situation) -> str:
@@ -257,7 +256,10 @@ def _ranges(lines: Sequence[int]) -> str:
 
 def _fitted(sections: Sequence[Section], room: int) -> list[str]:
     """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
-    items = [[_item(item) for item in section.items] for section in sections]
+    items = [
+        ["- " + "\n    ".join(_cut(line) for line in item.split("\n    ")) for item in section.items]
+        for section in sections
+    ]
     shown = [0] * len(sections)
     for most in (1, _FIRST, None):
         for index, section in enumerate(sections):
@@ -289,18 +291,8 @@ def _taken(section: Section, texts: Sequence[str], shown: list[int], at: int, mo
     return room
 
 
-def _item(text: str) -> str:
-    first, *rest = text.split("\n    ")
-    return "\n".join((f"- {_cut(first)}", *(f"    {_cut(line)}" for line in rest)))
-
-
 def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1
-
-
-def _and_more(names: Sequence[str], most: int) -> str:
-    shown = ", ".join(_cut(name) for name in names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def _cut(text: str) -> str:

@@ -76,6 +76,15 @@ class RunnerState(NamedTuple):
     started: int = 0
 
     @classmethod
+    def read(cls, paths: LoopPaths) -> Self | None:
+        """Return the stored state, None if there is none or it is damaged."""
+        plain = read_json(paths.folder / STANDING)
+        try:
+            return cls(str(plain["loop"]), int(plain["pid"]), int(plain["base"]), int(plain["started"]))
+        except (TypeError, KeyError, ValueError):
+            return None
+
+    @classmethod
     def at(cls, event: Event, latest: int) -> Self:
         """Return the run's state after an event was answered."""
         return cls(event.loop, event.pid, latest - event.done, event.current)
@@ -115,19 +124,20 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
         return ""
     tracker = Tracker(Path(event.workspace or "."), environment=environment)
     paths, latest = _loop(tracker)
-    stored = None if paths is None else _stored(paths)
-    lines = [_carried_out(tracker, call) for call in calls_for(event, stored, latest)]
-    _remember(tracker, event)
+    stored, lines = None if paths is None else RunnerState.read(paths), []
+    for call in calls_for(event, stored, latest):
+        if call == "begin":
+            lines.append(tracker.pre_loop(None).message)
+        elif call == "measure":
+            record = tracker.post_iteration(None).record
+            lines.append(f"iteration {record.iteration}: {record.message}")
+        else:
+            lines.append(tracker.select_output(apply="output", finish=call != "select").selection.message)
+    paths, latest = _loop(tracker)
+    if paths is not None and latest is not None:  # at the end, so that an event whose call was killed is answered again
+        plain = {"schema_version": _SCHEMA, **RunnerState.at(event, latest)._asdict()}
+        write_whole(paths.folder / STANDING, to_json(plain))
     return "".join(f"{line}\n" for line in lines)
-
-
-def _carried_out(tracker: Tracker, call: Call) -> str:
-    if call == "begin":
-        return tracker.pre_loop(None).message
-    if call == "measure":
-        record = tracker.post_iteration(None).record
-        return f"iteration {record.iteration}: {record.message}"
-    return tracker.select_output(apply="output", finish=call != "select").selection.message
 
 
 def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
@@ -138,22 +148,6 @@ def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
         return None, None
     summary = summary_at(paths)
     return (paths, summary.iteration) if summary.status == "running" else (None, None)
-
-
-def _stored(paths: LoopPaths) -> RunnerState | None:
-    plain = read_json(paths.folder / STANDING)
-    try:
-        return RunnerState(str(plain["loop"]), int(plain["pid"]), int(plain["base"]), int(plain["started"]))
-    except (TypeError, KeyError, ValueError):
-        return None
-
-
-def _remember(tracker: Tracker, event: Event) -> None:
-    """Store the run's state at the end, so that an event whose call was killed is answered again."""
-    paths, latest = _loop(tracker)
-    if paths is not None and latest is not None:
-        plain = {"schema_version": _SCHEMA, **RunnerState.at(event, latest)._asdict()}
-        write_whole(paths.folder / STANDING, to_json(plain))
 
 
 def _payload(descriptor: int) -> Any:  # noqa: ANN401  # any JSON value

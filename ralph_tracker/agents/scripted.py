@@ -141,32 +141,27 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
         print("nothing left to do")  # noqa: T201  # as agents do
         return 0
     agent.edit(step, Path.cwd())
-    _speak(step)
+    said = step.does if step.prints is None else step.prints
+    if step.spends is not None:
+        spent = step.spends
+        result = {
+            "type": "result",
+            "subtype": "success",
+            "is_error": False,
+            "session_id": "scripted",
+            "num_turns": spent.turns,
+            "result": said,
+            "total_cost_usd": spent.cost_usd,
+            "usage": {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens},
+        }
+        said = json.dumps(result)
+    print(said, end="\n" if said else "", flush=True)  # noqa: T201  # as agents do
+    print(step.complains, end="\n" if step.complains else "", file=sys.stderr, flush=True)  # noqa: T201
     if step.killed_by is not None:
         os.kill(os.getpid(), signal.Signals[step.killed_by])
     while step.hangs:
         time.sleep(60)
     return step.exit
-
-
-def _speak(step: Step) -> None:
-    said = step.does if step.prints is None else step.prints
-    if step.spends is not None:
-        said = json.dumps(_result_line(said, step.spends))
-    print(said, end="\n" if said else "", flush=True)  # noqa: T201  # as agents do
-    print(step.complains, end="\n" if step.complains else "", file=sys.stderr, flush=True)  # noqa: T201
-
-
-def _result_line(said: str, spent: StepCost) -> dict[str, Any]:
-    tokens = {"input_tokens": spent.input_tokens, "output_tokens": spent.output_tokens}
-    ended = {
-        "type": "result",
-        "subtype": "success",
-        "is_error": False,
-        "session_id": "scripted",
-        "num_turns": spent.turns,
-    }
-    return {**ended, "result": said, "total_cost_usd": spent.cost_usd, "usage": tokens}
 
 
 if __name__ == "__main__":

@@ -80,7 +80,14 @@ class MlflowRuns:
             found = self._found(experiment, key)
             if not found:
                 start = int(moment(loop.summary().started_at).timestamp() * _MILLI)
-                self._client.create_run(experiment, start, _first_tags(loop, key), loop.loop_id)
+                tags = {
+                    KEY: key,
+                    "ralph_tracker.loop_id": loop.loop_id,
+                    "ralph_tracker.project": loop.paths.root.name,
+                    "ralph_tracker.version": __version__,
+                    "mlflow.source.name": "ralph-tracker",
+                }
+                self._client.create_run(experiment, start, tags, loop.loop_id)
                 found = self._found(experiment, key)
             run, *twins = sorted(found, key=_progress, reverse=True)
             for twin in twins:  # of a request whose answer got lost
@@ -94,23 +101,20 @@ class MlflowRuns:
 
     def _experiment(self, name: str) -> str:
         if name not in self._ids:
+            from mlflow.exceptions import MlflowException  # noqa: PLC0415  # an extra
+
             found = self._client.get_experiment_by_name(name)
             if found is None:
-                found = self._made(name)
+                try:
+                    self._client.create_experiment(name)
+                except MlflowException as error:  # another process makes it too
+                    if error.error_code != "RESOURCE_ALREADY_EXISTS":
+                        raise
+                found = self._client.get_experiment_by_name(name)
             if found.lifecycle_stage != "active":
                 raise RefusedError(f"MLflow: experiment {name} is deleted; restore it, or name another: --experiment")
             self._ids[name] = str(found.experiment_id)
         return self._ids[name]
-
-    def _made(self, name: str) -> Any:  # noqa: ANN401  # an Experiment
-        from mlflow.exceptions import MlflowException  # noqa: PLC0415  # an extra
-
-        try:
-            self._client.create_experiment(name)
-        except MlflowException as error:  # another process makes it too
-            if error.error_code != "RESOURCE_ALREADY_EXISTS":
-                raise
-        return self._client.get_experiment_by_name(name)
 
     def _found(self, experiment: str, key: str) -> list[Any]:
         return list(self._client.search_runs([experiment], f"tags.`{KEY}` = '{key}'", max_results=10))
@@ -126,7 +130,10 @@ class MlflowRuns:
         ]
         parameters = self._loop.parameters() if rows[0].number == 0 else {}
         given = [Param(name, value[:_LONGEST]) for name, value in parameters.items()]
-        tags = [RunTag(name, value) for name, value in _tags(rows, summary).items()]
+        last = rows[-1]
+        texts = {f"ralph_tracker.{name}": text[:_LONGEST] for name, text in last.texts.items()}
+        about = {SENT: str(last.number), **texts, **_loop_tags(summary)}
+        tags = [RunTag(name, value) for name, value in about.items()]
         with _errors():
             self._send_files(lambda folder: self._reports(rows, folder))
             kept = self._missing(values, rows[0].number) if self._doubtful else values
@@ -174,9 +181,19 @@ class MlflowRuns:
 
     def close(self, summary: Summary) -> None:
         """Send the loop's reports and status; a loop that has ended ends its run."""
+        paths = self._loop.paths
+
+        def whole(folder: Path) -> None:
+            for file in (paths.reports / "loop-report.md", paths.reports / "output-selection.md", paths.selection):
+                self._copied(file, folder / "reports")
+            if self._files and summary.best_iteration is not None:
+                changed = paths.iteration(summary.best_iteration) / "artifacts"
+                for file in changed.rglob("*") if changed.is_dir() else ():
+                    self._copied(file, folder / "files" / file.relative_to(changed).parent)
+
         with _errors():
             if summary.status != "running":
-                self._send_files(lambda folder: self._whole(summary, folder))
+                self._send_files(whole)
             status = _ENDED.get(summary.status, "KILLED")
             ended = None if status == "RUNNING" else int(moment(summary.updated_at).timestamp() * _MILLI)
             for name, value in _loop_tags(summary).items():
@@ -186,39 +203,11 @@ class MlflowRuns:
             else:
                 self._client.set_terminated(self._run, status, ended)
 
-    def _whole(self, summary: Summary, folder: Path) -> None:
-        paths = self._loop.paths
-        for file in (paths.reports / "loop-report.md", paths.reports / "output-selection.md", paths.selection):
-            self._copied(file, folder / "reports")
-        if self._files and summary.best_iteration is not None:
-            changed = paths.iteration(summary.best_iteration) / "artifacts"
-            for file in changed.rglob("*") if changed.is_dir() else ():
-                self._copied(file, folder / "files" / file.relative_to(changed).parent)
-
-
-def _first_tags(loop: ExportedLoop, key: str) -> dict[str, str]:
-    return {
-        KEY: key,
-        "ralph_tracker.loop_id": loop.loop_id,
-        "ralph_tracker.project": loop.paths.root.name,
-        "ralph_tracker.version": __version__,
-        "mlflow.source.name": "ralph-tracker",
-    }
-
 
 def _progress(run: Any) -> tuple[int, str]:  # noqa: ANN401  # a Run
     """Return the last iteration of a run, -1 for none, and the run's id."""
     told = run.data.tags.get(SENT, "")
     return int(told) if told.isdecimal() else -1, run.info.run_id
-
-
-def _tags(rows: Sequence[Row], summary: Summary) -> dict[str, str]:
-    last = rows[-1]
-    return {
-        SENT: str(last.number),
-        **{f"ralph_tracker.{name}": text[:_LONGEST] for name, text in last.texts.items()},
-        **_loop_tags(summary),
-    }
 
 
 def _loop_tags(summary: Summary) -> dict[str, str]:

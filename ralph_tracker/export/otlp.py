@@ -97,7 +97,7 @@ class OtlpReceiver:
         scope = {"name": SERVICE, "version": __version__}
         metrics, logs = self._messages
         gauges = {"metrics": self._gauges(rows), "scope": scope, "schema_url": SCHEMA_URL}
-        found = [event for row in rows for event in (*self._evaluations(row), *self._alerts(row))]
+        found = [event for row in rows for event in self._events(row)]
         events = {"log_records": found, "scope": scope, "schema_url": SCHEMA_URL}
         of = {"resource": {"attributes": resource}}
         sent = metrics.ExportMetricsServiceRequest(resource_metrics=[{**of, "scope_metrics": [gauges]}])
@@ -109,7 +109,10 @@ class OtlpReceiver:
             )
         ):
             answer.ParseFromString(_posted(self._addresses[number], self._headers[number], message.SerializeToString()))
-            _refuse_partial(answer.partial_success)
+            said = answer.partial_success
+            refused = getattr(said, "rejected_data_points", 0) or getattr(said, "rejected_log_records", 0)
+            if refused:
+                raise RefusedError(f"the OTLP receiver refused {refused} values: {said.error_message}")
         self._queue.note(sent=rows[-1].number, receiver=self.place, problem=None)
 
     def close(self, summary: Summary) -> None:
@@ -132,7 +135,8 @@ class OtlpReceiver:
     def _of(self, row: Row) -> list[dict[str, Any]]:
         return _attributes({LOOP: self._loop.loop_id, LOOP_KEY: self._key, ITERATION: row.number})
 
-    def _evaluations(self, row: Row) -> Iterable[dict[str, Any]]:
+    def _events(self, row: Row) -> Iterable[dict[str, Any]]:
+        """Yield an event for each score of an iteration and for each of its alerts."""
         for value, name in EVALUATIONS.items():
             yield self._event(
                 row,
@@ -147,7 +151,6 @@ class OtlpReceiver:
                 },
             )
 
-    def _alerts(self, row: Row) -> Iterable[dict[str, Any]]:
         for alert in row.alerts:
             severity = _SEVERITY.get(alert["severity"], _INFO)
             of = {ALERT_ID: alert["id"], ALERT_TYPE: alert["type"]}
@@ -169,13 +172,8 @@ def _nano(row: Row) -> int:
 
 
 def _attributes(values: Mapping[str, str | float]) -> list[dict[str, Any]]:
-    return [{"key": name, "value": _value(value)} for name, value in values.items()]
-
-
-def _value(value: str | float) -> dict[str, Any]:
-    if isinstance(value, str):
-        return {"string_value": value}
-    return {"int_value": value} if isinstance(value, int) else {"double_value": value}
+    kinds = {str: "string_value", int: "int_value", float: "double_value"}
+    return [{"key": name, "value": {kinds[type(value)]: value}} for name, value in values.items()]
 
 
 def _address(environment: Mapping[str, str], signal: str) -> str:
@@ -221,9 +219,3 @@ def _posted(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
         raise kind(f"the OTLP receiver {where} answers {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
         raise UnreachableError(f"the OTLP receiver {where} does not answer: {error}") from None
-
-
-def _refuse_partial(said: Any) -> None:  # noqa: ANN401  # of metrics or of logs
-    refused = getattr(said, "rejected_data_points", 0) or getattr(said, "rejected_log_records", 0)
-    if refused:
-        raise RefusedError(f"the OTLP receiver refused {refused} values: {said.error_message}")

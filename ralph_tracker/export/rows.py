@@ -8,6 +8,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,7 @@ VALUES: Final[Mapping[str, type[int] | type[float]]] = {
     "plan.open": int,
     **{f"usage.{name}": int if name in {"input_tokens", "output_tokens", "turns"} else float for name in Usage._fields},
 }
+_ALERT_KEYS: Final = frozenset({"id", "type", "severity", "message", "action", "tests"})
 TEXTS: Final = ("classification", "action", "verdict", "build_status", "message")
 # Sections of the configuration that hold commands, addresses, names of files or people's words.
 _NOT_PARAMETERS: Final = frozenset(
@@ -99,16 +101,15 @@ class ExportedLoop:
             moment(iteration["timestamp"]),
             _values(iteration),
             {name: text for name, text in texts.items() if text is not None},
-            tuple(self._alert(alert) for alert in iteration["alerts"]),
+            tuple(
+                {
+                    name: self.masked(alert[name]) if isinstance(alert[name], str) else alert[name]
+                    for name in alert
+                    if name in _ALERT_KEYS
+                }
+                for alert in iteration["alerts"]
+            ),
         )
-
-    def _alert(self, alert: Mapping[str, Any]) -> dict[str, Any]:
-        kept = ("id", "type", "severity", "message", "action", "tests")
-        return {
-            name: self.masked(value) if isinstance(value, str) else value
-            for name, value in alert.items()
-            if name in kept
-        }
 
     def masked(self, text: str) -> str:
         """Return a text with an asterisk for each byte of a secret value."""
@@ -215,26 +216,11 @@ def write_parquet(loops: Iterable[ExportedLoop], file: Path) -> int:
     with as_store_error(file):
         try:
             with parquet.ParquetWriter(staged, schema) as writer:
-                for batch in _batches(_typed(loops)):
+                rows = ({**row, "timestamp": datetime.fromisoformat(row["timestamp"])} for row in records(loops))
+                while batch := list(islice(rows, _ROWS_AT_ONCE)):
                     writer.write_table(pa.Table.from_pylist(batch, schema=schema))
                     count += len(batch)
             staged.replace(file)
         finally:
             staged.unlink(missing_ok=True)
     return count
-
-
-def _typed(loops: Iterable[ExportedLoop]) -> Iterator[dict[str, Any]]:
-    for record in records(loops):
-        yield {**record, "timestamp": datetime.fromisoformat(record["timestamp"])}
-
-
-def _batches(rows: Iterator[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    batch: list[dict[str, Any]] = []
-    for row in rows:
-        batch.append(row)
-        if len(batch) == _ROWS_AT_ONCE:
-            yield batch
-            batch = []
-    if batch:
-        yield batch

@@ -141,10 +141,16 @@ class Environments:
     def home(self, commit: Commit) -> Home:
         """Return the environment for a commit, built if it is not there yet. Raises SetUpError."""
         locks = self._history.blobs(commit, self._paths(TOOLS))
-        if self._setup is None and (not locks or (locks == self._locks_now and self._is_installed())):
-            return self._here
+        if self._setup is None:
+            root = self._here.root
+            is_installed = (root / "node_modules").is_dir() or any(root.glob("*/pyvenv.cfg"))
+            if not locks or (locks == self._locks_now and is_installed):
+                return self._here
         manifests = {} if self._setup is None else self._history.blobs(commit, self._paths(_MANIFESTS))
-        commands = [self._setup] if self._setup is not None else list(_commands(locks, self._history.prefix))
+        # The lock files of the project's own folder count as those of the repository.
+        prefix = self._history.prefix
+        tools = [command for name, command in TOOLS.items() if f"{prefix}{name}" in locks or name in locks]
+        commands = tools if self._setup is None else [self._setup]
         key = hashlib.sha256(json.dumps([sorted({**manifests, **locks}.items()), commands]).encode()).hexdigest()
         place = self._folder / key[:32]
         home = Home(place / "tree", place / "tree" / self._history.prefix, key)
@@ -163,10 +169,6 @@ class Environments:
     def _paths(self, names: Sequence[str] | Mapping[str, object]) -> list[str]:
         folders = dict.fromkeys(("", self._history.prefix))
         return [f"{folder}{name}" for folder in folders for name in names]
-
-    def _is_installed(self) -> bool:
-        root = self._here.root
-        return (root / "node_modules").is_dir() or any(root.glob("*/pyvenv.cfg"))
 
     def _build(self, commit: Commit, home: Home, commands: Sequence[str | Sequence[str]]) -> None:
         place = home.top.parent
@@ -189,13 +191,6 @@ class Environments:
                 f"set-up installs {copied} as a copy of one commit; install the project in editable form: "
                 "`pip install -e .`"
             )
-
-
-def _commands(locks: Mapping[str, str], prefix: str) -> Iterator[Sequence[str]]:
-    """Yield the commands for the lock files, of the project's own folder before those of the repository."""
-    for name, command in TOOLS.items():
-        if f"{prefix}{name}" in locks or name in locks:
-            yield command
 
 
 def _copied_project(home: Home) -> str | None:

@@ -128,16 +128,15 @@ def _differences(expected: Mapping[str, str | None], found: Mapping[str, str | N
     names.sort(
         key=lambda name: (name.removeprefix("package ") not in started, None in {expected.get(name), found.get(name)})
     )
-    shown = ", ".join(_difference(name, expected.get(name), found.get(name)) for name in names[:_TOOLS_SHOWN])
-    more = f" and {len(names) - _TOOLS_SHOWN} more" if len(names) > _SHOWN else ""
-    return f"other tools: {shown}{more}"
-
-
-def _difference(name: str, expected: str | None, found: str | None) -> str:
-    kind, _, word = name.partition(" ")
-    if kind == "package":
-        return f"{word} {found or 'missing'}, not {expected or 'there'}"
-    return f"{word or kind} {'is missing' if found is None else 'differs'}"
+    shown = []
+    for name in names[:_TOOLS_SHOWN]:
+        (kind, _, word), here, there = name.partition(" "), found.get(name), expected.get(name)
+        if kind == "package":
+            shown.append(f"{word} {here or 'missing'}, not {there or 'there'}")
+        else:
+            shown.append(f"{word or kind} {'is missing' if here is None else 'differs'}")
+    more = f" and {len(names) - _TOOLS_SHOWN} more" if len(names) > _TOOLS_SHOWN else ""
+    return f"other tools: {', '.join(shown)}{more}"
 
 
 # Variables that change what tools print or count; all others are the worker's own.
@@ -308,7 +307,8 @@ class Cluster:
             self._look()
             if self._lost or worker not in self._slots:
                 return Answer(failed="it is gone")
-            if time.monotonic() - began > self._limit_s:
+            limit_s = max(_LEAST_S, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
+            if time.monotonic() - began > limit_s:
                 self._late.append(future)  # one that nobody holds is forgotten
                 future.add_done_callback(lambda _: self._released(worker))
                 return Answer(failed="it takes too long")
@@ -321,11 +321,6 @@ class Cluster:
         if not answer.lacks_bundle:
             self._released(worker)
         return answer
-
-    @property
-    def _limit_s(self) -> float:
-        """Return how long a commit may take before another worker is asked."""
-        return max(_LEAST_S, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
 
     def _tell(self, problem: str) -> None:
         if problem not in self.problems:

@@ -109,9 +109,29 @@ class ResultsCache(NamedTuple):
 
     def keep(self, key: str, staged: Path, totals: CheckTotals, ran: tuple[CheckResult, ...]) -> Results:
         """Keep results under a key; those that another process kept meanwhile stay."""
-        target = self.folder / key
+        target, report = self.folder / key, totals.coverage
+        coverage = None
+        if report is not None:
+            by_line = None
+            if report.files is not None:
+                files = report.files.items()
+                by_line = {path: {at: hit for at, hit in rows.items() if isinstance(at, int)} for path, rows in files}
+            coverage = _Coverage(report.lines_covered, report.lines_total, report.percent, by_line)
+        kept = _Kept(
+            metrics=totals.metrics,
+            tests=totals.tests,
+            missing=totals.missing,
+            notes=totals.notes,
+            measures=totals.measures,
+            compared=totals.integrity if isinstance(totals.integrity, bytes) else None,
+            not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
+            not_loaded=totals.not_loaded,
+            coverage=coverage,
+            diagnostics=totals.diagnostics,
+            finished={each.check.name: each.finished for each in ran},
+        )
         with as_store_error(target):
-            (staged / _RESULT).write_bytes(msgspec.msgpack.encode(_kept(totals, ran)))
+            (staged / _RESULT).write_bytes(msgspec.msgpack.encode(kept))
             try:
                 staged.rename(target)
             except OSError:
@@ -170,30 +190,6 @@ def result_of(check: Check, finished: Finished, folder: Path) -> CheckResult:
     return CheckResult(check, finished, (), output / f"{check.name}.stdout", output / f"{check.name}.stderr")
 
 
-def _kept(totals: CheckTotals, ran: tuple[CheckResult, ...]) -> _Kept:
-    return _Kept(
-        metrics=totals.metrics,
-        tests=totals.tests,
-        missing=totals.missing,
-        notes=totals.notes,
-        measures=totals.measures,
-        compared=totals.integrity if isinstance(totals.integrity, bytes) else None,
-        not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
-        not_loaded=totals.not_loaded,
-        coverage=None if totals.coverage is None else _coverage(totals.coverage),
-        diagnostics=totals.diagnostics,
-        finished={each.check.name: each.finished for each in ran},
-    )
-
-
-def _coverage(report: CoverageReport) -> _Coverage:
-    by_line = None
-    if report.files is not None:
-        files = report.files.items()
-        by_line = {path: {at: hit for at, hit in rows.items() if isinstance(at, int)} for path, rows in files}
-    return _Coverage(report.lines_covered, report.lines_total, report.percent, by_line)
-
-
 class Interrupted(Exception):  # noqa: N818  # no error: the replay was told to stop
     """The replay was told to stop, so that what the checks gave counts for nothing."""
 
@@ -225,10 +221,6 @@ def _without_place(totals: CheckTotals, root: Path) -> CheckTotals:
     names = {path: path.removeprefix(places[0]).removeprefix(places[1]) for path in coverage.files}
     files: Any = {names[path]: lines for path, lines in coverage.files.items()}
     return totals._replace(coverage=coverage._replace(files=files))
-
-
-def _narrowed(check: Check, files: Sequence[str], root: Path) -> Check:
-    return narrowed(check, files, root).check if measured_kind(check) == Group.TESTS else check
 
 
 class Elsewhere(Protocol):
@@ -330,7 +322,10 @@ class CommitMeasurer(NamedTuple):
             files = sorted({place.file for place in places if place is not None})
             checks = needed(self.checks)
             if None not in places:
-                checks = [_narrowed(check, files, root) for check in checks]
+                checks = [
+                    narrowed(check, files, root).check if measured_kind(check) == Group.TESTS else check
+                    for check in checks
+                ]
             for _ in range(times):
                 folder = self.checkouts.folder / temporary_name()
                 reports = folder / REPORTS
@@ -365,16 +360,11 @@ class CommitMeasurer(NamedTuple):
 
 def with_reruns(measurer: CommitMeasurer, measured: Sequence[Measured], times: int) -> Iterator[Measured]:
     """Yield what was measured; a test that differs from the first commit and does not always end the same is flaky."""
-    outcomes = [_outcomes(each) for each in measured]
+    outcomes = [{} if tests is None else tests.outcomes for tests in (each.results.totals.tests for each in measured)]
     differing = [{test for test, how in now.items() if outcomes[0].get(test) != how} for now in outcomes]
     differing[0] = set().union(*differing) & outcomes[0].keys()
     for each, tests in zip(measured, differing, strict=True):
         yield _rerun(measurer, each, tests, times) if tests else each
-
-
-def _outcomes(measured: Measured) -> dict[str, str]:
-    tests = measured.results.totals.tests
-    return {} if tests is None else dict(tests.outcomes)
 
 
 def _rerun(measurer: CommitMeasurer, measured: Measured, tests: Collection[str], times: int) -> Measured:
@@ -383,19 +373,16 @@ def _rerun(measurer: CommitMeasurer, measured: Measured, tests: Collection[str],
         return measured
     runs = [first.outcomes, *measurer.again(measured, tests, times)]
     flaky = {test for test in tests if len({run[test] for run in runs if test in run}) > 1}
-    totals = measured.results.totals
-    counted = totals._replace(tests=_settled(first, flaky), metrics=_counted(totals.metrics, first, flaky))
-    return measured._replace(results=measured.results._replace(totals=counted))
-
-
-def _settled(first: TestResults, flaky: Collection[str]) -> TestResults:
-    """Return the results; a flaky test can pass, so it does."""
+    # A flaky test can pass, so it does.
     outcomes = {test: PASSED if test in flaky else how for test, how in first.outcomes.items()}
-    return first._replace(outcomes=outcomes, flaky=first.flaky | frozenset(flaky))
-
-
-def _counted(metrics: Metrics, first: TestResults, flaky: Collection[str]) -> Metrics:
-    failed = sum(first.outcomes[test] == FAILED for test in flaky)
-    if metrics.tests_passed is None or metrics.tests_failed is None:
-        return metrics
-    return metrics._replace(tests_passed=metrics.tests_passed + failed, tests_failed=metrics.tests_failed - failed)
+    totals = measured.results.totals
+    metrics = totals.metrics
+    if metrics.tests_passed is not None and metrics.tests_failed is not None:
+        failed = sum(first.outcomes[test] == FAILED for test in flaky)
+        metrics = metrics._replace(
+            tests_passed=metrics.tests_passed + failed, tests_failed=metrics.tests_failed - failed
+        )
+    counted = totals._replace(
+        tests=first._replace(outcomes=outcomes, flaky=first.flaky | frozenset(flaky)), metrics=metrics
+    )
+    return measured._replace(results=measured.results._replace(totals=counted))

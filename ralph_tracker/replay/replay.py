@@ -271,19 +271,16 @@ class Replay:
         clock = _CommitClock(datetime.fromtimestamp(self._times[number], UTC))
         if number:
             if self._options.side_by_side:
-                self._rewind(stamp(clock.now()))
+                # The next commit descends from the first, as after a rollback; nothing is restored.
+                store = self._store
+                with store.writing("compare") as unfinished:
+                    summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+                    if summary.head:
+                        follow(store, summary, 0, None, stamp(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
             return tracker.post_iteration(None, notes=(note,)).record
         checkout = checkout._replace(tracked=self._history.paths(self.commits))
         return self._begun(IterationContext(clock.now(), notes=(note,), checkout=checkout))
-
-    def _rewind(self, at: str) -> None:
-        """Have the next commit descend from the first, as after a rollback; nothing is restored."""
-        store = self._store
-        with store.writing("compare") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
-            if summary.head:
-                follow(store, summary, 0, None, at)
 
     def _begun(self, context: IterationContext) -> IterationRecord:
         """Record the baseline; the loop becomes the current one only where there is none."""

@@ -49,21 +49,17 @@ def prepared(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared
     if not placed:
         return Prepared(tuple(command), prompt_file)
     if any(PROMPT in word for word in placed):
-        _refuse_unfit(prompt)
+        if "\0" in prompt:
+            raise InputError(f"the prompt holds a NUL and cannot be an argument; use {PROMPT_FILE} or standard input")
+        size = len(prompt.encode("utf-8", "surrogateescape"))
+        if size > _LONGEST_ARGUMENT:
+            raise InputError(
+                f"the prompt has {size:,} bytes, more than an argument can have ({_LONGEST_ARGUMENT:,}); "
+                f"use {PROMPT_FILE}, or leave {PROMPT} out and it comes on standard input"
+            )
     # The path first, because a prompt may contain placeholders and our path does not.
     argv = (word.replace(PROMPT_FILE, str(prompt_file)).replace(PROMPT, prompt) for word in command)
     return Prepared(tuple(argv), None)
-
-
-def _refuse_unfit(prompt: str) -> None:
-    if "\0" in prompt:
-        raise InputError(f"the prompt holds a NUL and cannot be an argument; use {PROMPT_FILE} or standard input")
-    size = len(prompt.encode("utf-8", "surrogateescape"))
-    if size > _LONGEST_ARGUMENT:
-        raise InputError(
-            f"the prompt has {size:,} bytes, more than an argument can have ({_LONGEST_ARGUMENT:,}); "
-            f"use {PROMPT_FILE}, or leave {PROMPT} out and it comes on standard input"
-        )
 
 
 class Stream(NamedTuple):
@@ -331,7 +327,12 @@ def step_after(
     if verdict in {AttemptVerdict.NEEDS_PERSON, AttemptVerdict.NOT_STARTED}:
         return Step("block", why)
     if verdict is AttemptVerdict.RATE_LIMITED:
-        pause = _wait_for_limit(ran.report, tried, patience, now)
+        if ran.report.retry_at is not None:
+            pause = max(ran.report.retry_at - now, 0.0) + 1.0
+        elif ran.report.retry_after_s is not None:
+            pause = ran.report.retry_after_s
+        else:
+            pause = min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), _LONGEST_WAIT_S)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)
@@ -340,11 +341,3 @@ def step_after(
     if tried <= patience.retries:
         return Step("again", why, min(patience.pause_s * 2.0 ** (tried - 1), _LONGEST_PAUSE_S))
     return Step("block", f"{why}, {tried} times in a row" if tried > 1 else why)
-
-
-def _wait_for_limit(report: RunReport, tried: int, patience: RetryLimits, now: float) -> float:
-    if report.retry_at is not None:
-        return max(report.retry_at - now, 0.0) + 1.0
-    if report.retry_after_s is not None:
-        return report.retry_after_s
-    return min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), _LONGEST_WAIT_S)

@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.problems import cut, nearest
-from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity import raises_doubt
 from ralph_tracker.core.iteration_record import IterationRecord
@@ -25,7 +25,7 @@ from ralph_tracker.measure.commands import command_of, is_there, last_words
 from ralph_tracker.measure.results import measured_kind
 from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.steering.plan import PlanDocument, PlanState, PlanTask, Task, TaskOutcome
+from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import (
     Assignment,
     CheckpointRules,
@@ -39,7 +39,6 @@ from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.user_repository import head_of
@@ -120,14 +119,14 @@ def unmet(committed: LoopRecords, named: Sequence[TaskCheck], record: IterationR
     missing = {} if measured is None else {str(group): why for group, why in measured[0].missing.items()}
     output = committed.paths.iteration(record.iteration) / "output"
     lacks = [why for each in named if (why := _why_not(each, ends.get(each.check.name), missing, output, record))]
-    lacks += [f"{alert.id}: {alert.message}" for alert in record.unaccepted_alerts if _holds_back(alert)]
+    lacks += [
+        f"{alert.id}: {alert.message}"
+        for alert in record.unaccepted_alerts
+        if alert.severity is Severity.CRITICAL or (alert.severity is Severity.HIGH and raises_doubt(alert))
+    ]
     if record.blocked is not None:
         lacks.append(record.blocked)
     return tuple(lacks)
-
-
-def _holds_back(alert: Alert) -> bool:
-    return alert.severity is Severity.CRITICAL or (alert.severity is Severity.HIGH and raises_doubt(alert))
 
 
 def _why_not(
@@ -176,23 +175,18 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         fix_cycles=max(summary.iteration - 1, 0),
         failing_tests=() if problems is None else tuple(sorted(test.name for test in problems.failing or ())),
         open_alerts=tuple(f"{each.severity.name} {each.id}: {each.message}" for each in kept.unaccepted_alerts),
-        rolled_back=_rolled_back(records),
+        rolled_back=tuple(
+            f"iteration {record.iteration}: {record.decision.reason}"
+            for record in records
+            if record.decision.action == "rollback"
+        ),
         reason=why,
     )
-    return outcome, _outcome_line(begun, outcome, kept, summary)
-
-
-def _outcome_line(begun: PlanTask, outcome: TaskOutcome, kept: IterationRecord, summary: Summary) -> str:
     said = f"task {begun.id}: {outcome.status}, the files are those of iteration {kept.iteration}"
     said += f" with a score of {kept.adjusted_score:.4g}"
     if summary.best_iteration is not None and summary.best_adjusted_score > kept.adjusted_score:
         said += f"; the peak by score was iteration {summary.best_iteration} with {summary.best_adjusted_score:.4g}"
-    return f"{said}; {outcome.reason}" if outcome.reason else said
-
-
-def _rolled_back(records: Sequence[IterationRecord]) -> tuple[str, ...]:
-    taken_back = (record for record in records if record.decision.action == "rollback")
-    return tuple(f"iteration {record.iteration}: {record.decision.reason}" for record in taken_back)
+    return outcome, f"{said}; {why}" if why else said
 
 
 def spent_on(tracker: Tracker, loops: Sequence[str]) -> float | None:
@@ -270,14 +264,12 @@ class PlanRun:
 
     def drive(self) -> PlanOutcome:
         """Run the rest of the plan. Raises as the tracker does; a later run continues within the current task."""
-        calls = PlanCalls(self._run_task, self._save, self.screen.line, self.person, self._begin)
+        save = partial(write_plan_state, self.file)
+        calls = PlanCalls(self._run_task, save, self.screen.line, self.person, self._begin)
         # `asyncio.run` would take the first Ctrl-C, which a prompt to the person needs.
         with closing(asyncio.new_event_loop()) as loop:
             ended = loop.run_until_complete(drive_plan(self.state, self.rules, calls))
         return PlanOutcome(ended, self._was_asked)
-
-    def _save(self, plain: PlanDocument) -> None:
-        write_plan_state(self.file, plain)
 
     def _begin(self, state: PlanState, task: PlanTask, is_resumed: bool) -> PlanTask:  # noqa: FBT001  # as called
         """Return a task with the loop to work on it: an earlier run's, or a new one.
@@ -301,9 +293,13 @@ class PlanRun:
             return TaskOutcome("stopped", reason=f"as asked, before task {begun.id}")
         tracker = self.tracker._replace(loop_id=begun.loops[-1])
         status = self._status(begun.loops[-1])
-        self._announce(assignment, begun, is_resumed=status is not None)
+        title = f"task {assignment.position} of {assignment.summary.tasks_total}, {begun.id}: {begun.task.title}"
+        self.screen.line(f"{title}; {'begins' if status is None else 'continues'} as loop {begun.loops[-1]}")
         if status != "finished":
-            left = self._left(assignment, begun)
+            left = None
+            if self.rules.max_cost_usd is not None:
+                before = assignment.summary.cumulative_cost or 0.0
+                left = self.rules.max_cost_usd - before - (spent_on(self.tracker, begun.loops) or 0.0)
             if status is None and left is not None and left <= _CENTS_OF_NOTHING:
                 return TaskOutcome("stopped", reason=f"nothing is left of the budget of ${self.rules.max_cost_usd:.2f}")
             stopped = self._refined(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
@@ -348,7 +344,7 @@ class PlanRun:
 
     def _takes_over(self, current: str | None) -> bool:
         """Return whether the current loop must be given up. Raises LoopError if it is not ours."""
-        summary = None if current is None else self._summary(current)
+        summary = None if current is None else meant(self.tracker._replace(loop_id=current))
         if summary is None or summary.status != "running":
             return False
         ours = any(current in each.loops for each in self.state.tasks)
@@ -356,25 +352,9 @@ class PlanRun:
             raise still_running(summary)
         return True
 
-    def _left(self, assignment: Assignment, begun: PlanTask) -> float | None:
-        """Return how many USD the plan may still cost, None if there is no limit."""
-        if self.rules.max_cost_usd is None:
-            return None
-        spent = assignment.summary.cumulative_cost or 0.0
-        return self.rules.max_cost_usd - spent - (spent_on(self.tracker, begun.loops) or 0.0)
-
-    def _announce(self, assignment: Assignment, begun: PlanTask, *, is_resumed: bool) -> None:
-        total = assignment.summary.tasks_total
-        what = "continues" if is_resumed else "begins"
-        title = f"task {assignment.position} of {total}, {begun.id}: {begun.task.title}"
-        self.screen.line(f"{title}; {what} as loop {begun.loops[-1]}")
-
     def _status(self, loop_id: str) -> str | None:
-        summary = self._summary(loop_id)
+        summary = meant(self.tracker._replace(loop_id=loop_id))
         return None if summary is None else summary.status
-
-    def _summary(self, loop_id: str) -> Summary | None:
-        return meant(self.tracker._replace(loop_id=loop_id))
 
 
 @dataclass(slots=True)
@@ -398,8 +378,5 @@ class PlanScreen:
 
     def status(self, text: Callable[[], str]) -> None:
         """Show the current status."""
-        self.screen.status(lambda: f"{self._place()} {text()}")
-
-    def _place(self) -> str:
-        summary = self.assignment.summary
-        return f"[plan {self.assignment.position}/{summary.tasks_total} · {LiveProgress(summary).percent}%]"
+        at, plan = self.assignment.position, self.assignment.summary
+        self.screen.status(lambda: f"[plan {at}/{plan.tasks_total} · {LiveProgress(plan).percent}%] {text()}")

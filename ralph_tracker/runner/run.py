@@ -141,14 +141,11 @@ def status_line(summary: Summary, iteration: int, now: float, *, is_partial: boo
     if summary.best_iteration is not None:
         best = f" · best {percent(summary.best_adjusted_score)} (iteration {summary.best_iteration})"
     cost = "" if summary.cost_usd is None else f" · cost {known_money(summary.cost_usd, is_partial=is_partial)}"
-    spent = now - datetime.fromisoformat(summary.started_at).timestamp()
-    return f"[ralph {summary.loop_id}] iteration {iteration} · score {score}{best}{cost} · {_shown_time(spent)}"
-
-
-def _shown_time(seconds: float) -> str:
-    minutes, rest = divmod(int(max(seconds, 0)), _MINUTE_S)
+    spent = max(now - datetime.fromisoformat(summary.started_at).timestamp(), 0.0)
+    minutes, seconds = divmod(int(spent), _MINUTE_S)
     hours, minutes = divmod(minutes, _MINUTE_S)
-    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"
+    took = f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {seconds:02d} s"
+    return f"[ralph {summary.loop_id}] iteration {iteration} · score {score}{best}{cost} · {took}"
 
 
 def user_prompt(path: str | None, root: Path) -> str:
@@ -226,7 +223,11 @@ class Run:
                     if outcome is not None:
                         return outcome
                 case _:
-                    return self._select()
+                    apply: Any = "none" if self._is_done() else self.journal.settings.apply
+                    closed = self.tracker.select_output(apply=apply)
+                    self._go(phase="ended")
+                    reason = self.over or self.tracker.store().summary().decision["reason"]
+                    return Outcome("stop", reason, closed)
 
     def _settle(self) -> None:
         """Take over the cost that a killed run reported, and note that it was killed."""
@@ -241,7 +242,10 @@ class Run:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
         step = Step("again", "")
         while step.do == "again":
-            pause_s = max(step.pause_s, self._pause_for_rate())
+            most, pause_s = self.journal.settings.calls_per_hour, step.pause_s
+            latest = () if most is None else self.journal.starts[-most:]
+            if most is not None and len(latest) == most:
+                pause_s = max(pause_s, latest[0] + _HOUR_S - self.now())
             if pause_s or step.why:
                 self.over = self._limit_before(pause_s)
                 if self.over is not None:
@@ -256,12 +260,6 @@ class Run:
         notes = self.journal.notes if self.over is None else (*self.journal.notes, self.over)
         self._go(phase="measure", blocked=step.why if step.do == "block" else None, notes=notes)
         return True
-
-    def _pause_for_rate(self) -> float:
-        """Return how long to wait until the agent may run again by `calls_per_hour`, in seconds."""
-        most = self.journal.settings.calls_per_hour
-        latest = () if most is None else self.journal.starts[-most:]
-        return max(latest[0] + _HOUR_S - self.now(), 0.0) if most is not None and len(latest) == most else 0.0
 
     def _limit_before(self, pause_s: float) -> str | None:
         """Return which limit of the loop another run of the agent would break after a pause, None if none."""
@@ -279,8 +277,13 @@ class Run:
     def _try_once(self) -> Step:
         journal, settings = self.journal, self.journal.settings
         text = self._prompt()
-        file = self._prompt_file(text)
-        ready = prepared(self._command(), text, file)
+        file = self.paths.folder / _PROMPT
+        with as_store_error(file):
+            file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        client, command = self._client, settings.command
+        if client is not None and journal.session is not None:
+            command = client.continued(command, journal.session)
+        ready = prepared(command, text, file.resolve())
         before = tree_of_now(self.paths)
         starts = (*journal.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
         journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
@@ -319,11 +322,6 @@ class Run:
         """Return the client whose sessions are continued, None if they are not."""
         return BACKENDS.get(self.journal.settings.backend or "")
 
-    def _command(self) -> tuple[str, ...]:
-        """Return the agent's command, which continues the client's session where the settings say so."""
-        client, session, command = self._client, self.journal.session, self.journal.settings.command
-        return command if client is None or session is None else client.continued(command, session)
-
     def _paused(self, pause_s: float, for_agent_s: float) -> bool:
         """Wait before the next run of the agent; return False after Ctrl-C. `for_agent_s` counts as its patience."""
         if self.interrupts.asked:
@@ -350,7 +348,8 @@ class Run:
             self.record = recorded.record
             if recorded.problem is not None:
                 self.screen.line(recorded.problem)
-            self._warn_of_unknown_cost(usage)
+            if usage.cost_usd is None and self.limits.max_cost_usd is not None:
+                self.screen.line(_NO_COST.format(number=journal.iteration))
         self._go(phase="decide")
 
     def _decide(self) -> Outcome | None:
@@ -378,13 +377,6 @@ class Run:
             return Outcome("asked", f"as asked, after iteration {done.iteration}")
         return None
 
-    def _select(self) -> Outcome:
-        apply: Any = "none" if self._is_done() else self.journal.settings.apply
-        closed = self.tracker.select_output(apply=apply)
-        self._go(phase="ended")
-        reason = self.over or self.tracker.store().summary().decision["reason"]
-        return Outcome("stop", reason, closed)
-
     def _is_done(self) -> bool:
         record = self._record()
         goes_on = record.decision.action in {"continue", "stop"}
@@ -410,12 +402,6 @@ class Run:
         user = user_prompt(journal.settings.prompt_file, self.tracker.root)
         return prompt_of(user, feedback(situation, self.tokens), journal.iteration, journal.notes)
 
-    def _prompt_file(self, text: str) -> Path:
-        path = self.paths.folder / _PROMPT
-        with as_store_error(path):
-            path.write_bytes(text.encode("utf-8", "surrogateescape"))
-        return path.resolve()
-
     def _record(self) -> IterationRecord:
         if self.record is None:
             self.record = record_of(self.tracker)
@@ -434,10 +420,6 @@ class Run:
         store = self.tracker.store()
         is_partial = store.has_unknown_costs()
         return status_line(store.summary(), self.journal.iteration, self.now(), is_partial=is_partial)
-
-    def _warn_of_unknown_cost(self, usage: Usage) -> None:
-        if usage.cost_usd is None and self.limits.max_cost_usd is not None:
-            self.screen.line(_NO_COST.format(number=self.journal.iteration))
 
     def _go(self, **changes: Any) -> Journal:  # noqa: ANN401  # as the fields of a journal
         self.journal = self.journal._replace(**changes).write(self.paths)
@@ -534,7 +516,12 @@ def named_options(limits: Mapping[str, Any]) -> str:
 
 
 def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Journal:
-    journal = _readable(paths, command)
+    try:
+        journal = read_journal(paths)
+    except RecordError:
+        if not command:
+            raise
+        journal = None  # damaged, but a new command was given
     selecting = summary.status == "finished" and journal is not None and journal.phase == "select"
     if summary.status != "running" and not selecting:
         raise LoopError(f"loop {summary.loop_id} is {summary.status}, nothing to resume; {NEXT_LOOP}")
@@ -545,16 +532,6 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
     if not command:
         raise LoopError(f"loop {summary.loop_id} was not driven by `run`; give the agent's command after `--`")
     return Journal(summary.loop_id, RunSettings(command), summary.iteration + 1)
-
-
-def _readable(paths: LoopPaths, command: tuple[str, ...]) -> Journal | None:
-    """Return the journal, None if there is none, or it is damaged and a new command was given."""
-    try:
-        return read_journal(paths)
-    except RecordError:
-        if not command:
-            raise
-        return None
 
 
 def _matched(journal: Journal, summary: Summary) -> Journal:

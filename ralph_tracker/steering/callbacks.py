@@ -20,10 +20,15 @@ from ralph_tracker.steering.events import Event, PersonSaid, ToolEnded, ToolStar
 CANCEL_WORDS: Final = frozenset({"stop", "cancel"})
 CONTINUE_WORDS: Final = frozenset({"yes", "continue", "go", "ok"})
 SILENCE_S: Final = 15 * 60.0
-_ENDINGS: Final = " \t\r\n.!"
-
-
 """How long a checkpoint waits for an answer, in seconds."""
+_ENDINGS: Final = " \t\r\n.!"
+KEPT_TOOLS: Final = 100
+"""The number of tools that a log lists; earlier ones are only counted."""
+TOOLS_PER_CHECKPOINT: Final = 20
+_SYMBOLS: Final = {None: "...", True: "✓", False: "✗"}
+_LOG: Final = logging.getLogger(__name__)
+_Answer = TypeVar("_Answer")
+_Given = TypeVarTuple("_Given")
 
 
 def is_cancel(text: str) -> bool:
@@ -62,17 +67,6 @@ async def hold_checkpoint(
         if is_approval(answer):
             return True
         times += 1
-
-
-KEPT_TOOLS: Final = 100
-_SYMBOLS: Final = {None: "...", True: "✓", False: "✗"}
-TOOLS_PER_CHECKPOINT: Final = 20
-_LOG: Final = logging.getLogger(__name__)
-_Answer = TypeVar("_Answer")
-_Given = TypeVarTuple("_Given")
-
-
-"""The number of tools that a log lists; earlier ones are only counted."""
 
 
 def tool_line(name: str, success: bool | None) -> str:  # noqa: FBT001  # as on_tool_end has it

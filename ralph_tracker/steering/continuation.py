@@ -224,7 +224,6 @@ class ProgressMetrics:
     """
 
     __slots__ = (
-        "_by_kind",
         "_calls",
         "_change_reported",
         "_epoch",
@@ -260,15 +259,6 @@ class ProgressMetrics:
         self._tools_before = 0
         self._news = 0
         self._window: deque[int] = deque(maxlen=self._thresholds.progress.velocity_turns)
-        self._by_kind: dict[type[Event], Callable[..., None]] = {
-            ToolStarted: self._started,
-            ToolEnded: self._ended,
-            FileRead: self._read,
-            FileChanged: self._changed,
-            TestsPassed: self._passed,
-            TurnEnded: self._turned,
-            PersonSaid: self._said,
-        }
 
     @property
     def progress_velocity(self) -> float:
@@ -287,12 +277,31 @@ class ProgressMetrics:
 
     def fold(self, event: Event) -> None:
         """Count an event."""
-        act = self._by_kind.get(type(event))
-        if act is not None:
-            act(event)
-
-    def _started(self, _event: ToolStarted) -> None:
-        self._has_tools = True
+        match event:
+            case ToolStarted():
+                self._has_tools = True
+            case ToolEnded():
+                self._ended(event)
+            case FileRead():
+                self._read(event)
+            case FileChanged():
+                if self._told is None:
+                    self._new_epoch()
+                else:
+                    self._change_reported = True
+            case TestsPassed():
+                known = [self._passing.meet(name) for name in event.names]
+                if not all(known):
+                    self._progress()
+            case TurnEnded():
+                self.total_iterations += 1
+                used = self.tools_used > self._tools_before
+                self.iterations_without_tools = 0 if used else self.iterations_without_tools + 1
+                self._tools_before = self.tools_used
+                self._window.append(self._news)
+                self._news = 0
+            case PersonSaid():
+                self.consecutive_file_revisits = 0  # a person may ask for a repetition
 
     def _ended(self, event: ToolEnded) -> None:
         self._has_tools = True
@@ -326,28 +335,6 @@ class ProgressMetrics:
             self._calls.meet((event.path, self._told, self._epoch))
         self.unique_files_read += 1
         self._progress()
-
-    def _changed(self, _event: FileChanged) -> None:
-        if self._told is None:
-            self._new_epoch()
-        else:
-            self._change_reported = True
-
-    def _passed(self, event: TestsPassed) -> None:
-        known = [self._passing.meet(name) for name in event.names]
-        if not all(known):
-            self._progress()
-
-    def _turned(self, _event: TurnEnded) -> None:
-        self.total_iterations += 1
-        used = self.tools_used > self._tools_before
-        self.iterations_without_tools = 0 if used else self.iterations_without_tools + 1
-        self._tools_before = self.tools_used
-        self._window.append(self._news)
-        self._news = 0
-
-    def _said(self, _event: PersonSaid) -> None:
-        self.consecutive_file_revisits = 0  # a person may ask for a repetition
 
     def _new_epoch(self) -> None:
         self._epoch += 1

@@ -94,7 +94,11 @@ class Conversation:
     @property
     def callbacks(self) -> AgentCallbacks:
         """Return the callbacks for the session."""
-        return AgentCallbacks(self._tool_starts, self._tool_ends, self._is_cancelled, self._checkpoint)
+
+        async def is_cancelled() -> bool:
+            return self.inbox.cancelled
+
+        return AgentCallbacks(self._tool_starts, self._tool_ends, is_cancelled, self._checkpoint)
 
     async def _tool_starts(self, name: str) -> None:
         self.log.start(name)
@@ -104,21 +108,15 @@ class Conversation:
         self.log.end(name, success)
         await self._show(tool_line(name, success))
 
-    async def _is_cancelled(self) -> bool:
-        return self.inbox.cancelled
-
     async def _checkpoint(self, tools_used: int) -> bool:
         if self.inbox.cancelled:  # said before the question
             return False
         try:
-            goes_on = await hold_checkpoint(tools_used, self._ask, self._reply)
+            goes_on = await hold_checkpoint(tools_used, self._ask, lambda: self.inbox.reply(self._silence_s))
         finally:
             self.inbox.settle()
         await self._show()
         return goes_on and not self.inbox.cancelled
-
-    async def _reply(self) -> str | None:
-        return await self.inbox.reply(self._silence_s)
 
 
 class PersonSession:

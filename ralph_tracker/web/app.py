@@ -91,11 +91,13 @@ class Guard:
         """Return the answer to a request that does not reach the application, None for one that does."""
         headers = Headers(scope=scope)
         if [host.lower() for host in headers.getlist("host")] not in [[host] for host in self._hosts]:
-            return _no(421, "this server answers only to the address that `ralph-tracker serve` printed")
+            return PlainTextResponse(
+                "this server answers only to the address that `ralph-tracker serve` printed\n", 421
+            )
         if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
-            return _no(403, "requests of other sites are refused")
+            return PlainTextResponse("requests of other sites are refused\n", 403)
         if scope["method"] not in _METHODS:
-            return _no(405, "read-only: only GET and HEAD are answered")
+            return PlainTextResponse("read-only: only GET and HEAD are answered\n", 405)
         given = parse_qsl(scope["query_string"].decode("latin-1"))
         token = next((value for name, value in given if name == TOKEN), None)
         if token is not None and _same(token, self._token):
@@ -104,24 +106,18 @@ class Guard:
             welcome = RedirectResponse(path, status_code=303)
             welcome.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
             return welcome
-        if not _same(_cookies(headers.get("cookie", "")).get(self._cookie, ""), self._session):
-            return _no(403, "open the address with the token that `ralph-tracker serve` printed")
+        try:
+            cookies = SimpleCookie(headers.get("cookie", ""))
+        except CookieError:
+            cookies = SimpleCookie()
+        session = cookies[self._cookie].value if self._cookie in cookies else ""
+        if not _same(session, self._session):
+            return PlainTextResponse("open the address with the token that `ralph-tracker serve` printed\n", 403)
         return None
-
-
-def _no(status: int, why: str) -> Response:
-    return PlainTextResponse(f"{why}\n", status_code=status)
 
 
 def _same(given: str, expected: str) -> bool:
     return secrets.compare_digest(given.encode("utf-8", "replace"), expected.encode())
-
-
-def _cookies(header: str) -> dict[str, str]:
-    try:
-        return {name: morsel.value for name, morsel in SimpleCookie(header).items()}
-    except CookieError:
-        return {}
 
 
 class Sources(NamedTuple):
@@ -278,24 +274,21 @@ class _Site:
         """Yield what happens now and the version of the record, at once and whenever one of them changes."""
         told = ""
         while True:
-            now = self._told_now(loops())
+            shown = loops()
+            key = " ".join(paths.loop_id for paths in shown)
+            at, now = self._told.get(key, (-math.inf, ""))
+            if monotonic() - at >= _LOOK_S / 2:  # looked at once for all viewers
+                now = self._now(shown)
+                self._told[key] = monotonic(), now
             if now != told:
                 yield {"data": now}
                 told = now
             await asyncio.sleep(_LOOK_S)
 
-    def _told_now(self, loops: Sequence[LoopPaths]) -> str:
-        """Return what happens now, looked at once for all viewers."""
-        key = " ".join(paths.loop_id for paths in loops)
-        at, told = self._told.get(key, (-math.inf, ""))
-        if monotonic() - at >= _LOOK_S / 2:
-            told = self._now(loops)
-            self._told[key] = monotonic(), told
-        return told
-
     def _now(self, loops: Sequence[LoopPaths]) -> str:
         what, since, said = ("", None, "")
-        shown = loops[0] if len(loops) == 1 else self._current(loops)
+        current = pages.current_of(self._project) if len(loops) != 1 else loops[0].loop_id
+        shown = next((paths for paths in loops if paths.loop_id == current), None)
         if shown is not None:
             try:
                 what, since, said = self._sources.activity(shown)
@@ -304,10 +297,6 @@ class _Site:
         if len(loops) > 1 and shown is not None:
             what = f"{shown.loop_id}: {what}"
         return json.dumps({"version": version_of(loops), "what": what, "since": since, "said": said})
-
-    def _current(self, loops: Sequence[LoopPaths]) -> LoopPaths | None:
-        current = pages.current_of(self._project)
-        return next((paths for paths in loops if paths.loop_id == current), None)
 
 
 def _answer(text: str, status: int = 200) -> Answer:

@@ -5,14 +5,14 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
 from ralph_tracker.errors import RalphTrackerError, RecordError
-from ralph_tracker.iteration.diff import Differences, IterationDiff, MetricChange, diff_document, differences_of
+from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document
 from ralph_tracker.iteration.facts import scores_of, state_sentence
 from ralph_tracker.loop.listing import Listing, as_of_now
 from ralph_tracker.loop.page_and_comment import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.report import charts
-from ralph_tracker.report.page import FilePatch, Live, rendered
+from ralph_tracker.report.page import Live, rendered
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
@@ -111,10 +111,15 @@ def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
     diff = _diff(paths, before, after)
     found = diff.differences
     tests = [] if found.tests is None else found.tests.items()
+    old, new = (point(*kept_point(paths, number)) for number in (before, after))
+    command, room, patches = f"ralph-tracker diff {before} {after}", DIFF_ROOM, []
+    for file in file_patches(found.files or (), command):  # those without room name the command that shows them
+        room -= len(file.patch)
+        patches.append(file if room >= 0 else file._replace(patch="", note=command))
     values = {
         "loop_id": paths.loop_id,
         "diff": diff,
-        "sentence": _sentence(paths, before, after),
+        "sentence": f"{progress(old, new)} from iteration {before} to {after}.",
         "rows": [_compared(change) for change in (*diff.scores, *diff.metrics)],
         "tests": [
             (
@@ -126,24 +131,10 @@ def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
             if changes
         ],
         "tests_note": found.tests_note,
-        "files": _patches(found, before, after),
+        "files": patches,
         "files_note": found.files_note,
     }
     return rendered("diff.html.j2", values, live)
-
-
-def _sentence(paths: LoopPaths, before: int, after: int) -> str:
-    old, new = (point(*kept_point(paths, number)) for number in (before, after))
-    return f"{progress(old, new)} from iteration {before} to {after}."
-
-
-def _patches(found: Differences, before: int, after: int) -> list[FilePatch]:
-    """Return the patches while there is room; the others name the command that shows them."""
-    command, room, shown = f"ralph-tracker diff {before} {after}", DIFF_ROOM, []
-    for file in file_patches(found.files or (), command):
-        room -= len(file.patch)
-        shown.append(file if room >= 0 else file._replace(patch="", note=command))
-    return shown
 
 
 def _compared(change: MetricChange) -> ComparedValue:
@@ -153,19 +144,12 @@ def _compared(change: MetricChange) -> ComparedValue:
         moved = "" if not change.change else f"{change.change:+.4f}"
         if moved and change.name == "adjusted_score":
             moved = f"{half_up((change.change or 0) * _HUNDRED, 1):+g} %"
-        told = _believed if change.name == "adjusted_score" else _score
+        told = percent if change.name == "adjusted_score" else score
+        old, new = (value if isinstance(value, int | float) else None for value in (change.before, change.after))
         label = "Score" if change.name == "adjusted_score" else change.name
-        return ComparedValue(label, told(change.before), told(change.after), moved, verdict)
+        return ComparedValue(label, told(old), told(new), moved, verdict)
     moved = "" if change.change is None else signed(change.change, spec)
     return ComparedValue(spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)
-
-
-def _believed(value: Any) -> str:  # noqa: ANN401  # of a record
-    return percent(value if isinstance(value, int | float) else None)
-
-
-def _score(value: Any) -> str:  # noqa: ANN401  # of a record
-    return score(value if isinstance(value, int | float) else None)
 
 
 def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:

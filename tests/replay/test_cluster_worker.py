@@ -83,6 +83,9 @@ def test_other_versions_and_other_tools_are_refused_by_name(order, machine):
     tools = {**wanted.tools, "package pytest": "8.3.5", "program pytest": "0" * 64}
     said = measure_order(wanted._replace(tools=tools), bundle).refused
     assert said == "other tools: pytest missing, not 8.3.5, pytest is missing"
+    many = {**wanted.tools, **{f"package {name}": "1" for name in "abcde"}}
+    said = measure_order(wanted._replace(tools=many), bundle).refused
+    assert said == "other tools: a missing, not 1, b missing, not 1, c missing, not 1 and 2 more"
 
 
 def test_a_set_up_that_fails_there_is_a_failure_of_this_commit_only(order, machine):

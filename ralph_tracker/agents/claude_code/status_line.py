@@ -38,16 +38,14 @@ def _line(where: Presence, descriptor: int) -> str:
         take_context(where.loop, payload)
     except OSError as error:  # show the line without the cost
         note_trouble(where.loop, "statusLine", error)
-    return " · ".join(_parts(state, _cost(where.loop, state))) + "\n"
-
-
-def _parts(state: Mapping[str, Any], cost: float | None) -> list[str]:
     parts = [f"{state['loop_id']} iteration {state['iteration']}", f"score {percent(state['adjusted_score'])}"]
     if state["best_iteration"] is not None:
         parts.append(f"best {percent(state['best_adjusted_score'])} (iteration {state['best_iteration']})")
     if state["alerts"]:
         parts.append(f"alerts {len(state['alerts'])}")
-    return [*parts, "cost unknown" if cost is None else f"${cost:.2f}"]
+    cost = _cost(where.loop, state)
+    parts.append("cost unknown" if cost is None else f"${cost:.2f}")
+    return " · ".join(parts) + "\n"
 
 
 def percent(score: float) -> str:

@@ -86,23 +86,17 @@ def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
             continue
         key, now = found
         before = reading.counted.pop(key, None)
-        now = now if before is None else (max(before[0], now[0]), _known(before[1], now[1]))
-        reading.counted[key] = now
+        was_read, was_written = before or (0, None)  # what was already counted of this answer
+        read, written = max(was_read, now[0]), now[1]
+        if was_written is not None:
+            written = max(was_written, written or 0)
+        reading.counted[key] = read, written
         if len(reading.counted) > _REMEMBERED:
             reading.counted.popitem(last=False)
-        taken += _more(before, now)
+        unfinished = int(written is None) - int(before is not None and was_written is None)
+        more = (written or 0) - (was_written or 0)
+        taken += TokenUse(read - was_read, more, int(before is None), unfinished)
     return taken
-
-
-def _more(before: _Tokens | None, now: _Tokens) -> TokenUse:
-    """Return the usage of an answer beyond what was already counted."""
-    known = (0, None) if before is None else before
-    unfinished = int(now[1] is None) - int(before is not None and before[1] is None)
-    return TokenUse(now[0] - known[0], (now[1] or 0) - (known[1] or 0), int(before is None), unfinished)
-
-
-def _known(before: int | None, now: int | None) -> int | None:
-    return now if before is None else max(before, now or 0)
 
 
 def ends_with(path: Path, text: str) -> bool:
@@ -205,16 +199,13 @@ def _tokens(transcript: Path, since: str, counted: dict[str, Any]) -> TokenUse |
 
 def _wait_for_client(event: Heard, loop: str, began: float) -> None:
     """Wait briefly for what the client writes in the background: the last answer, and the cost."""
-    deadline = time.monotonic() + _LAG_S
-    while not (_written(event) and _shown(event, loop, began)) and time.monotonic() < deadline:
-        time.sleep(_PAUSE_S)
-
-
-def _written(event: Heard) -> bool:
     path, text = event.get("transcript_path"), event.get("last_assistant_message")
-    return not isinstance(path, str) or not isinstance(text, str) or ends_with(Path(path), text)
-
-
-def _shown(event: Heard, loop: str, began: float) -> bool:
-    """Return whether this session's status line, if it has one, has reported a cost since the turn ended."""
-    return event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116
+    deadline = time.monotonic() + _LAG_S
+    while time.monotonic() < deadline:
+        is_written = not isinstance(path, str) or not isinstance(text, str) or ends_with(Path(path), text)
+        # A session without a status line has no cost there.
+        if is_written and (
+            event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116
+        ):
+            return
+        time.sleep(_PAUSE_S)

@@ -102,10 +102,15 @@ def within(
     """Return the result of `act` in a session of a loop, "" outside of one or after an error, which is logged."""
     where: Presence | None = None
     try:
-        where = presence(environment, _here(), host.project_variables)
+        try:
+            folder = os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
+        except OSError:  # the folder was deleted
+            folder = "/"
+        where = presence(environment, folder, host.project_variables)
         if where is not None:
             return act(where, descriptor)
-        _drain(descriptor)
+        while not os.isatty(descriptor) and os.read(descriptor, _CHUNK):
+            pass  # the client would get a broken pipe if its event was not read
     except BaseException as error:  # noqa: BLE001  # our errors must never block an agent
         from ralph_tracker.agents.hosts.journal import note_trouble  # noqa: PLC0415  # only after an error
 
@@ -190,18 +195,3 @@ def read_event(descriptor: int) -> dict[str, Any]:
     if not isinstance(event, dict):
         raise ValueError("the event on standard input is no JSON object")  # noqa: TRY004  # bad input, no bug
     return event
-
-
-def _drain(descriptor: int) -> None:
-    """Read all that the client writes, so that it does not get a broken pipe."""
-    if os.isatty(descriptor):
-        return
-    while os.read(descriptor, _CHUNK):
-        pass
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
-    except OSError:  # the folder was deleted
-        return "/"

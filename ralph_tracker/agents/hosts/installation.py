@@ -2,11 +2,10 @@
 
 import json
 import stat
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.agents.hosts.settings_text import (
@@ -72,7 +71,11 @@ class Installation:
         refuses.
         """
         if self.is_local:
-            self._refuse_tracked()
+            repository = repository_around(self.top.resolve())
+            if repository is not None and self.file.relative_to(self.top).as_posix() in repository.tracked():
+                raise InputError(
+                    f"{self.file}: git tracks it, so it would be committed; use --user; nothing was changed"
+                )
         said = self._write_own(command) if settings_of(self.host).text else self._merge(command)
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=True)
@@ -115,7 +118,9 @@ class Installation:
     def _unmerge(self) -> bool:
         """Remove our entries, and return whether there were any."""
         text, name = self._text(), str(self.file)
-        note = self._note()
+        note, keys = read_json(self.note), {"settings", "inserted", "kept", "new_file", "new_folder"}
+        if not isinstance(note, dict) or not note.keys() >= keys:
+            note = None
         if text is None or not (note or text.strip()):
             self.note.unlink(missing_ok=True)
             return False
@@ -124,7 +129,10 @@ class Installation:
         else:
             kept = note["kept"] if note else ()
             before = without_ours(self.host, text, name, kept) if text.strip() else text
-        gone = note is not None and note["new_file"] and _is_bare(before, settings_of(self.host).top)
+        gone = False
+        if note is not None and note["new_file"]:  # and it says nothing but what a new one begins with
+            with suppress(ValueError):
+                gone = not before.strip() or json.loads(before) in ({}, dict(settings_of(self.host).top))
         with as_store_error(self.file):
             if gone:
                 self.file.unlink()
@@ -167,14 +175,6 @@ class Installation:
         files = [self.file] if settings_of(self.host).text else [self.file, self.note]
         return [file.relative_to(self.top).as_posix() for file in files]
 
-    def _refuse_tracked(self) -> None:
-        repository = repository_around(self.top.resolve())
-        if repository is None:
-            return
-        name = self.file.relative_to(self.top).as_posix()
-        if name in repository.tracked():
-            raise InputError(f"{self.file}: git tracks it, so it would be committed; use --user; nothing was changed")
-
     def _text(self) -> str | None:
         return _read(self.file)
 
@@ -184,11 +184,6 @@ class Installation:
             target = self.file.resolve()
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
             write_whole(target, text.encode(), mode=mode)
-
-    def _note(self) -> dict[str, Any] | None:
-        note = read_json(self.note)
-        keys = {"settings", "inserted", "kept", "new_file", "new_folder"}
-        return note if isinstance(note, dict) and note.keys() >= keys else None
 
 
 def user_file(settings: Settings, environment: Environment) -> Path:
@@ -214,21 +209,17 @@ def _read(path: Path) -> str | None:
         raise InputError(f"{path}: not UTF-8; save it as UTF-8; nothing was changed") from None
 
 
-def _is_bare(text: str, top: Mapping[str, Any]) -> bool:
-    """Return whether a settings file says nothing but what a new one begins with."""
-    try:
-        return not text.strip() or json.loads(text) in ({}, dict(top))
-    except ValueError:
-        return False
-
-
 def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) -> None:
     """Leave files out of git in this checkout only, or take out again, to the byte, what did so."""
     repository = repository_around(root.resolve())
     if repository is None:
         return
     file = repository.common / "info" / "exclude"
-    text, (plain, after_a_cut_line) = bytes_of(file), _blocks(host, repository.prefix, names)
+    begins = f"# ralph-tracker agent install {host} --local"
+    lines = "".join(f"/{repository.prefix}{name}\n" for name in names)
+    plain = f"{begins}\n{lines}".encode()
+    after_a_cut_line = f"\n{begins} (no line break before)\n{lines}".encode()
+    text = bytes_of(file)
     ours = next((block for block in (after_a_cut_line, plain) if block in text), None)
     if excluded == (ours is not None):
         return
@@ -238,10 +229,3 @@ def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) ->
         else:
             file.parent.mkdir(exist_ok=True)
             write_whole(file, text + (plain if not text or text.endswith(b"\n") else after_a_cut_line))
-
-
-def _blocks(host: str, prefix: str, names: list[str]) -> tuple[bytes, bytes]:
-    """Return what is added to a file that ends with a line break, and to one that does not."""
-    begins = f"# ralph-tracker agent install {host} --local"
-    lines = "".join(f"/{prefix}{name}\n" for name in names)
-    return f"{begins}\n{lines}".encode(), f"\n{begins} (no line break before)\n{lines}".encode()

@@ -123,7 +123,8 @@ def insertion(text: str, container: Value, key: str | None, value: Any, style: S
         return last.value.end, f",{style.newline}{indent}{name}{_laid_out(value, indent, style)}"
     if not style.lines:
         return container.start + 1, f"{name}{json.dumps(value, ensure_ascii=False)}"
-    outer = _indentation(text, container.start)
+    line = text[text.rfind("\n", 0, container.start) + 1 : container.start]
+    outer = line[: len(line) - len(line.lstrip(" \t"))]
     indent = outer + style.indent
     closing = "" if "\n" in text[container.start : container.end] else style.newline + outer
     return container.start + 1, f"{style.newline}{indent}{name}{_laid_out(value, indent, style)}{closing}"
@@ -142,11 +143,6 @@ def removal(container: Value, child: Child) -> tuple[int, int]:
 def _laid_out(value: Any, indent: str, style: Style) -> str:  # noqa: ANN401  # any JSON value
     text = json.dumps(value, ensure_ascii=False, indent=style.indent)
     return text.replace("\n", style.newline + indent)
-
-
-def _indentation(text: str, at: int) -> str:
-    line = text[text.rfind("\n", 0, at) + 1 : at]
-    return line[: len(line) - len(line.lstrip(" \t"))]
 
 
 class EditedText(NamedTuple):
@@ -222,7 +218,9 @@ def merged(host: Host, text: str, command: str, name: str, *, extras: bool) -> E
         edited = edited.put(_root(edited.text, name), _HOOKS, ours, style)
     else:
         for event, entries in ours.items():
-            hooks = _hooks(edited.text, name)
+            hooks = _root(edited.text, name).child(_HOOKS)
+            assert hooks is not None  # noqa: S101  # it was there, and nothing is removed here
+            _refuse_other(hooks, "object", "hooks", name)
             known = hooks.child(event)
             if known is None:
                 edited = edited.put(hooks, event, entries, style)
@@ -297,13 +295,6 @@ def _root(text: str, name: str) -> Value:
         raise InputError(f"{name}: not JSON ({error}); fix it, comments are none; nothing was changed") from None
     _refuse_other(root, "object", "the document", name)
     return root
-
-
-def _hooks(text: str, name: str) -> Value:
-    hooks = _root(text, name).child(_HOOKS)
-    assert hooks is not None  # noqa: S101  # it was there, and nothing is removed here
-    _refuse_other(hooks, "object", "hooks", name)
-    return hooks
 
 
 def _refuse_other(value: Value, kind: str, key: str, name: str) -> None:

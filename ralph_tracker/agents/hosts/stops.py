@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
@@ -85,30 +86,19 @@ class Turns:
         self.session, self.prompt = session, prompt
 
 
-def events_size(loop: Path) -> int:
-    """Return the current size of the journal."""
-    try:
-        return (loop / EVENTS).stat().st_size
-    except OSError:
-        return 0
-
-
 def _worked(loop: Path, offset: int, session: str) -> bool:
     """Return whether the journal has a tool call of this session after an offset."""
     try:
         with open(loop / EVENTS, "rb", opener=own_file) as file:  # pathlib's takes no opener
             file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file was rotated
-            return any(_is_tool(line, session) for line in file)
+            for line in file:
+                with suppress(ValueError, KeyError, TypeError):
+                    event = json.loads(line)
+                    if event["session"] == session and event["event"] in TOOL_EVENTS:
+                        return True
     except OSError:
-        return False
-
-
-def _is_tool(line: bytes, session: str) -> bool:
-    try:
-        event = json.loads(line)
-        return event["session"] == session and event["event"] in TOOL_EVENTS
-    except (ValueError, KeyError, TypeError):
-        return False
+        pass
+    return False
 
 
 def stopped(host: Host, event: Heard, root: str, loop: str, environment: Environment, began: float) -> Verdict | None:
@@ -126,7 +116,11 @@ def stopped(host: Host, event: Heard, root: str, loop: str, environment: Environ
             return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
         verdict = _measured(Stop(host, event, Path(root), folder, environment, began), turns)
-        turns.events, turns.ended = events_size(folder), time.time()
+        try:
+            turns.events = (folder / EVENTS).stat().st_size
+        except OSError:
+            turns.events = 0
+        turns.ended = time.time()
         turns.write(folder)
     return verdict
 

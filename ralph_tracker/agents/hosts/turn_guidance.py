@@ -99,8 +99,12 @@ def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> 
     guidance = folded(lines, steering.thresholds)
     words, is_forced = guidance.words, guidance.is_forced
     if steering.quality and not is_forced and guidance.turns % EVALUATION_INTERVAL == 0:
-        stop = _stopped_by_the_record(root, environment)
-        words, is_forced = (words, False) if stop is None else (stop, True)
+        from ralph_tracker.agents.recorded_quality import recorded_quality  # noqa: PLC0415  # only if configured
+        from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
+
+        goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()
+        if not goes_on:
+            words, is_forced = message_of("force_synthesis", reason), True
     if words is None:
         return None
     return Verdict("tell", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
@@ -179,12 +183,3 @@ def lines_of(loop: str, session: str) -> Iterator[Line]:
 
 def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
-
-
-def _stopped_by_the_record(root: str, environment: Environment) -> str | None:
-    """Return the message if the tracker's record stops the agent, None otherwise."""
-    from ralph_tracker.agents.recorded_quality import recorded_quality  # noqa: PLC0415  # only if configured
-    from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
-
-    goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()
-    return None if goes_on else message_of("force_synthesis", reason)

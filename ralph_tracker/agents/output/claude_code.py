@@ -122,12 +122,22 @@ class ClaudeCode:
                 self._assistant(event)
             case "result":
                 self._result(event)
-            case "system":
-                self._system(event)
+            case "system" if word(event, "subtype") == "api_retry":
+                words = f"{event.get('error')} (HTTP status {event.get('error_status')})"
+                found = outcome(words, count(event.get("error_status")))
+                delay = seconds(event.get("retry_delay_ms"))
+                self._trouble = found._replace(retry_after_s=delay) if found.ending is not Ending.FAILED else None
             case "stream_event":
-                self._stream(inner(event, "event"))
+                part = inner(event, "event")
+                if part.get("type") == "message_start":
+                    self._streamed = text(inner(part, "message").get("id"))
+                elif part.get("type") == "message_delta" and self._streamed is not None:
+                    self._messages.add(self._streamed, inner(part, "usage"), finished=True, main=False)
             case "rate_limit_event":
-                self._rate_limit(inner(event, "rate_limit_info"))
+                info = inner(event, "rate_limit_info")
+                words = f"rate limit: {info.get('rateLimitType') or 'reached'}"
+                limit = RunOutcome(Ending.RATE_LIMITED, words, retry_at=amount(info.get("resetsAt")))
+                self._limit = limit if info.get("status") == "rejected" else None
             case _:
                 pass
 
@@ -170,26 +180,6 @@ class ClaudeCode:
         words = [text(block.get("text")) for block in objects(message.get("content")) if block.get("type") == "text"]
         self._last = "\n".join(each for each in words if each)[-8_000:] or self._last
 
-    def _stream(self, event: Object) -> None:
-        if event.get("type") == "message_start":
-            self._streamed = text(inner(event, "message").get("id"))
-        elif event.get("type") == "message_delta" and self._streamed is not None:
-            self._messages.add(self._streamed, inner(event, "usage"), finished=True, main=False)
-
-    def _system(self, event: Object) -> None:
-        if word(event, "subtype") == "api_retry":
-            words = f"{event.get('error')} (HTTP status {event.get('error_status')})"
-            found = outcome(words, count(event.get("error_status")))
-            delay = seconds(event.get("retry_delay_ms"))
-            self._trouble = found._replace(retry_after_s=delay) if found.ending is not Ending.FAILED else None
-
-    def _rate_limit(self, info: Object) -> None:
-        if info.get("status") != "rejected":
-            self._limit = None
-            return
-        words = f"rate limit: {info.get('rateLimitType') or 'reached'}"
-        self._limit = RunOutcome(Ending.RATE_LIMITED, words, retry_at=amount(info.get("resetsAt")))
-
     def _result(self, event: Object) -> None:
         words = text(event.get("result"))
         self._last = words or self._last
@@ -201,7 +191,15 @@ class ClaudeCode:
         self._messages = _Messages()
 
     def _sums(self, event: Object) -> Usage:
-        read, written = self._tokens(event)
+        models, usage = objects(list(inner(event, "modelUsage").values())), inner(event, "usage")
+        if models:  # the only sum that includes subagents and the message that exhausted the budget, like the cost
+            keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
+            read = total(count(each.get(key, 0)) for each in models for key in keys)
+            written = total(count(each.get("outputTokens")) for each in models)
+        elif usage:
+            read, written = input_tokens(usage), count(usage.get("output_tokens"))
+        else:
+            read, written = self._messages.usage.input_tokens, self._messages.usage.output_tokens
         return Usage(
             cost_usd=amount(event.get("total_cost_usd")),
             input_tokens=read,
@@ -210,21 +208,16 @@ class ClaudeCode:
             duration_s=seconds(event.get("duration_ms")),
         )
 
-    def _tokens(self, event: Object) -> _Tokens:
-        models = objects(list(inner(event, "modelUsage").values()))
-        usage = inner(event, "usage")
-        if models:  # the only sum that includes subagents and the message that exhausted the budget, like the cost
-            keys = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
-            read = total(count(each.get(key, 0)) for each in models for key in keys)
-            return read, total(count(each.get("outputTokens")) for each in models)
-        if usage:
-            return input_tokens(usage), count(usage.get("output_tokens"))
-        return self._messages.usage.input_tokens, self._messages.usage.output_tokens
-
     def _ending(self, event: Object, words: str | None) -> RunOutcome:
         if event.get("is_error") is not True and word(event, "subtype") in {"", "success"}:
-            return self._success(event, words or "")
-        why = _errors(event) or words or text(event.get("subtype")) or ""
+            asked = asks_permission(words or "") if event.get("permission_denials") else None
+            if asked is not None:
+                return RunOutcome(Ending.NEEDS_PERSON, asked)
+            return nothing_but(words or "") or RunOutcome(Ending.DONE)
+        errors = event.get("errors")
+        first = next((each for each in errors if text(each)), None) if isinstance(errors, list) else None
+        error = first or text(event.get("error")) or text(inner(event, "error").get("message"))
+        why = error or words or text(event.get("subtype")) or ""
         if word(event, "subtype") in _LIMITS or word(event, "terminal_reason") in _LIMITS:
             return RunOutcome(Ending.OUT_OF_BUDGET, why)
         found = outcome(why, count(event.get("api_error_status")))
@@ -232,18 +225,6 @@ class ClaudeCode:
         if found.ending is Ending.RATE_LIMITED and self._limit is not None:
             return found._replace(retry_at=found.retry_at or self._limit.retry_at)
         return found
-
-    def _success(self, event: Object, words: str) -> RunOutcome:
-        asked = asks_permission(words) if event.get("permission_denials") else None
-        if asked is not None:
-            return RunOutcome(Ending.NEEDS_PERSON, asked)
-        return nothing_but(words) or RunOutcome(Ending.DONE)
-
-
-def _errors(event: Object) -> str | None:
-    errors = event.get("errors")
-    first = next((each for each in errors if text(each)), None) if isinstance(errors, list) else None
-    return first or text(event.get("error")) or text(inner(event, "error").get("message"))
 
 
 def _greater(one: int | None, other: int | None) -> int | None:

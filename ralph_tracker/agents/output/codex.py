@@ -45,31 +45,24 @@ class Codex:
     def take(self, event: Object) -> None:
         match word(event, "type"):
             case "turn.completed":
-                self._completed(inner(event, "usage"))
+                self._outcome, self._trouble = RunOutcome(Ending.DONE), None
+                usage = inner(event, "usage")
+                read, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
+                self._input = self._input if read is None else (self._input or 0) + read
+                self._output = self._output if written is None else (self._output or 0) + written
             case "turn.failed":
                 self._outcome = outcome(text(inner(event, "error").get("message")) or "")
             case "error":
                 self._trouble = outcome(text(event.get("message")) or "")
             case "turn.started":
                 self._outcome = self._trouble = None
-            case "item.completed":
-                self._item(inner(event, "item"))
+            case "item.completed" if (item := inner(event, "item")).get("type") != "error":
+                self._trouble = None
+                if item.get("type") == "agent_message":
+                    self._last = text(item.get("text")) or self._last
             case _:
                 pass
 
     def heard(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
         return StreamReport(usage, self._outcome, self._trouble, self._last)
-
-    def _completed(self, usage: Object) -> None:
-        self._outcome, self._trouble = RunOutcome(Ending.DONE), None
-        read, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
-        self._input = self._input if read is None else (self._input or 0) + read
-        self._output = self._output if written is None else (self._output or 0) + written
-
-    def _item(self, item: Object) -> None:
-        if item.get("type") == "error":
-            return
-        self._trouble = None
-        if item.get("type") == "agent_message":
-            self._last = text(item.get("text")) or self._last

@@ -48,18 +48,15 @@ class CopilotEvents:
                 found = outcome(text(data.get("message")) or "", count(data.get("statusCode")))
                 self._error = found._replace(ending=_KINDS.get(word(data, "errorType"), found.ending))
             case "result":
-                self._result(event)
+                self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))
+                done = RunOutcome(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
+                self._outcome = self._error or done
             case _:
                 pass
 
     def heard(self) -> StreamReport:
         usage = Usage(turns=self._turns or None, duration_s=self._duration)
         return StreamReport(usage, self._outcome or self._error, self._trouble, self._last)
-
-    def _result(self, event: Object) -> None:
-        self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))
-        done = RunOutcome(Ending.DONE if event.get("exitCode") == 0 else Ending.FAILED)
-        self._outcome = self._error or done
 
 
 _TOKENS: Final = re.compile(rf"Tokens\s+↑ (?P<read>{NUMBER})(?: \([^)]*\))?(?: • | )↓ (?P<written>{NUMBER})(?: .*)?")

@@ -11,6 +11,7 @@ from ralph_tracker.agents.output.run_report import Ending, RunOutcome
 from ralph_tracker.agents.output.values import one_line, plain
 from ralph_tracker.formats.report_bytes import Unreadable, parse_json
 
+_MILLISECONDS: Final = frozenset({"ms", "millisecond", "milliseconds"})
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _UNIT: Final = r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)(?![a-z])"
 _PART: Final = re.compile(
@@ -124,20 +125,12 @@ class When(NamedTuple):
 
 def when(words: str) -> When:
     """Return when to try again, according to the message."""
-    return When(_span(words), _time(words))
-
-
-def _span(words: str) -> float | None:
-    header = _HEADER.search(words)
-    span = _SPAN.search(words)
+    header, span = _HEADER.search(words), _SPAN.search(words)
+    after_s = float(header["seconds"]) if header else None
     if span:
-        return sum(float(part["number"]) * _UNITS[_short(part["unit"])] for part in _PART.finditer(span["span"]))
-    return float(header["seconds"]) if header else None
-
-
-def _short(unit: str) -> str:
-    lower = unit.lower()
-    return "ms" if lower in {"ms", "millisecond", "milliseconds"} else lower[0]
+        parts = [(float(part["number"]), part["unit"].lower()) for part in _PART.finditer(span["span"])]
+        after_s = sum(number * _UNITS["ms" if unit in _MILLISECONDS else unit[0]] for number, unit in parts)
+    return When(after_s, _time(words))
 
 
 def _time(words: str) -> float | None:

@@ -48,7 +48,11 @@ class GeminiStream:
     def take(self, event: Object) -> None:
         kind = word(event, "type")
         if kind == "message" and event.get("role") == "assistant":
-            self._say(event)
+            part = event.get("content")
+            if isinstance(part, str):
+                before = self._last or "" if self._speaking and event.get("delta") else ""
+                self._last = (before + part)[-_SAID:]
+                self._speaking, self._trouble = True, None
             return
         self._speaking = False
         if kind == "result":
@@ -58,14 +62,6 @@ class GeminiStream:
 
     def heard(self) -> StreamReport:
         return StreamReport(self._usage, self._outcome, self._trouble, self._last, _EXITS, self._models)
-
-    def _say(self, event: Object) -> None:
-        part = event.get("content")
-        if not isinstance(part, str):
-            return
-        before = self._last or "" if self._speaking and event.get("delta") else ""
-        self._last = (before + part)[-_SAID:]
-        self._speaking, self._trouble = True, None
 
     def _result(self, event: Object) -> None:
         stats = inner(event, "stats")

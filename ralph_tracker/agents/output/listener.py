@@ -4,10 +4,10 @@ The last event says how a run ended. Only if it is missing or the exit code cont
 decide, with these limits:
 
 - In an event format the agent's prose is ignored. What it was retrying when the stream ended, the last lines of
-standard error, and lines of standard output that are not events count, if the exit code is not 0. - In plain text a
-line counts if the exit code is not 0, it is among the last 5 of standard output or the last 20 of standard error, and
-it begins like an error. With exit code 0 the output counts if it is only a known complaint. A question for permission
-counts at the very end, with any exit code.
+  standard error, and lines of standard output that are not events count, if the exit code is not 0.
+- In plain text a line counts if the exit code is not 0, it is among the last 5 of standard output or the last 20 of
+  standard error, and it begins like an error. With exit code 0 the output counts if it is only a known complaint. A
+  question for permission counts at the very end, with any exit code.
 """
 
 import re
@@ -73,17 +73,12 @@ class PlainText:
 
     def complaint(self) -> RunOutcome | None:
         """Return the meaning of the latest line that begins like an error's; None if there is none."""
-        return next(self._complaints(), None)
+        found = (complaint(line.strip()) for line in reversed(self._end))
+        return next((each for each in found if each is not None), None)
 
     def nothing_but(self) -> RunOutcome | None:
         """Return the meaning of the text if it is only a known complaint, else None."""
         return nothing_but(self._whole) if self._whole else None
-
-    def _complaints(self) -> Iterator[RunOutcome]:
-        for line in reversed(self._end):
-            found = complaint(line.strip())
-            if found is not None:
-                yield found
 
 
 class Lines:
@@ -233,32 +228,23 @@ class Listener:
             return said
         asked = asks_permission(prose or "")
         if exit_code == 0:
-            return heard.trouble or self._at_exit_0(asked)
+            if heard.trouble is not None:
+                return heard.trouble
+            if asked is not None:
+                return RunOutcome(Ending.NEEDS_PERSON, asked)
+            anything = self._output.said or self._errors.said
+            return self._output.text.nothing_but() or RunOutcome(Ending.DONE if anything else Ending.UNKNOWN)
         if meant is not None:
             return RunOutcome(meant, self._last_line)
         complaint = heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
-        return complaint or _otherwise(asked, exit_code, self._last_line)
-
-    def _at_exit_0(self, asked: str | None) -> RunOutcome:
-        if asked is not None:
+        if complaint is None and asked is not None:
             return RunOutcome(Ending.NEEDS_PERSON, asked)
-        anything = self._output.said or self._errors.said
-        return self._output.text.nothing_but() or RunOutcome(Ending.DONE if anything else Ending.UNKNOWN)
+        failed = RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, self._last_line)
+        return complaint or failed
 
     @property
     def _last_line(self) -> str | None:
         return self._errors.text.last_line or self._output.text.last_line
-
-
-def _session_of(event: Object) -> str | None:
-    """Return the id of the session that an event names, None if it names none."""
-    return next((event[key] for key in _SESSION_KEYS if is_session(event.get(key))), None)
-
-
-def _otherwise(asked: str | None, exit_code: int | None, last_line: str | None) -> RunOutcome:
-    if asked is not None:
-        return RunOutcome(Ending.NEEDS_PERSON, asked)
-    return RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, last_line)
 
 
 class _Stream:
@@ -317,5 +303,7 @@ class _Stream:
                 self.events = found.reader() if found else None
             if self.events is not None:
                 self.events.take(event)
-                self.session = self.session or _session_of(event)
+                self.session = self.session or next(
+                    (event[key] for key in _SESSION_KEYS if is_session(event.get(key))), None
+                )
         return bool(parts) and self.events is not None

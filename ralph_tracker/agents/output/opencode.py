@@ -43,7 +43,11 @@ class Opencode:
             case "text":
                 self._last = text(inner(event, "part").get("text")) or self._last
             case "error":
-                self._outcome = _error(inner(event, "error"))
+                error = inner(event, "error")
+                data = inner(error, "data")
+                words = text(data.get("message")) or text(error.get("message")) or text(error.get("name")) or ""
+                found = outcome(words, count(data.get("statusCode")))
+                self._outcome = found._replace(ending=_KINDS.get(word(error, "name"), found.ending))
             case _:
                 pass
 
@@ -62,10 +66,3 @@ class Opencode:
         priced = cost is not None and (cost > 0 or not (read or written))
         self._cost = (self._cost or 0.0) + (cost or 0.0) if priced and self._cost is not None else None
         self._outcome = None if part.get("reason") == "tool-calls" else RunOutcome(Ending.DONE)
-
-
-def _error(error: Object) -> RunOutcome:
-    data = inner(error, "data")
-    words = text(data.get("message")) or text(error.get("message")) or text(error.get("name")) or ""
-    found = outcome(words, count(data.get("statusCode")))
-    return found._replace(ending=_KINDS.get(word(error, "name"), found.ending))
