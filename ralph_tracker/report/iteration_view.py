@@ -9,7 +9,7 @@ from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report.text import ABSENT, money, number, rounded_weights, score, signed
 
 Document = Mapping[str, Any]
-_SEVERITIES: Final = tuple(severity.name for severity in Severity)
+_RANK: Final = {severity.name: int(severity) for severity in Severity}
 FAILURE_SHOWN: Final = 300
 FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
@@ -115,7 +115,7 @@ def iteration_view(document: Document) -> IterationView:
     """Return the view of a record; values that a foreign document lacks are n/a."""
     record = document["iteration_metrics"]
     tracker, advice = document.get("best_iteration_tracker") or {}, document.get("recommendation") or {}
-    given = record.get("score") == "given"
+    given, cost = record.get("score") == "given", (record.get("usage") or {}).get("cost_usd")
     quality = score(record.get("quality_score"))
     best = tracker.get("current_best")
     alerts = new_alerts(document)
@@ -136,7 +136,10 @@ def iteration_view(document: Document) -> IterationView:
         ),
         dimensions=_dimensions(record),
         alerts=alerts,
-        all_alerts=tuple(sorted((*alerts, *carried), key=_rank)),
+        # The worst first; an unknown severity comes last.
+        all_alerts=tuple(
+            sorted((*alerts, *carried), key=lambda each: (_RANK.get(each.severity, len(_RANK)), each.type))
+        ),
         closed_alerts=tuple(record.get("closed_alerts") or ()),
         best=ABSENT if best is None else str(best).removeprefix("iteration_"),
         best_score=score(tracker.get("best_quality_score")),
@@ -147,10 +150,10 @@ def iteration_view(document: Document) -> IterationView:
         alternatives=tuple(advice.get("alternatives") or ()),
         adjusted_score=score(record.get("adjusted_score")),
         adjusted_because=record.get("adjusted_because") or "",
-        evidence=_percent(record.get("evidence")),
+        evidence=ABSENT if record.get("evidence") is None else f"{record['evidence'] * 100:.0f}%",
         tests_ever_seen=str(record.get("tests_ever_seen", ABSENT)),
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
-        cost=_known((record.get("usage") or {}).get("cost_usd")),
+        cost="" if cost is None else money(cost),
         plan=plan_tasks(record),
         notes=tuple(record.get("notes") or ()),
         integrity=trust.get("verdict") or "",
@@ -160,10 +163,6 @@ def iteration_view(document: Document) -> IterationView:
         reruns=tuple(rerun_line(each) for each in trust.get("reruns") or ()),
         unread=tuple(f"{file}: {why}" for file, why in (trust.get("unread") or {}).items()),
     )
-
-
-def _known(cost_usd: float | None) -> str:
-    return "" if cost_usd is None else money(cost_usd)
 
 
 def plan_tasks(record: Document) -> str:
@@ -218,11 +217,6 @@ def _dimensions(record: Document) -> tuple[DimensionRow, ...]:
     )
 
 
-def _rank(alert: AlertRow) -> tuple[int, str]:
-    """Sort by severity, then type; an unknown severity comes last."""
-    return (_SEVERITIES.index(alert.severity) if alert.severity in _SEVERITIES else len(_SEVERITIES), alert.type)
-
-
 def _alert(alert: Document, *, carried: bool = False) -> AlertRow:
     return AlertRow(
         id=str(alert.get("id", "")),
@@ -262,7 +256,3 @@ def rerun_line(rerun: Document) -> str:
     flaky = f", {len(rerun['flaky'])} flaky" if rerun.get("flaky") else ""
     seconds = f"{float(rerun.get('duration_s') or 0):.1f} s"
     return f"{files}, run on this source in {seconds}: {rerun['tests']} tests, {rerun['failed']} failed{flaky}"
-
-
-def _percent(share: float | None) -> str:
-    return ABSENT if share is None else f"{share * 100:.0f}%"

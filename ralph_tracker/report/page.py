@@ -98,7 +98,13 @@ def page_view(
     parts = _parts(documents)
     named = [name for name in DIMENSIONS if any(value for _, value in parts[name])]
     findings = tuple(FoundAt(at, each) for at, document in documents.items() for each in findings_of(document))
-    moved = _moved(selection)
+    series = {spec: tuple(c.metrics.number(spec.name) for c in selection.contenders) for spec in METRICS}
+    # The metrics that changed; of two that are always the same, such as errors of one kind alone, the first.
+    moved: dict[tuple[float | None, ...], MetricSpec] = {}
+    for spec, values in series.items():
+        if len({value for value in values if value is not None}) > 1:
+            moved.setdefault(values, spec)
+    numbers = [c.iteration for c in selection.contenders]
     return PageView(
         selection=view,
         rows=view.rows,
@@ -107,17 +113,18 @@ def page_view(
         decision=decision,
         next_step=next_step,
         trajectory=charts.trajectory(
-            [(c.iteration, _share(c.adjusted)) for c in selection.contenders], _marks(view, story)
+            [(c.iteration, c.adjusted * _HUNDRED) for c in selection.contenders], _marks(view, story)
         ),
-        multiples=tuple(_multiple(selection, spec) for spec in moved),
+        multiples=tuple(_multiple(list(zip(numbers, values, strict=True)), spec) for values, spec in moved.items()),
         metric_rows=tuple(
-            (c.iteration, tuple(number(c.metrics.number(spec.name), spec) for spec in moved))
-            for c in selection.contenders
+            (at, tuple(number(values[place], spec) for values, spec in moved.items()))
+            for place, at in enumerate(numbers)
         ),
         parts=charts.stacked({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
         part_rows=tuple(
-            (row, tuple(_shown(parts[name][place][1]) for name in named)) for place, row in enumerate(documents)
+            (row, tuple("" if (value := parts[name][place][1]) is None else f"{value:.1f}" for name in named))
+            for place, row in enumerate(documents)
         ),
         matrix=matrix,
         files=tuple(files),
@@ -163,14 +170,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _share(score: float | None) -> float | None:
-    return None if score is None else score * _HUNDRED
-
-
-def _shown(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}"
-
-
 def _marks(view: SelectionView, story: LoopStory) -> list[charts.Mark]:
     """Return the peak, what was rolled back, the alerts and the last decision."""
     marks = [charts.Mark(view.selected, "peak", "taken" if view.ended else "best so far")]
@@ -185,18 +184,7 @@ def _marks(view: SelectionView, story: LoopStory) -> list[charts.Mark]:
     return list(dict.fromkeys(marks))
 
 
-def _moved(selection: Selection) -> list[MetricSpec]:
-    """Return the metrics that changed; of two that are always the same, such as errors of one kind alone, the first."""
-    series = {spec: tuple(c.metrics.number(spec.name) for c in selection.contenders) for spec in METRICS}
-    first: dict[object, MetricSpec] = {}
-    for spec, values in series.items():
-        if len({value for value in values if value is not None}) > 1:
-            first.setdefault(values, spec)
-    return list(first.values())
-
-
-def _multiple(selection: Selection, spec: MetricSpec) -> Multiple:
-    series = [(c.iteration, c.metrics.number(spec.name)) for c in selection.contenders]
+def _multiple(series: charts.Series, spec: MetricSpec) -> Multiple:
     known = [value for _, value in series if value is not None]
     picture = charts.small(series, f"{spec.label} over the iterations")
     return Multiple(spec.label, picture, number(known[0], spec), number(known[-1], spec))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ralph_tracker.core.metrics import BY_NAME, METRICS
+from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
 from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.report.changes import Change
 from ralph_tracker.report.charts import mermaid_chart
@@ -14,6 +14,7 @@ from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, sco
 
 COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost")
 CHANGES_SHOWN: Final = 30
+_UNKNOWN: Final = frozenset({ABSENT, money(None)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,10 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
     points = points_of(selection.contenders)
     peak = next(point for point in points if point.iteration == selected.iteration)
     rows = tuple(_row(c, selection, story, scores) for c in selection.contenders)
-    columns, table = _table(rows)
+    lines = [_cells(row) for row in rows]
+    # A column in which nothing is known is left out.
+    kept = [place for place in range(len(COLUMNS)) if any(line[place] not in _UNKNOWN for line in lines)]
+    later = len(rows) - 1
     changes = [change for change in story.changes if change.text]
     advice = f"Take iteration {selected.iteration}." if story.advice is None else story.advice
     return SelectionView(
@@ -131,7 +135,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         message=selection.message,
         selected=selected.iteration,
         final=final.iteration,
-        candidates=_candidates(selection.contenders),
+        candidates=f"{quantity(later, 'iteration')} and the baseline" if later else "the baseline alone",
         selected_quality=score(selected.candidate.quality_score),
         selected_adjusted=score(selected.adjusted),
         final_quality=score(final.candidate.quality_score),
@@ -159,8 +163,8 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         priced=any(_cost(story, c.iteration) is not None for c in selection.contenders),
         sentence=loop_sentence(points[0], peak, points[-1], story.setbacks, advice),
         chart=mermaid_chart(points, selected.iteration),
-        columns=columns,
-        table=table,
+        columns=tuple(COLUMNS[place] for place in kept),
+        table=tuple(tuple(line[place] for place in kept) for line in lines),
         wrong=story.wrong,
         changes=tuple(f"{change.iteration}: {change.text}" for change in changes[:CHANGES_SHOWN]),
         more_changes=max(0, len(changes) - CHANGES_SHOWN),
@@ -169,14 +173,6 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         ended=story.ended,
         undone=frozenset(f"iteration {each.iteration}" for each in story.setbacks),
     )
-
-
-def _table(rows: Sequence[IterationRow]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return the titles and cells of the loop's table; a column in which nothing is known is left out."""
-    lines = [_cells(row) for row in rows]
-    unknown = {ABSENT, money(None)}
-    kept = [place for place in range(len(COLUMNS)) if any(line[place] not in unknown for line in lines)]
-    return tuple(COLUMNS[place] for place in kept), tuple(tuple(line[place] for place in kept) for line in lines)
 
 
 def _cells(row: IterationRow) -> tuple[str, ...]:
@@ -225,11 +221,6 @@ def _unverified(selection: Selection) -> str:
     return "no iteration is; the one with the highest score was selected"
 
 
-def _candidates(contenders: Sequence[SelectionCandidate]) -> str:
-    later = len(contenders) - 1
-    return f"{later} iteration{'' if later == 1 else 's'} and the baseline" if later else "the baseline alone"
-
-
 def _cost(story: LoopStory, iteration: int) -> float | None:
     return (story.rows.get(iteration, {}).get("usage") or {}).get("cost_usd")
 
@@ -247,13 +238,6 @@ def _total_cost(selection: Selection, story: LoopStory) -> str:
     return money(story.total_cost) + ("" if price == ABSENT else f", {price} for a point of the selected iteration")
 
 
-def _price(contender: SelectionCandidate, story: LoopStory, scores: Mapping[int, float]) -> str:
-    """Return the cost of each point that an iteration gained over its predecessor; `scores` has all by number."""
-    before = story.rows.get(contender.iteration, {}).get("previous_iteration")
-    gained = contender.adjusted - scores[before] if before is not None and before in scores else None
-    return cost_per_point(_cost(story, contender.iteration), gained)
-
-
 def _row(
     contender: SelectionCandidate, selection: Selection, story: LoopStory, scores: Mapping[int, float]
 ) -> IterationRow:
@@ -262,8 +246,9 @@ def _row(
     marks = [best] if contender.iteration == selection.selected.iteration else []
     if contender.iteration == selection.final.iteration:
         marks.append(last)
-    passed = metrics.tests_passed
-    count = metrics.test_count
+    passed, count, before = metrics.tests_passed, metrics.test_count, row.get("previous_iteration")
+    # What an iteration gained over its predecessor: what a point of it cost.
+    gained = contender.adjusted - scores[before] if before is not None and before in scores else None
     return IterationRow(
         iteration=contender.iteration,
         classification=str(row.get("classification", ABSENT)),
@@ -275,7 +260,7 @@ def _row(
         verified="yes" if contender.candidate.verified else "no",
         decision=str(row.get("decision", ABSENT)),
         cost=money(_cost(story, contender.iteration)),
-        price=_price(contender, story, scores),
+        price=cost_per_point(_cost(story, contender.iteration), gained),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.candidate.verdict or ABSENT,
         score=percent(contender.adjusted),

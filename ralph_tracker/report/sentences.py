@@ -63,7 +63,10 @@ def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None =
         parts.append(f"{coverage} % coverage{_was(coverage, _percentage(old.get('coverage_percentage')), ' %')}")
     elif old.get("coverage_percentage") is not None:
         parts.append(f"coverage not measured ({_percentage(old['coverage_percentage'])} % before)")
-    parts += [_count_words(now, old, name, noun) for name, noun in _FINDINGS if _is_worth_words(now, old, name)]
+    for name, noun in _FINDINGS:
+        if _is_worth_words(now, old, name):
+            count = quantity(now[name], noun) if now[name] else f"no {noun}s"
+            parts.append(f"{count}{_was(now[name], old.get(name))}")
     parts = [part for part in parts if part]
     build, was = now.get("build_status"), old.get("build_status")
     if build == "failure":
@@ -84,12 +87,6 @@ def _is_worth_words(now: Mapping[str, Any], old: Mapping[str, Any], name: str) -
         return True
     is_sum = name == "error_count" and any(now.get(part) is not None for part in ("lint_errors", "type_errors"))
     return not is_sum and bool(now[name] or old.get(name))
-
-
-def _count_words(now: Mapping[str, Any], old: Mapping[str, Any], name: str, noun: str) -> str:
-    count = quantity(now[name], noun) if now[name] else f"no {noun}s"
-    was = old.get(name)
-    return f"{count}{_was(now[name], was)}"
 
 
 def _test_words(now: Mapping[str, Any], old: Mapping[str, Any]) -> str:
@@ -228,15 +225,12 @@ def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
         return []
     if len(setbacks) > _SETBACKS_SHOWN:
         return [f"{quantity(len(setbacks), 'iteration')} were rolled back"]
-    return [
-        f"iteration {setback.iteration} was rolled back" + (f" ({_titles(setback.alerts)})" if setback.alerts else "")
-        for setback in setbacks
-    ]
-
-
-def _titles(alerts: Sequence[str]) -> str:
-    known = [TYPE_BY_NAME[name].title.lower() if name in TYPE_BY_NAME else name for name in alerts]
-    return ", ".join(dict.fromkeys(known))
+    told = []
+    for setback in setbacks:
+        titles = [TYPE_BY_NAME[name].title.lower() if name in TYPE_BY_NAME else name for name in setback.alerts]
+        why = f" ({', '.join(dict.fromkeys(titles))})" if titles else ""
+        told.append(f"iteration {setback.iteration} was rolled back{why}")
+    return told
 
 
 def _ended(parts: Sequence[str], advice: str) -> str:
