@@ -94,7 +94,10 @@ def command(  # noqa: PLR0917  # as click passes them
             tracker, history, commits, ReplayOptions(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster)
         )
         if not as_json:
-            _say_beginning(replay)
+            first, *others = replay.commits
+            what = quantity(len(others), "candidate")
+            say(f"{replay.loop_id}: {what} against {first.short} {cut(first.subject, _SUBJECT)}")
+            flush()
         show = progress() or (lambda _: None)
         for turn in replay.turns():
             show(f"{turn.commit.subject}: {turn.record.message}")
@@ -107,15 +110,13 @@ def command(  # noqa: PLR0917  # as click passes them
     return EXIT_OK
 
 
-def _say_beginning(replay: "Replay") -> None:
-    base, *others = replay.commits
-    say(f"{replay.loop_id}: {quantity(len(others), 'candidate')} against {base.short} {cut(base.subject, _SUBJECT)}")
-    flush()
-
-
 def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument]:
     """Return the candidates, best first: what selection would take if the better ones were not there."""
-    changes = _changes(replay)
+    tests = replay.tests()
+    base = tests[0].outcomes
+    changes = [
+        _Change(_passing(each.outcomes, base), _passing(base, each.outcomes), sorted(each.flaky)) for each in tests
+    ]
     return [
         {
             "rank": rank,
@@ -130,12 +131,6 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
         }
         for rank, each in enumerate(replay.ranked(closed.selection), 1)
     ]
-
-
-def _changes(replay: "Replay") -> list[_Change]:
-    tests = replay.tests()
-    base = tests[0].outcomes
-    return [_Change(_passing(each.outcomes, base), _passing(base, each.outcomes), sorted(each.flaky)) for each in tests]
 
 
 def _passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:

@@ -19,7 +19,7 @@ from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import METRICS, Measure
+from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
 from ralph_tracker.iteration.gate import (
     PASS,
@@ -172,21 +172,21 @@ def _summary(gate: Gate) -> Iterator[str]:
     )
     if gate.verdict != PASS:
         yield from _section("Why", map(for_markdown, gate.reasons), 4)
-    yield from _section("Alerts", _alert_lines(gate), 6)
+    alerts = []
+    for alert in gate.findings:
+        since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
+        alerts.append(f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {alert_text(alert)}{since}')}")
+    yield from _section("Alerts", alerts, 6)
     for title, tests, most in zip(("Now failing", "Still failing"), gate.failing or (), (8, 3), strict=False):
         yield from _section(title, map(for_markdown, tests), most)
     yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted), 2)
-    rows = list(_metric_rows(record))
-    if rows:
-        yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:METRICS_SHOWN])
-
-
-def _metric_rows(record: IterationRecord) -> Iterator[str]:
-    """Yield the metrics that changed, and those of which nobody knows whether they did."""
+    rows = []  # the metrics that changed, and those of which nobody knows whether they did
     for spec in METRICS:
         value, change = record.metrics.get(spec.name), record.from_previous.get(spec.delta_name)
         if value is not None and change != 0:
-            yield f"| {spec.label} | {number(value, spec)} | {signed(change, spec)} |"
+            rows.append(f"| {spec.label} | {number(value, spec)} | {signed(change, spec)} |")
+    if rows:
+        yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:METRICS_SHOWN])
 
 
 def _section(title: str, lines: Iterable[str], most: int) -> Iterator[str]:
@@ -200,38 +200,27 @@ def _section(title: str, lines: Iterable[str], most: int) -> Iterator[str]:
         yield f"- and {len(listed) - most} more"
 
 
-def _alert_lines(gate: Gate) -> Iterator[str]:
-    for alert in gate.findings:
-        since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
-        yield f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {alert_text(alert)}{since}')}"
-
-
 def gate_junit(gate: Gate) -> bytes:
     """Return the document, with alerts as failures, unmeasured values as errors, and accepted alerts as skipped."""
     suite = TestSuite(SUITE)
-    for name, value in _facts(gate):
-        suite.add_property(name, _text(value))
-    suite.add_testcases([_class_rule(gate)])
-    suite.add_testcases([_rule(gate, kind.name) for kind in TYPES])
-    suite.add_testcases([_check(measure) for measure in gate.measures])
+    suite.add_property("verdict", gate.verdict)
+    suite.add_property("loop_id", _text(gate.record.loop_id))
+    suite.add_property("compared_with", f"iteration {gate.compared_with}")
+    regression = TestCase(CLASS_RULE, RULES)
+    if gate.regressed:
+        regression.result = [Failure(_text(gate.fall), "regression")]
+    suite.add_testcases([regression, *(_rule(gate, kind.name) for kind in TYPES)])
+    for measure in gate.measures:
+        check = TestCase(_text(measure.name), CHECKS)
+        if measure.why is not None:
+            kind = Skipped if measure.accepted else Error
+            check.result = [kind(_text(f"could not be measured: {measure.why}"))]
+        suite.add_testcase(check)
     document = JUnitXml(SUITE)
     document.add_testsuite(suite)
     document.update_statistics()  # type: ignore[no-untyped-call]  # the library does not do so itself
     text: str | bytes = document.tostring()  # type: ignore[no-untyped-call]  # as above
     return b"<?xml version='1.0' encoding='utf-8'?>\n" + (text if isinstance(text, bytes) else text.encode())
-
-
-def _facts(gate: Gate) -> Iterable[tuple[str, str]]:
-    yield "verdict", gate.verdict
-    yield "loop_id", gate.record.loop_id
-    yield "compared_with", f"iteration {gate.compared_with}"
-
-
-def _class_rule(gate: Gate) -> TestCase:
-    case = TestCase(CLASS_RULE, RULES)
-    if gate.regressed:
-        case.result = [Failure(_text(gate.fall), "regression")]
-    return case
 
 
 def _rule(gate: Gate, name: str) -> TestCase:
@@ -241,23 +230,14 @@ def _rule(gate: Gate, name: str) -> TestCase:
     accepted = [alert for alert in gate.accepted if alert.type == name]
     if raised:
         failure = Failure(_text("; ".join(alert_text(alert) for alert in raised)), raised[0].severity.name)
-        failure.text = _text("\n".join(test for alert in raised for test in _named(alert)))
+        named: list[str] = []
+        for alert in raised:
+            places = (f"{finding.place}: {finding.message}" for finding in alert.findings)
+            named += sorted(for_terminal(name) for name in (*alert.tests, *places))
+        failure.text = _text("\n".join(named))
         case.result = [failure]
     elif accepted:
         case.result = [Skipped(_text(f"accepted: {', '.join(alert.id for alert in accepted)}"))]
-    return case
-
-
-def _named(alert: Alert) -> list[str]:
-    places = (f"{finding.place}: {finding.message}" for finding in alert.findings)
-    return sorted(for_terminal(name) for name in (*alert.tests, *places))
-
-
-def _check(measure: Measure) -> TestCase:
-    case = TestCase(_text(measure.name), CHECKS)
-    if measure.why is not None:
-        kind = Skipped if measure.accepted else Error
-        case.result = [kind(_text(f"could not be measured: {measure.why}"))]
     return case
 
 
@@ -327,18 +307,21 @@ def command(
 def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     """Return the lines for a person: verdict, reasons, alerts, measures without a result, next step."""
     record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
+    unmeasured = ", ".join(measure.name for measure in found.unmeasured)
     head = {
         "pass": f"pass: no regression against {against}",
         "regression": f"regression against {against}",
-        "not_measured": _gap(found),
+        "not_measured": f"could not measure {unmeasured}" if unmeasured else str(found.why_unproven),
     }[found.verdict]
-    failing = () if found.failing is None else (*found.failing.new, *found.failing.still)
+    new, still = found.failing or ((), ())
+    failing = (*new, *still)
     printed = [
         head,
         f"  {record.classification}: {_counts(record)}score {percent(record.adjusted_score)}",
     ]
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
-    printed += _failing_lines(found.failing)
+    for words, tests in (("now failing", new), ("still failing", still)):
+        printed += [f"  {words}: {names_in_short(tests)}"] if tests else []
     for alert in found.findings:
         name = alert.type if found.is_new(alert) else f"{alert.id} (still open)"
         printed.append(f"  {alert.severity.name} {name}: {without_repeats(alert_text(alert), failing, ())}")
@@ -354,16 +337,6 @@ def _counts(record: IterationRecord) -> str:
     """Return tests, coverage and findings in words, with a comma after them; "" where nothing was measured."""
     words = measured_in_words({spec.name: record.metrics.get(spec.name) for spec in METRICS})
     return f"{words}, " if words else ""
-
-
-def _failing_lines(failing: Any) -> list[str]:  # noqa: ANN401  # FailingTests or None
-    named = {"now failing": failing.new, "still failing": failing.still} if failing is not None else {}
-    return [f"  {words}: {names_in_short(tests)}" for words, tests in named.items() if tests]
-
-
-def _gap(found: Any) -> str:  # noqa: ANN401  # a Gate
-    names = ", ".join(measure.name for measure in found.unmeasured)
-    return f"could not measure {names}" if names else str(found.why_unproven)
 
 
 def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate

@@ -61,7 +61,10 @@ def command(
     if as_json:
         say_json([record.document for record in shown if record.document is not None])
     elif shown:
-        scores = {record.number: _adjusted(record.document) for record in records}
+        scores: dict[int, float | None] = {}
+        for record in records:
+            score = ((record.document or {}).get("iteration_metrics") or {}).get("adjusted_score")
+            scores[record.number] = score if isinstance(score, int | float) else None
         _say(((record.number, record.document) for record in shown), scores)
         _say_changed_scores(record.document for record in shown)
     else:
@@ -74,11 +77,6 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
         return False
     metrics = (record.document or {}).get("iteration_metrics") or {}
     return (not classes or metrics.get("classification") in classes) and (not alerts or bool(metrics.get("alerts")))
-
-
-def _adjusted(document: Any) -> float | None:  # noqa: ANN401  # a record's document or None
-    score = ((document or {}).get("iteration_metrics") or {}).get("adjusted_score")
-    return score if isinstance(score, int | float) else None
 
 
 def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
@@ -111,12 +109,6 @@ def _say_changed_scores(documents: Iterable[Any]) -> None:
         say_wrapped(f"scores count the tests that were added later as missing; when recorded: {few}")
 
 
-def _foreign(record: Mapping[str, Any]) -> str:
-    """Return the score of a record that AIWG wrote, which has one kind only."""
-    given = record.get("quality_score")
-    return percent(given) if isinstance(given, int | float) else ABSENT
-
-
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
 
     if document is None:
@@ -126,13 +118,16 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
     counts = [testing.get(name) for name in ("tests_passed", "test_count")]
     cost = (record.get("usage") or {}).get("cost_usd")
     now, before = scores.get(number), scores.get(record.get("previous_iteration"))
+    score = record.get("adjusted_score")
+    if score is None:  # a record that AIWG wrote has one kind of score only
+        score = given if isinstance(given := record.get("quality_score"), int | float) else None
     return (
         str(record["iteration"]),
         cut(record.get("classification") or ABSENT, _WORD),
         ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
         current_value(record, "coverage_percentage"),
         current_value(record, "error_count"),
-        percent(record.get("adjusted_score")) if record.get("adjusted_score") is not None else _foreign(record),
+        ABSENT if score is None else percent(score),
         (record.get("integrity") or {}).get("verdict", ABSENT),
         plan_tasks(record),
         ABSENT if cost is None else money(cost),

@@ -74,7 +74,10 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         say(f"{CONFIG_FILE} is complete; nothing was changed")
         return
     if old is not None:
-        _show_diff(old, text)
+        for line in difflib.unified_diff(
+            old.splitlines(), text.splitlines(), CONFIG_FILE, CONFIG_FILE, lineterm="", n=1
+        ):
+            say(line)
     if asks and not click.confirm(f"Write {CONFIG_FILE}?", default=True):
         say("Nothing was written")
         return
@@ -130,12 +133,6 @@ def _show(found: Detected) -> None:
         say_wrapped(note, indent=2)
 
 
-def _show_diff(old: str, new: str) -> None:
-    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), CONFIG_FILE, CONFIG_FILE, lineterm="", n=1)
-    for line in lines:
-        say(line)
-
-
 def _new_text(found: Detected, old: str, folder: Path) -> str:
     """Return the old file with the checks that it does not name.
 
@@ -175,12 +172,11 @@ def write_schema(folder: Path) -> None:
 def config_text(checks: Mapping[str, Any], templates: Sequence[str] = ()) -> str:
     """Return a new configuration of these checks; templates follow as comments, ready to be put in place."""
     document = {"version": 1, **({"checks": dict(checks)} if checks else {})}
-    return _FOR_EDITORS + dump_yaml(document) + "".join(map(_commented, templates))
-
-
-def _commented(template: str) -> str:
-    lines = (line if line.startswith("#") else f"#   {line}" for line in template.splitlines())
-    return "\n" + "".join(f"{line}\n" for line in lines)
+    text = _FOR_EDITORS + dump_yaml(document)
+    for template in templates:
+        lines = (line if line.startswith("#") else f"#   {line}" for line in template.splitlines())
+        text += "\n" + "".join(f"{line}\n" for line in lines)
+    return text
 
 
 def with_added_checks(text: str, checks: Mapping[str, Any], name: str) -> str:

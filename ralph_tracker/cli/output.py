@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TextIO
@@ -189,10 +189,8 @@ def cut(text: str, width: int) -> str:
 
 def numbers(iterations: Collection[int]) -> str:
     """Return numbers of iterations in short: 1 to 4, 6."""
-    return ", ".join(_ranges(sorted(iterations)))
-
-
-def _ranges(ordered: list[int]) -> Iterator[str]:
-    for _, group in groupby(enumerate(ordered), key=lambda item: item[1] - item[0]):
+    ranges = []
+    for _, group in groupby(enumerate(sorted(iterations)), key=lambda item: item[1] - item[0]):
         run = [number for _, number in group]
-        yield str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}"
+        ranges.append(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}")
+    return ", ".join(ranges)

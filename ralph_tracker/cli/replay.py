@@ -84,27 +84,25 @@ def command(  # noqa: PLR0917  # as click passes them
     replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster))
     known = replay.recorded()
     if not as_json:
-        _say_beginning(replay, known)
+        base, *others = replay.commits
+        say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")
+        if known:
+            say(f"  {known} of {len(replay.commits)} were measured before")
+        flush()
     remaining = Remaining(len(replay.commits) - known, jobs, time.monotonic())
     with next_if_interrupted(SAME_AGAIN):
         for turn in replay.turns():
             if not as_json:
                 _say_turn(turn, replay.problem(turn.record.iteration))
-            _say_remaining(remaining.after(time.monotonic(), cached=turn.cached))
+            left = remaining.after(time.monotonic(), cached=turn.cached)
+            if left and sys.stderr is not None and sys.stderr.isatty():
+                click.echo(harmless(f"  {left}"), err=True)
         closed = replay.finish(mode)
     if as_json:
         say_json(_document(replay, closed))
     else:
         _say_end(replay, closed)
     return EXIT_OK
-
-
-def _say_beginning(replay: "Replay", known: int) -> None:
-    base, *others = replay.commits
-    say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")
-    if known:
-        say(f"  {known} of {len(replay.commits)} were measured before")
-    flush()
 
 
 def _say_turn(turn: "Turn", problem: str | None) -> None:
@@ -134,18 +132,11 @@ class Remaining:
             self._began = now  # a commit that was measured before says nothing about the others
         if not self._left:
             return ""
-        known = self._measured >= self._jobs
-        about = f", about {_duration(self._left * (now - self._began) / self._measured)}" if known else ""
-        return f"{self._left} left{about}"
-
-
-def _say_remaining(text: str) -> None:
-    if text and sys.stderr is not None and sys.stderr.isatty():
-        click.echo(harmless(f"  {text}"), err=True)
-
-
-def _duration(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+        if self._measured < self._jobs:
+            return f"{self._left} left"
+        seconds = self._left * (now - self._began) / self._measured
+        about = f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
+        return f"{self._left} left, about {about}"
 
 
 def _taken(replay: "Replay", closed: "FinishedLoop") -> "Commit":

@@ -50,7 +50,10 @@ def command(
     if reader is not None:
         if number is not None or as_json or html is not None:
             raise click.UsageError("--for pr reports the whole loop: leave out NUMBER, --json and --html")
-        _say_comment(root, loop_id, output)
+        from ralph_tracker.loop.page_and_comment import pull_request_comment  # as below
+
+        paths = paths_of(root, loop_id, os.environ)
+        _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
         return
     if html is not None:
         if number is not None or as_json or output is not None:
@@ -77,13 +80,6 @@ def _say_or_write(text: str, output: Path | None) -> None:
         return
     with as_store_error(output):
         output.write_text(text, encoding="utf-8", errors="replace")
-
-
-def _say_comment(root: Path, loop_id: str | None, output: Path | None) -> None:
-    from ralph_tracker.loop.page_and_comment import pull_request_comment  # as below
-
-    paths = paths_of(root, loop_id, os.environ)
-    _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
 
 
 def _next_step(paths: LoopPaths) -> str:

@@ -66,16 +66,12 @@ def _list(undos: Sequence[UndoDocument], *, as_json: bool) -> None:
         return
     for each in undos:
         more = "; the restore was interrupted" if each["interrupted"] else ""
-        say(f"{each['undo']}  {each['at']}  {_held(each)}{more}")
+        if each["files"] is None:
+            held = "damaged or missing; see `ralph-tracker verify`"
+        else:
+            changed = f" with {each['changed']} changed" if each["changed"] else ""
+            back = "" if each["iteration"] is None else f"back to iteration {each['iteration']}{changed}, "
+            held = f"{back}{quantity(each['files'], 'file')}"
+        say(f"{each['undo']}  {each['at']}  {held}{more}")
     if not undos:
         say("no undo ids: nothing was restored in this loop")
-
-
-def _held(undo: UndoDocument) -> str:
-    if undo["files"] is None:
-        return "damaged or missing; see `ralph-tracker verify`"
-    files = quantity(undo["files"], "file")
-    if undo["iteration"] is None:
-        return files
-    changed = f" with {undo['changed']} changed" if undo["changed"] else ""
-    return f"back to iteration {undo['iteration']}{changed}, {files}"

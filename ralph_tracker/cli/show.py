@@ -57,7 +57,10 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
     because = f": {it.adjusted_because}" if it.adjusted_because else ""
     believed = record.get("adjusted_score")
     score = "" if believed is None else f"score {percent(believed)}, "
-    say_wrapped(f"{score}quality_score {_quality(record, it)}{because}")
+    quality = record.get("quality_score")
+    given = it.total.removeprefix(it.quality_score)
+    shown = f"{percent(quality)}{given}" if isinstance(quality, int | float) else ABSENT
+    say_wrapped(f"{score}quality_score {shown}{because}")
     _say_trust(record)
     reasons = {} if explanation is None else explanation.alerts
     for alert in it.all_alerts:
@@ -74,8 +77,13 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
     if explanation is not None:
         if explanation.best:
             say_wrapped(f"best iteration: {' '.join(explanation.best)}")
-        _say_changes(explanation)
-        _say_checks(explanation)
+        if explanation.compared_with is not None:
+            say(f"since iteration {explanation.compared_with}")
+            say_differences(explanation.differences, _TESTS_SHOWN, _FILES_SHOWN)
+        for check in explanation.checks or ():
+            say(f"check {check['name']}: {check['summary']}")
+        if explanation.output is not None:
+            say(f"output of the checks: {explanation.output}/")
     for note in it.notes:
         say_wrapped(f"note: {note}")
 
@@ -120,11 +128,6 @@ def _say_score(it: Any, shares: Any) -> None:  # noqa: ANN401  # an IterationVie
     say_table(rows, right={1, 2, 3})
 
 
-def _quality(record: Any, it: Any) -> str:  # noqa: ANN401  # the part of a record's document, an IterationView
-    value = record.get("quality_score")
-    return percent(value) + it.total.removeprefix(it.quality_score) if isinstance(value, int | float) else ABSENT
-
-
 def _share(value: float) -> str:
     return f"{half_up(half_up(value, SCORE_DECIMALS) * 100, 1):.1f} %"
 
@@ -147,17 +150,3 @@ def _say_decision(recommendation: Any, it: Any, explanation: Any) -> None:  # no
         say_wrapped(f"by rule {number}: {condition}", indent=2)
     for alternative in it.alternatives:
         say(f"  or: {alternative}")
-
-
-def _say_changes(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
-
-    if explanation.compared_with is not None:
-        say(f"since iteration {explanation.compared_with}")
-        say_differences(explanation.differences, _TESTS_SHOWN, _FILES_SHOWN)
-
-
-def _say_checks(explanation: Any) -> None:  # noqa: ANN401  # an Explanation
-    for check in explanation.checks or ():
-        say(f"check {check['name']}: {check['summary']}")
-    if explanation.output is not None:
-        say(f"output of the checks: {explanation.output}/")

@@ -93,7 +93,9 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
         say(f"  accepted: {accepted}")
     if summary.status == "running" and (is_current or _is_carried_out(summary)):
         say_wrapped(f"decision: {_decision(summary)}", indent=2)
-    say(f"  {_scores(summary)}")
+    best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
+    words = score_in_words(summary.adjusted_score, None, best, summary.iteration)
+    say(f"  {words}" if is_current else f"  iteration {summary.iteration}: {words}")
     if summary.cost_usd is not None:
         say(f"  cost: {known_money(summary.cost_usd, is_partial=committed.has_unknown_costs())}")
 
@@ -111,13 +113,6 @@ def _decision(summary: Summary) -> str:
     if decision["action"] == "rollback":
         decision = {**decision, "reason": decision["reason"].partition(": ")[0]}
     return decision_in_words(decision)
-
-
-def _scores(summary: Summary) -> str:
-    """Return the score of the last iteration and that of the best, as of now."""
-    best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
-    words = score_in_words(summary.adjusted_score, None, best, summary.iteration)
-    return words if summary.head == summary.iteration else f"iteration {summary.iteration}: {words}"
 
 
 def _say_alerts(summary: Summary, committed: LoopRecords) -> None:

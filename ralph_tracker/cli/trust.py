@@ -34,7 +34,12 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
     if revoke:
         say("Nothing here is trusted any more" if trust.revoke() else "Nothing was trusted here")
         return
-    paths = _loop(root, loop_id)
+    try:
+        paths: LoopPaths | None = paths_of(root, loop_id, os.environ)
+    except LoopError:
+        if loop_id is not None:
+            raise
+        paths = None
     project = project_runs(trust.root)
     known = trust.has_project()
     _say("project", known, project)
@@ -58,15 +63,6 @@ def _loop_too(trust: Trust, paths: LoopPaths, *, show: bool) -> None:
         trust.mark_loop(paths)
         if journal is not None:
             trust.mark_agent(paths.loop_id, journal.settings.command, journal.settings.prompt_file)
-
-
-def _loop(root: Path, loop_id: str | None) -> LoopPaths | None:
-    try:
-        return paths_of(root, loop_id, os.environ)
-    except LoopError:
-        if loop_id is not None:
-            raise
-        return None
 
 
 def _say(what: str, known: bool, runs: list[str]) -> None:

@@ -126,7 +126,9 @@ def drawn(shown: Shown, activity: Activity, width: int, height: int | None, now:
         Text(harmless(shown.sentence)),
         *_trend(shown, width),
     ]
-    foot = [Text(harmless(line), style="red") for line in _few(shown.wrong, _WRONG, "failing or lost")]
+    rest = len(shown.wrong) - _WRONG
+    wrong = [*shown.wrong[:_WRONG], *([f"and {rest} more failing or lost"] if rest > 0 else [])]
+    foot = [Text(harmless(line), style="red") for line in wrong]
     worst = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
     for alert in worst[:_ALERTS]:
         line = f"{alert['severity']} {alert['type']}: {alert['message']}"
@@ -137,11 +139,6 @@ def drawn(shown: Shown, activity: Activity, width: int, height: int | None, now:
     taken = sum(1 + len(text.plain) // width for text in (*top, *foot)) + 1
     rows = shown.rows if height is None else shown.rows[-max(1, height - taken - 1) :]
     return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *foot)
-
-
-def _few(lines: Sequence[str], most: int, what: str) -> list[str]:
-    rest = len(lines) - most
-    return [*lines[:most], *([f"and {rest} more {what}"] if rest > 0 else [])]
 
 
 def _trend(shown: Shown, width: int) -> "list[Any]":
