@@ -1,15 +1,14 @@
 """Judge whether an iteration's score can be believed: its verdict and the alerts it depends on (integrity.md)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core import raise_alerts
 from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, ClosingFacts, in_order
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Measurement, Metrics, half_up
-from ralph_tracker.core.raise_alerts import AlertFacts, until
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
+from ralph_tracker.core.raise_alerts import AlertFacts, missing_groups, until
 from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
@@ -42,12 +41,9 @@ def _tests_replaced(at: AlertFacts) -> Alert | None:
     return alert._replace(severity_override=Severity.HIGH) if at.matched else alert
 
 
-_ABOUT_GONE_TESTS: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (_test_deletion, _tests_replaced)
-
-
 def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
     """Return the new alerts that the verdict depends on, the worst first; neither class nor score is needed."""
-    alerts = [alert for rule in _ABOUT_GONE_TESTS if (alert := rule(at)) is not None]
+    alerts = [alert for alert in (_test_deletion(at), _tests_replaced(at)) if alert is not None]
     found: dict[str, list[Finding]] = {}
     for each in at.integrity.findings if at.integrity is not None else ():
         if each.key not in at.open_findings and each.stamp not in at.accepted_findings:
@@ -100,7 +96,7 @@ class IntegrityAlerts(NamedTuple):
 
 
 def integrity_alerts_of(
-    state: LoopState, basis: Basis, at: raise_alerts.AlertFacts, metrics: Metrics, measurement: Measurement
+    state: LoopState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     integrity = measurement.integrity
@@ -112,13 +108,13 @@ def integrity_alerts_of(
 
 
 def _carried(
-    state: LoopState, at: raise_alerts.AlertFacts, metrics: Metrics, measurement: Measurement
+    state: LoopState, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
     fixing = ClosingFacts(
         metrics=metrics,
         tests=measurement.tests,
-        groups=raise_alerts.measured_groups(at),
+        groups=frozenset(Group) - missing_groups(at).keys(),  # what is measured now closes its alerts
         findings=None if integrity is None else {each.key: each for each in integrity.findings},
         aliases=state.seen.aliases,
         loads=not at.not_collected and at.metrics.test_count is not None,
@@ -129,23 +125,16 @@ def _carried(
     return carried, in_order(alert for alert, now in left if now is None)
 
 
-def _verdict(
-    raised: Iterable[Alert], integrity: Integrity, at: raise_alerts.AlertFacts, basis: Basis, metrics: Metrics
-) -> Verdict:
+def _verdict(raised: Iterable[Alert], integrity: Integrity, at: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
     """Return the verdict on this iteration alone; earlier findings lower the score, but not the verdict again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
-    if at.not_collected or (basis.has_tests and not _ran(metrics)) or integrity.unproven is not None:
+    counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
+    tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
+    if at.not_collected or (basis.has_tests and not tests_ran) or integrity.unproven is not None:
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
-
-
-def _ran(metrics: Metrics) -> bool:
-    """Return whether any test ran; without counts, a pass rate shows it."""
-    if metrics.tests_passed is None and metrics.tests_failed is None:
-        return metrics.pass_rate is not None
-    return (metrics.tests_passed or 0) + (metrics.tests_failed or 0) > 0
 
 
 def raises_doubt(alert: Alert) -> bool:

@@ -7,14 +7,14 @@ person's acceptance applied, by judging again.
 from typing import NamedTuple
 
 from ralph_tracker.core import raise_alerts
-from ralph_tracker.core.alerts import Alert, in_order
+from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classify import Scored, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
-from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare
+from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare, extended
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import (
@@ -401,7 +401,7 @@ def _decision(
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
     window = inputs.state.lineage.points[-inputs.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    now = inputs.point.tasks_done
+    now, passing = inputs.point.tasks_done, bool(inputs.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
     facts = Facts(
         iteration=inputs.number,
@@ -413,7 +413,7 @@ def _decision(
         verified=candidate.verified,
         evidence=inputs.score.evidence,
         trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
-        target_tests_hold=not inputs.basis.has_tests or raise_alerts.none_fails(inputs.metrics),
+        target_tests_hold=not inputs.basis.has_tests or (passing and inputs.metrics.tests_failed == 0),
         same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
         elapsed_s=inputs.measurement.elapsed_s,
@@ -490,7 +490,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
         inputs.measurement.integrity,
     )
     after = Lineage(
-        segments=line.extended(point.iteration),
+        segments=extended(line.segments, point.iteration),
         readings=read(inputs.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(thresholds.stall.window, 1) :],
         complete=line.complete,
@@ -510,8 +510,9 @@ def acceptance(state: LoopState, alert: Alert) -> LoopState:
     Tests that the alert names as removed are excluded from those ever seen; without names, as many as the count fell
     by.
     """
+    removed = frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()
     seen = state.seen._replace(
-        excluded=state.seen.excluded | raise_alerts.removed_tests(alert),
+        excluded=state.seen.excluded | removed,
         excluded_count=state.seen.excluded_count + (alert.count_drop if alert.type == "test_deletion" else 0),
     )
     return state._replace(

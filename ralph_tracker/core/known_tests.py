@@ -303,7 +303,7 @@ class SeenTests(NamedTuple):
         waiting, enrolled = self.waiting, self.enrolled
         if skipped or (running and waiting):
             waiting = {name: ranges for name, ranges in self.waiting.items() if name not in running}
-            waiting.update((name, _extended(waiting.get(name, ()), iteration)) for name in skipped)
+            waiting.update((name, extended(waiting.get(name, ()), iteration)) for name in skipped)
             enrolled = dict(self.enrolled)
             for name in running & self.waiting.keys():
                 enrolled[self.waiting[name]] = enrolled.get(self.waiting[name], 0) + 1
@@ -356,7 +356,8 @@ class TestTally(NamedTuple):
     unseen: int
 
 
-def _extended(ranges: Ranges, iteration: int) -> Ranges:
+def extended(ranges: Ranges, iteration: int) -> Ranges:
+    """Return ranges of iterations with one more, which is after all of them."""
     if ranges and ranges[-1][1] == iteration - 1:
         return (*ranges[:-1], (ranges[-1][0], iteration))
     return (*ranges, (iteration, iteration))

@@ -74,12 +74,6 @@ class Lineage(NamedTuple):
         broken = (alert for alert in self.open_alerts if alert.type == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}
 
-    def extended(self, iteration: int) -> tuple[tuple[int, int], ...]:
-        """Return the segments with one more iteration."""
-        if self.segments and self.segments[-1][1] == iteration - 1:
-            return (*self.segments[:-1], (self.segments[-1][0], iteration))
-        return (*self.segments, (iteration, iteration))
-
     def parts(self) -> tuple[str, ...]:
         """Return those of the four metrics that the lineage has ever measured."""
         return tuple(name for name in KEY_METRICS if name in self.readings)

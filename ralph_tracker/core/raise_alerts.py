@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alerts import REMOVAL_ALERTS, TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.known_tests import Comparison, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
@@ -68,14 +68,6 @@ class AlertFacts(NamedTuple):
             return {}
         with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
         return {name: was for name, was in self.tests.vanished.items() if name not in with_code}
-
-    @property
-    def lost_tests(self) -> Mapping[str, str]:
-        """Return the tests that passed before and neither pass nor fail now, except those removed with their code."""
-        if self.tests is None:
-            return {}
-        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
-        return {name: was for name, was in self.tests.lost.items() if name not in with_code}
 
     @property
     def fall_is_explained(self) -> bool:
@@ -183,7 +175,10 @@ def build_broken(at: AlertFacts) -> Alert | None:
 def _functionality_loss(at: AlertFacts) -> Alert | None:
     if working_tests_failing(at) is not None or at.build_broke:
         return None
-    fall, lost = at.fall("tests_passed"), at.lost_tests
+    # The tests that passed before and neither pass nor fail now, except those removed with their code.
+    with_code = frozenset() if at.integrity is None else at.integrity.removed_with_code
+    lost = {name: was for name, was in at.tests.lost.items() if name not in with_code} if at.tests else {}
+    fall = at.fall("tests_passed")
     if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
         skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
         message = f"Passing tests are skipped now: {names_in_short(skipped)}"
@@ -308,18 +303,3 @@ def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | 
         window = at.thresholds.stall.window
         alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
-
-
-def measured_groups(at: AlertFacts) -> frozenset[str]:
-    """Return the groups that are measured now, so that their alerts close."""
-    return frozenset(Group) - missing_groups(at).keys()
-
-
-def none_fails(metrics: Metrics) -> bool:
-    """Return whether tests were measured, none failed and at least one passed."""
-    return metrics.tests_failed == 0 and (metrics.tests_passed or 0) > 0
-
-
-def removed_tests(alert: Alert) -> frozenset[str]:
-    """Return the tests that an accepted alert says are gone for good."""
-    return frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()

@@ -52,6 +52,10 @@ def bloat(growth: float) -> float:
     return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
 
 
+def _inverted(count: float | None, cost: float) -> float | None:
+    return None if count is None else penalised(count, cost)
+
+
 def _all_tests_pass(metrics: Metrics, _: Metrics) -> float | None:
     count, passed, failed = metrics.test_count, metrics.tests_passed, metrics.tests_failed
     if count is None or passed is None or failed is None:
@@ -59,20 +63,6 @@ def _all_tests_pass(metrics: Metrics, _: Metrics) -> float | None:
     if failed == 0 and passed > 0:
         return FULL
     return passed / count * 100 if count else 0.0
-
-
-def _build_success(metrics: Metrics, _: Metrics) -> float | None:
-    if metrics.build_status is None:
-        return None
-    return FULL if metrics.build_status == "success" else 0.0
-
-
-def _no_lint_errors(metrics: Metrics, _: Metrics) -> float | None:
-    return None if metrics.lint_errors is None else penalised(metrics.lint_errors, LINT_ERROR_COST)
-
-
-def _coverage(metrics: Metrics, _: Metrics) -> float | None:
-    return metrics.coverage_percentage
 
 
 def _test_count_vs_baseline(metrics: Metrics, baseline: Metrics) -> float | None:
@@ -83,38 +73,15 @@ def _test_count_vs_baseline(metrics: Metrics, baseline: Metrics) -> float | None
     return min(FULL, metrics.test_count / baseline.test_count * 100)
 
 
-def _pass_rate(metrics: Metrics, _: Metrics) -> float | None:
-    if metrics.pass_rate is None and none_ran(metrics):
-        return 0.0
-    return metrics.pass_rate
+def _by_loc_growth(score: Callable[[float], float]) -> Callable[[Metrics, Metrics], float | None]:
+    """Return a component's value from the growth of LOC, None if either size is unknown or the baseline has no line."""
 
+    def value(metrics: Metrics, baseline: Metrics) -> float | None:
+        if metrics.loc_total is None or not baseline.loc_total:
+            return None
+        return score(growth_percent(metrics.loc_total, baseline.loc_total))
 
-def _error_count_inverted(metrics: Metrics, _: Metrics) -> float | None:
-    return None if metrics.error_count is None else penalised(metrics.error_count, ERROR_COST)
-
-
-def _lint_warnings_inverted(metrics: Metrics, _: Metrics) -> float | None:
-    return None if metrics.lint_warnings is None else penalised(metrics.lint_warnings, WARNING_COST)
-
-
-def _complexity_reasonable(metrics: Metrics, _: Metrics) -> float | None:
-    return None if metrics.complexity_score is None else penalised(metrics.complexity_score, COMPLEXITY_COST)
-
-
-def _loc_growth(metrics: Metrics, baseline: Metrics) -> float | None:
-    if metrics.loc_total is None or not baseline.loc_total:
-        return None
-    return growth_percent(metrics.loc_total, baseline.loc_total)
-
-
-def _loc_appropriate(metrics: Metrics, baseline: Metrics) -> float | None:
-    growth = _loc_growth(metrics, baseline)
-    return None if growth is None else appropriate_size(growth)
-
-
-def _no_code_bloat(metrics: Metrics, baseline: Metrics) -> float | None:
-    growth = _loc_growth(metrics, baseline)
-    return None if growth is None else bloat(growth)
+    return value
 
 
 def none_ran(metrics: Metrics) -> bool:
@@ -134,25 +101,61 @@ class Component(NamedTuple):
 
 COMPONENTS: Final[tuple[Component, ...]] = (
     Component(
-        "all_tests_pass",
-        "validation",
-        Group.TESTS,
-        ("test_count", "tests_passed", "tests_failed"),
-        _all_tests_pass,
+        "all_tests_pass", "validation", Group.TESTS, ("test_count", "tests_passed", "tests_failed"), _all_tests_pass
     ),
-    Component("build_success", "validation", Group.BUILD, ("build_status",), _build_success),
-    Component("no_lint_errors", "validation", Group.LINT, ("lint_errors",), _no_lint_errors),
-    Component("coverage_percentage", "completeness", Group.COVERAGE, ("coverage_percentage",), _coverage),
+    Component(
+        "build_success",
+        "validation",
+        Group.BUILD,
+        ("build_status",),
+        lambda now, _: None if now.build_status is None else FULL if now.build_status == "success" else 0.0,
+    ),
+    Component(
+        "no_lint_errors",
+        "validation",
+        Group.LINT,
+        ("lint_errors",),
+        lambda now, _: _inverted(now.lint_errors, LINT_ERROR_COST),
+    ),
+    Component(
+        "coverage_percentage",
+        "completeness",
+        Group.COVERAGE,
+        ("coverage_percentage",),
+        lambda now, _: now.coverage_percentage,
+    ),
     Component("test_count_vs_baseline", "completeness", Group.TESTS, ("test_count",), _test_count_vs_baseline),
-    Component("pass_rate", "correctness", Group.TESTS, ("pass_rate",), _pass_rate),
-    Component("error_count_inverted", "correctness", Group.LINT, ("error_count",), _error_count_inverted),
-    Component("lint_warnings_inverted", "readability", Group.LINT, ("lint_warnings",), _lint_warnings_inverted),
-    Component("complexity_reasonable", "readability", Group.CODE, ("complexity_score",), _complexity_reasonable),
-    Component("loc_appropriate", "efficiency", Group.CODE, ("loc_total",), _loc_appropriate),
-    Component("no_code_bloat", "efficiency", Group.CODE, ("loc_total",), _no_code_bloat),
+    Component(
+        "pass_rate",
+        "correctness",
+        Group.TESTS,
+        ("pass_rate",),
+        lambda now, _: 0.0 if now.pass_rate is None and none_ran(now) else now.pass_rate,
+    ),
+    Component(
+        "error_count_inverted",
+        "correctness",
+        Group.LINT,
+        ("error_count",),
+        lambda now, _: _inverted(now.error_count, ERROR_COST),
+    ),
+    Component(
+        "lint_warnings_inverted",
+        "readability",
+        Group.LINT,
+        ("lint_warnings",),
+        lambda now, _: _inverted(now.lint_warnings, WARNING_COST),
+    ),
+    Component(
+        "complexity_reasonable",
+        "readability",
+        Group.CODE,
+        ("complexity_score",),
+        lambda now, _: _inverted(now.complexity_score, COMPLEXITY_COST),
+    ),
+    Component("loc_appropriate", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(appropriate_size)),
+    Component("no_code_bloat", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(bloat)),
 )
-
-
 COMPONENT_BY_NAME: Final[Mapping[str, Component]] = {part.name: part for part in COMPONENTS}
 
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ralph_tracker.core.known_tests import SeenTests
+from ralph_tracker.core.known_tests import SeenTests, extended
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import AdjustedParts, TestWeights
@@ -14,7 +14,7 @@ NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
 
 
 def test_before_the_baseline_there_is_no_line():
-    assert (Lineage().head, Lineage().parts(), Lineage().extended(0)) == (None, (), ((0, 0),))
+    assert (Lineage().head, Lineage().parts(), extended(Lineage().segments, 0)) == (None, (), ((0, 0),))
 
 
 @table(
@@ -27,7 +27,7 @@ def test_before_the_baseline_there_is_no_line():
 )
 def test_segments(segments, iteration, expected):
     line = Lineage(segments=segments)
-    assert line.extended(iteration) == expected
+    assert extended(line.segments, iteration) == expected
     assert line.head == segments[-1][1]
 
 
