@@ -12,8 +12,7 @@ import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ralph_tracker.cli.answers import consent
-from ralph_tracker.cli.hook import metrics_option
-from ralph_tracker.cli.options import loop_options, trust_option
+from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
@@ -74,7 +73,10 @@ class Annotation:
     def command(self) -> str:
         """Return the workflow command, in one line whatever the texts contain."""
         places = (("file", self.file), ("line", None if self.line is None else str(self.line)), ("title", self.title))
-        properties = ",".join(f"{name}={_property(value)}" for name, value in places if value is not None)
+        escaped = (
+            (name, _data(value).replace(":", "%3A").replace(",", "%2C")) for name, value in places if value is not None
+        )
+        properties = ",".join(f"{name}={value}" for name, value in escaped)
         return f"::{self.level} {properties}::{_data(self.message)}"
 
 
@@ -82,10 +84,6 @@ def _data(text: str) -> str:
     """Escape characters that end a command or begin another; hidden characters become their code."""
     lines = (for_terminal(line) for line in text.replace("\r", "\n").split("\n"))
     return "\n".join(lines).replace("%", "%25").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def plain_log(text: str) -> str:
@@ -109,7 +107,7 @@ def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Ann
 
 def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
     for alert in gate.findings:
-        yield from _of_findings(alert, root) if alert.findings else _of_alert(alert, locate)
+        yield from _of_alert(alert, locate, root)
     if gate.regressed:
         yield Annotation(level="error", title="Class regression", message=gate.fall)
     for measure in gate.unmeasured:
@@ -118,22 +116,17 @@ def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
         yield Annotation(level="error", title="Integrity", message=gate.why_unproven)
 
 
-def _of_findings(alert: Alert, root: PurePath) -> Iterator[Annotation]:
-    """Annotate each finding at its line."""
+def _of_alert(alert: Alert, locate: Locate, root: PurePath) -> Iterator[Annotation]:
+    """Annotate each finding at its line, else each test that has a location, else the alert by itself."""
+    level: Level
     for each in alert.findings:
-        level: Level = "error" if each.severity is Severity.CRITICAL else "warning"
-        yield Annotation(
-            level=level,
-            title=alert.kind.title,
-            message=each.message if each.test is None else f"{each.test}: {each.message}",
-            file=(root / each.file).as_posix(),
-            line=each.line,
-        )
-
-
-def _of_alert(alert: Alert, locate: Locate) -> Iterator[Annotation]:
-    """Annotate each test that has a location; an alert without one is annotated by itself."""
-    level: Level = "error" if alert.severity is Severity.CRITICAL else "warning"
+        level = "error" if each.severity is Severity.CRITICAL else "warning"
+        message = each.message if each.test is None else f"{each.test}: {each.message}"
+        file = (root / each.file).as_posix()
+        yield Annotation(level=level, title=alert.kind.title, message=message, file=file, line=each.line)
+    if alert.findings:
+        return
+    level = "error" if alert.severity is Severity.CRITICAL else "warning"
     message, placed = without_repeats(alert_text(alert), alert.tests, ()), False
     for test in sorted(alert.tests):
         place = locate(test)
@@ -293,7 +286,12 @@ def command(
     )
     code = EXIT_OF[found.verdict]
     if junit is not None:
-        _write_junit(found, junit)
+        try:
+            junit.write_bytes(gate_junit(found))
+        except OSError as error:
+            raise StoreError(
+                f"{junit}: {error.strerror}; the gate's verdict is {found.verdict}; choose another --junit FILE for it"
+            ) from None
     if as_json:
         say_json(gate_document(found, code))
     elif github:
@@ -339,43 +337,24 @@ def _counts(record: IterationRecord) -> str:
     return f"{words}, " if words else ""
 
 
-def _write_junit(found: Any, file: Path) -> None:  # noqa: ANN401  # a Gate
-
-    try:
-        file.write_bytes(gate_junit(found))
-    except OSError as error:
-        raise StoreError(
-            f"{file}: {error.strerror}; the gate's verdict is {found.verdict}; choose another --junit FILE for it"
-        ) from None
-
-
 def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
+    """Print the verdict and the annotations, and append the step summary."""
+    workspace = os.environ.get("GITHUB_WORKSPACE")
+    top = Path(workspace).resolve() if workspace else root.resolve()
+    folder = root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
+
+    def locate(test: str) -> tuple[str, int | None] | None:
+        """Return where a test is, relative to the repository that the job checked out, as GitHub requires."""
+        place = place_of(root, test)
+        return None if place is None else ((folder / place.file).as_posix(), place.line)
 
     for line in lines(found):
         say(plain_log(line))
-    for annotation in annotations(found, _locator(root), _in_repository(root)):
+    for annotation in annotations(found, locate, folder):
         say(annotation.command)
     problem = _append_summary(found)
     if problem:
         say(plain_log(f"  step summary: {problem}"))
-
-
-def _locator(root: Path) -> Any:  # noqa: ANN401  # test → file and line
-    """Return a function that locates a test, relative to the repository as GitHub requires."""
-    prefix = _in_repository(root)
-
-    def locate(test: str) -> tuple[str, int | None] | None:
-        place = place_of(root, test)
-        return None if place is None else ((prefix / place.file).as_posix(), place.line)
-
-    return locate
-
-
-def _in_repository(root: Path) -> Path:
-    """Return the project's folder in the repository that the job checked out."""
-    workspace = os.environ.get("GITHUB_WORKSPACE")
-    top = Path(workspace).resolve() if workspace else root.resolve()
-    return root.resolve().relative_to(top) if root.resolve().is_relative_to(top) else Path()
 
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate

@@ -1,6 +1,5 @@
 """ralph-tracker hook: the four phases of a loop."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,43 +14,12 @@ from ralph_tracker.cli.answers import (
     say_record,
     tracker_of,
 )
-from ralph_tracker.cli.options import Command, loop_options, trust_option
+from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.core.thresholds import SELECTION_MODES
 from ralph_tracker.errors import EXIT_OK
 
-APPLY: Final = ("output", "worktree", "branch", "none")
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
 _TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
-
-mode_option = click.option(
-    "--mode",
-    type=click.Choice(SELECTION_MODES),
-    metavar="MODE",
-    help=f"How to select: {', '.join(SELECTION_MODES)}; else as configured.",
-)
-metrics_option = click.option(
-    "--metrics",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Metrics that were measured already (YAML, JSON).",
-)
-
-
-def selection_options(command: Command) -> Command:
-    """Add what selects the output, and says where its files go."""
-    for option in (
-        click.option("--verify", is_flag=True, help="First restore it to a temporary folder and measure it again."),
-        click.option("--branch", metavar="NAME", help="The branch for --apply branch."),
-        click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go."),
-        click.option("--reason", metavar="WHY", help="Why; needed with --iteration."),
-        click.option(
-            "--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say."
-        ),
-        mode_option,
-    ):
-        command = option(command)
-    return command
 
 
 class Phases(click.Group):
@@ -189,8 +157,19 @@ def say_selection(
     if as_json:
         say_json(closed.document)
         return
-    say(closed.selection.message)
-    for line in (*_selection_lines(closed.selection), *closed.problems, closed.applied):
+    from ralph_tracker.report.selection_view import candidate_in_words, why_peaks_differ
+    from ralph_tracker.report.sentences import percent
+
+    selection = closed.selection
+    chosen, final = selection.selected, selection.final
+    facts = [f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"]
+    if final.iteration != chosen.iteration:
+        facts.append(f"iteration {final.iteration}, the last: {candidate_in_words(final)}")
+    facts += filter(None, (selection.why_not_final, why_peaks_differ(selection)))
+    if not selection.accepted:
+        facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
+    say(selection.message)
+    for line in (*facts, *closed.problems, closed.applied):
         say_wrapped(line, indent=2)
     if closed.placement is not None and not is_shown and not closed.in_place:
         for line in closed.placement.lines:
@@ -199,17 +178,3 @@ def say_selection(
         say(f"  read: {file}")
     if step:
         say_next(step)
-
-
-def _selection_lines(selection: Any) -> Iterator[str]:  # noqa: ANN401  # a Selection
-    """Yield what the selected and the final iteration measured, and why they differ."""
-    from ralph_tracker.report.selection_view import candidate_in_words, why_peaks_differ
-    from ralph_tracker.report.sentences import percent
-
-    chosen, final = selection.selected, selection.final
-    yield f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"
-    if final.iteration != chosen.iteration:
-        yield f"iteration {final.iteration}, the last: {candidate_in_words(final)}"
-    yield from filter(None, (selection.why_not_final, why_peaks_differ(selection)))
-    if not selection.accepted:
-        yield f"below the acceptance threshold of {percent(selection.threshold)}"

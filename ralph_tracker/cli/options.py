@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from ralph_tracker.core.thresholds import SELECTION_MODES
+
 Command = Callable[..., Any]
+APPLY: Final = ("output", "worktree", "branch", "none")
 
 
 def _safe_id(ctx: click.Context, option: click.Parameter, loop_id: str | None) -> str | None:
@@ -40,3 +43,31 @@ def place_options(command: Command) -> Command:
 trust_option = click.option(
     "--trust", is_flag=True, help="Accept what would run here, as `ralph-tracker trust` does; for CI."
 )
+mode_option = click.option(
+    "--mode",
+    type=click.Choice(SELECTION_MODES),
+    metavar="MODE",
+    help=f"How to select: {', '.join(SELECTION_MODES)}; else as configured.",
+)
+metrics_option = click.option(
+    "--metrics",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Metrics that were measured already (YAML, JSON).",
+)
+
+
+def selection_options(command: Command) -> Command:
+    """Add what selects the output, and says where its files go."""
+    for option in (
+        click.option("--verify", is_flag=True, help="First restore it to a temporary folder and measure it again."),
+        click.option("--branch", metavar="NAME", help="The branch for --apply branch."),
+        click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go."),
+        click.option("--reason", metavar="WHY", help="Why; needed with --iteration."),
+        click.option(
+            "--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say."
+        ),
+        mode_option,
+    ):
+        command = option(command)
+    return command

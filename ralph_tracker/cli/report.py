@@ -58,7 +58,14 @@ def command(
     if html is not None:
         if number is not None or as_json or output is not None:
             raise click.UsageError("--html writes the whole loop: leave NUMBER, --json and --output away")
-        _write_page(root, loop_id, html)
+        from ralph_tracker.loop.page_and_comment import loop_page  # a page needs more than a report
+
+        paths = paths_of(root, loop_id, os.environ)
+        page = loop_page(LoopStore(paths), _next_step(paths))
+        with as_store_error(html):
+            html.write_text(page, encoding="utf-8", errors="replace")
+        size = len(page.encode("utf-8", "replace")) / 1000
+        say(f"{html}: {size:.0f} KB; open it in a browser, it needs no network")
         return
     record = listing(root, loop_id).one(number)
     templates = trusted_templates(checked_root(root))
@@ -85,13 +92,3 @@ def _say_or_write(text: str, output: Path | None) -> None:
 def _next_step(paths: LoopPaths) -> str:
     summary = summary_at(paths)
     return next_step(summary, unrecorded(paths, summary), paths)
-
-
-def _write_page(root: Path, loop_id: str | None, file: Path) -> None:
-    from ralph_tracker.loop.page_and_comment import loop_page  # a page needs more than a report
-
-    paths = paths_of(root, loop_id, os.environ)
-    page = loop_page(LoopStore(paths), _next_step(paths))
-    with as_store_error(file):
-        file.write_text(page, encoding="utf-8", errors="replace")
-    say(f"{file}: {len(page.encode('utf-8', 'replace')) / 1000:.0f} KB; open it in a browser, it needs no network")

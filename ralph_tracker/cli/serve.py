@@ -10,8 +10,8 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import flush, say
 from ralph_tracker.cli.status import document_at
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.runner.activity import Activity, activity_of
-from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.runner.activity import activity_of
+from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import checked_root, paths_of, summary_at
 
 _EXTRA = frozenset({"starlette", "uvicorn", "sse_starlette", "anyio"})
@@ -39,11 +39,8 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     say(f"Serving the loops of {project.root}, read-only, until Ctrl-C:")
     say(f"  http://{ADDRESS}:{port}{page}?token={token}")
     flush()
+    sources = Sources(document_at, lambda paths: activity_of(paths, summary_at(paths), os.environ))
     try:
-        serve(application(project, Sources(document_at, _activity), token, port), listener)
+        serve(application(project, sources, token, port), listener)
     except KeyboardInterrupt:
         say("Ended")
-
-
-def _activity(paths: LoopPaths) -> Activity:
-    return activity_of(paths, summary_at(paths), os.environ)

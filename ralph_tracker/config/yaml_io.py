@@ -92,18 +92,14 @@ def load_yaml(text: str, name: str) -> Any:  # noqa: ANN401  # any YAML document
         _check_limits(text, name)
         return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a safe loader with fewer liberties
     except yaml.YAMLError as error:
-        raise InputError(f"{name}: {_where(error)}") from None
+        mark = getattr(error, "problem_mark", None)
+        problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+        where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "not readable as YAML"
+        raise InputError(f"{name}: {where}: {_PLAIN_WORDS.get(problem, problem)}") from None
     except RecursionError:
         raise InputError(f"{name}: nested too deeply; make it flatter") from None
     except ValueError as error:
         raise InputError(f"{name}: not readable as YAML: {str(error).removesuffix(PYTHONS_ADVICE)}") from None
-
-
-def _where(error: yaml.YAMLError) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    problem = _PLAIN_WORDS.get(problem, problem)
-    return f"line {mark.line + 1}, column {mark.column + 1}: {problem}" if mark else f"not readable as YAML: {problem}"
 
 
 def _check_limits(text: str, name: str) -> None:

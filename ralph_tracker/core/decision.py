@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
+from ralph_tracker.core.alert_rules import STALL_ALTERNATIVES
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number
-from ralph_tracker.core.raise_alerts import STALL_ALTERNATIVES
 from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
+from ralph_tracker.core.alert_rules import AlertFacts, missing_groups, until
 from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, ClosingFacts, in_order
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
-from ralph_tracker.core.raise_alerts import AlertFacts, missing_groups, until
 from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.

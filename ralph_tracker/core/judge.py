@@ -6,10 +6,10 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
-from ralph_tracker.core import raise_alerts
+from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
-from ralph_tracker.core.classify import Scored, classify, step_of
+from ralph_tracker.core.classification import Scored, classify, step_of
 from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
 from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
@@ -128,7 +128,7 @@ class JudgementInputs(NamedTuple):
     score: Score
     scorer: Scorer
     point: PastIteration
-    at: raise_alerts.AlertFacts
+    at: AlertFacts
     integrity_alerts: IntegrityAlerts
 
     @property
@@ -165,12 +165,12 @@ class Assessment(NamedTuple):
 def assess(inputs: JudgementInputs) -> Assessment:
     state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
     if inputs.number == 0:
-        new = raise_alerts.raise_alerts(inputs.at, "baseline", None)
+        new = raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
     scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
-    broke = raise_alerts.working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
+    broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
     step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
         gained=inputs.at.gained,
         lost=inputs.at.lost,
@@ -190,7 +190,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
     target = best_of(state.frontier, inputs.scorer)
     new = in_order(
         alert._replace(rollback_to=target.iteration if target else None)
-        for alert in (*integrity_alerts.new, *raise_alerts.raise_alerts(inputs.at, classification, cycle))
+        for alert in (*integrity_alerts.new, *raise_alerts(inputs.at, classification, cycle))
     )
     return Assessment(
         classification,
@@ -208,7 +208,7 @@ def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
 
 def alert_facts_of(
     state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
-) -> raise_alerts.AlertFacts:
+) -> AlertFacts:
     line, seen = state.lineage, state.seen
     uncounted = IgnoredTests(
         no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
@@ -218,7 +218,7 @@ def alert_facts_of(
             name: was for name, was in line.not_collected_before.items() if name not in seen.excluded
         },
     )
-    return raise_alerts.AlertFacts(
+    return AlertFacts(
         iteration=state.iteration + 1,
         previous=line.head or 0,
         metrics=metrics,
