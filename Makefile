@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-agents test-examples test-browser screenshots test-fleet test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ralph-tracker needs Python 3.11 or newer; name one with make PYTHON=…")'
@@ -55,7 +55,7 @@ coverage: $(VENV)/.test ## run the same under coverage as a whole, with a gate o
 	@$(BIN)/python -m coverage report --fail-under=95
 
 test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
-	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "slow or hypothesis" --hypothesis-profile=full $(ARGS)
+	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "(slow or hypothesis) and not faults" --hypothesis-profile=full $(ARGS)
 
 # The folder whose table of figures is printed at the end is named beside all others.
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)
@@ -73,11 +73,23 @@ test-projects: $(VENV)/.projects ## measure projects from the package index, com
 test-replay: $(VENV)/.projects ## replay the releases of three public projects from package index and npm, compare with its tools
 	$(BIN)/python -m pytest -q tests/projects/test_histories.py $(ARGS)
 
+# Of cases that show one property with several tools, the others of the kind are marked `deep`.
+ECOSYSTEMS = $(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems
+
 test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools
-	$(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems $(ARGS)
+	$(ECOSYSTEMS) -m "not deep" $(ARGS)
+
+test-ecosystems-full: $(VENV)/.test ## the same, with older versions of the tools, and all languages for all that is asked of one
+	$(ECOSYSTEMS) $(ARGS)
+
+# Clients start, wait and are waited for: three at once keep two cores at work.
+AGENTS = $(BIN)/python -m pytest -q -n 3 --dist load tests/clients
 
 test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index
-	$(BIN)/python -m pytest -q -n 2 --dist load tests/clients $(ARGS)
+	$(AGENTS) -m "not deep" $(ARGS)
+
+test-agents-full: $(VENV)/.test ## the same, and every way to fail with every agent
+	$(AGENTS) $(ARGS)
 
 test-examples: $(VENV)/.test ## drive the examples and extras with the libraries that they adapt, from the package index
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --group examples || \
@@ -98,7 +110,7 @@ screenshots: $(VENV)/.browser ## take pictures of all that people look at into d
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python tools/screenshots.py $(ARGS)
 
 # MLflow's server brings a hundred packages: they have an environment of their own.
-test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
+$(VENV)/.fleet: pyproject.toml
 	@test -x $(VENV)/fleet/bin/python || $(PYTHON) -m venv $(VENV)/fleet
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
@@ -108,7 +120,15 @@ test-fleet: ## export to a real MLflow over PostgreSQL and an OTLP receiver, rep
 	done
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --group fleet || \
 		echo "MLflow's server cannot be installed here; what needs it is skipped"
-	$(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet $(ARGS)
+	@touch $@
+
+FLEET = $(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet $(ARGS)
+
+test-fleet: $(VENV)/.fleet ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
+	$(FLEET)
+
+test-fleet-full: $(VENV)/.fleet ## the same with 20 loops of 200 iterations, and ten commits for two workers
+	RALPH_TRACKER_FLEET_LOOPS=20 RALPH_TRACKER_FLEET_STEPS=200 RALPH_TRACKER_FLEET_COMMITS=10 $(FLEET)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

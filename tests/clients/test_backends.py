@@ -104,6 +104,12 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
     assert "Stopped: Target reached" in out
 
 
+def at_least(name):
+    """Go through a trouble with that client each time, with the others in `make test-agents-full`."""
+    clients = [each if each == name else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
+    return pytest.mark.parametrize("driven", clients, indirect=True)
+
+
 def until(holds, what, seconds=120):
     deadline = time.monotonic() + seconds
     while not holds():
@@ -131,6 +137,7 @@ TROUBLE = {
 RIGHT_FIX = writing("calc.py", RIGHT), say("done")
 
 
+@at_least("claude")
 def test_a_service_that_fails_or_asks_to_wait_is_tried_again_and_no_change_is_an_iteration(driven):
     script = fail(500), fail(429), say("nothing to do"), *RIGHT_FIX
     with driven.playing(*script) as service:
@@ -142,6 +149,7 @@ def test_a_service_that_fails_or_asks_to_wait_is_tried_again_and_no_change_is_an
     assert told == TROUBLE[driven.name]
 
 
+@at_least("gemini")
 def test_a_key_that_is_refused_needs_a_person_and_resume_goes_on(driven):
     with driven.playing(fail(401), *RIGHT_FIX) as service:
         code, out, err = driven.drive(service.url, "--max-iterations", "3")
@@ -154,6 +162,7 @@ def test_a_key_that_is_refused_needs_a_person_and_resume_goes_on(driven):
     assert [each["iteration"] for each in driven.project.history] == [0, 1, 2]
 
 
+@at_least("codex")
 def test_a_client_that_hangs_or_is_killed_is_run_again(driven):
     with driven.playing(hang(), hang(), *RIGHT_FIX) as service:
         silence = "1" if driven.name == "opencode" else "0.5"  # which prints nothing while it starts
@@ -170,6 +179,7 @@ def test_a_client_that_hangs_or_is_killed_is_run_again(driven):
     assert done == "agent: done"
 
 
+@at_least("opencode")
 def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
     with driven.playing(writing("calc.py", WRONG + "\n"), hang(), *RIGHT_FIX) as service:
         run = driven.begin(service.url, "--max-iterations", "2")

@@ -43,14 +43,16 @@ def test_mean():
 def test_mean_of_nothing():
     assert mean([]) == 0
 """
-# Stands for the agent: it deletes the test that fails, then does the work, then adds to it.
+# Stands for the agent: it deletes the test that fails, then does the work, then adds to it; what it does
+# from then on changes no metric, so that a loop without a target comes to its end soon.
 AGENT = """\
 #!/bin/sh
 echo . >> "$HOME/turns"
 case $(wc -l < "$HOME/turns" | tr -d ' ') in
   1) sed '/def test_mean_of_nothing/,$d' test_calc.py > new && mv new test_calc.py ;;
   2) sed -e '/^import os/d' -e 's/return sum/return sum(numbers) and sum/' calc.py > new && mv new calc.py ;;
-  *) printf '\\n\\ndef test_more():\\n    assert add(2, 2) == 4\\n' >> test_calc.py ;;
+  3) printf '\\n\\ndef test_more():\\n    assert add(2, 2) == 4\\n' >> test_calc.py ;;
+  *) echo '# more' >> calc.py ;;
 esac
 """
 # Stands for Claude Code: it takes a prompt, works as the agent does, and ends with its result. A file `blocked` in the

@@ -656,7 +656,18 @@ def unnoticed(record):
     return {way for way in WAYS if not any(way in test for test in named)}
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+# Gradle's tests are read as Maven's, and Vitest's as Jest's.
+DEEP = {"gradle", "vitest"}
+SLOWEST = {"maven", "cargo"}
+
+
+def each_language(deep):
+    """Go through all languages, through these only in `make test-ecosystems-full`."""
+    names = [pytest.param(name, marks=pytest.mark.deep) if name in deep else name for name in LANGUAGES]
+    return pytest.mark.parametrize("name", names)
+
+
+@each_language(DEEP)
 def test_tests_that_were_weakened_while_green_hide_no_later_break(name, begun):
     language, shop = begun(name)
     helper, text = language.helper
@@ -681,7 +692,7 @@ def test_tests_that_were_weakened_while_green_hide_no_later_break(name, begun):
     assert unnoticed(still) == set()
 
 
-@pytest.mark.parametrize("name", LANGUAGES)
+@each_language(DEEP | SLOWEST)
 def test_an_honest_refactoring_of_tests_is_silent_through_five_iterations(name, begun):
     language, shop = begun(name)
     for number, step in enumerate(language.refactored, 1):

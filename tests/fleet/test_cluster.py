@@ -41,7 +41,7 @@ checks:
     reports: ["{reports}/junit.xml"]
 """
 # The commits by which the gain of two workers is measured: an even number of the same work.
-EQUAL, EQUAL_TESTS, EQUAL_ROUNDS = 10, 8, 7_000_000
+EQUAL, EQUAL_TESTS, EQUAL_ROUNDS = int(os.environ.get("RALPH_TRACKER_FLEET_COMMITS", "4")), 8, 7_000_000
 LEAST_GAIN = 1.7
 LEAST_AT_ONCE = 1.3  # on a busy machine; starting the workers' Python takes a part of the time
 QUIET_LOAD = 0.7
@@ -195,7 +195,7 @@ def test_the_records_are_those_of_a_local_replay_with_workers_killed_slow_and_of
     until(lambda: machines.is_at_work("killed") and machines.is_at_work("slow"), process)
     machines.signal("killed", signal.SIGKILL)
     machines.signal("slow", signal.SIGSTOP)
-    time.sleep(10)
+    time.sleep(5)
     machines.signal("slow", signal.SIGCONT)
     said = " ".join(finished(process).split())
     assert records(root) == local[1]
