@@ -47,7 +47,7 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
 NEEDED = ("../current", "loop.yaml")
 WHAT_TO_DO = r"or start anew with `ralph-tracker hook pre-loop --new`$|name one with --loop-id: ralph-001$"
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-FLIPS = {"quick": 5, "sample": 100}.get(SWEEP, 500)
+FLIPS = {"quick": 5, "sample": 40}.get(SWEEP, 500)
 # In haste, files like others (of an iteration in the middle, reports) are damaged in one way only.
 LIKE_OTHERS = re.compile(r"iteration-00[134]|reports/|selection")
 CASES = [(n, k) for n in FILES for k in KINDS if SWEEP != "quick" or k == "garbage" or not LIKE_OTHERS.search(n)]

@@ -14,7 +14,7 @@ from ralph_tracker.errors import LoopError
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 8}.get(SWEEP)
+SAMPLE = {"quick": 1, "sample": 4}.get(SWEEP)
 NAMES = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
 FEWER = {"test_a": "passed", "test_c": "skipped"}
 NEW_ONES = {**NAMES, "test_c": "passed", "test_d": "passed"}

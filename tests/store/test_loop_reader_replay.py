@@ -34,7 +34,7 @@ TURNS = st.fixed_dictionaries(
         "roll_back": st.integers(0, 9),
     },
 )
-EXAMPLES = {"sample": 40, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 6)
+EXAMPLES = {"sample": 20, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 6)
 LAW = settings(
     max_examples=EXAMPLES,
     deadline=None,

@@ -16,7 +16,7 @@ from ralph_tracker.store.packed import kept_bytes
 from ralph_tracker.store.packing import RECENT, pack_records
 
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 3, "sample": 60}.get(os.environ.get("RALPH_TRACKER_SWEEP", "quick"))
+SAMPLE = {"quick": 3, "sample": 20}.get(os.environ.get("RALPH_TRACKER_SWEEP", "quick"))
 TURNS = 27
 PACKED = "packed/iterations-001-025.zip"
 READING = (

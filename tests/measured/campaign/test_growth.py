@@ -10,7 +10,7 @@ import pytest
 from .outsider import copied, kept_of, tree_of
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-FILES, TURNS = (500, 10) if SWEEP == "quick" else (5_000, 200)
+FILES, TURNS = {"quick": (500, 10), "sample": (2_000, 50)}.get(SWEEP, (5_000, 200))
 CHANGED = 20
 # Bytes on the disk for each byte of the files that changed: their content, plain copies, records, whole blocks.
 LIMIT = 6

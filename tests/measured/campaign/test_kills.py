@@ -13,7 +13,7 @@ from .verbs import STEPS, is_covered, verbs_of_the_program
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-EACH = int(os.environ.get("RALPH_TRACKER_KILLS") or {"quick": 1, "sample": 2}.get(SWEEP, 40))
+EACH = int(os.environ.get("RALPH_TRACKER_KILLS") or {"quick": 1, "sample": 1}.get(SWEEP, 40))
 CHOSEN = [step.name for step in STEPS if SWEEP != "quick" or step.name in {"hook post-loop", "restore 0"}]
 # What a verb says that has been carried out already.
 DONE = ("still running; end it with", "is accepted already", "nothing to resume")
@@ -161,7 +161,7 @@ def test_a_verb_killed_at_any_moment_loses_nothing_and_is_called_again(
 def test_a_shell_loop_that_is_killed_again_and_again_ends_with_all_that_it_reported(
     workshop, shell, own_files, tmp_path, record_property
 ):
-    turns, kills = {"quick": (3, 3), "sample": (12, 20)}.get(SWEEP, (60, 200))
+    turns, kills = {"quick": (3, 3), "sample": (8, 10)}.get(SWEEP, (60, 200))
     workshop.commit()
     git = own_files(workshop.root / ".git")
     place = workshop.root.parent

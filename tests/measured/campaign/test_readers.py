@@ -20,7 +20,7 @@ from .outsider import CHECKOUT
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-ROUNDS = {"quick": 6, "sample": 50}.get(SWEEP, 100)
+ROUNDS = {"quick": 6, "sample": 20}.get(SWEEP, 100)
 READS = (
     ("status", "--json"),
     ("history", "--json"),

@@ -16,7 +16,7 @@ from .strace import Bench, Ended
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 3}.get(SWEEP)
+SAMPLE = {"quick": 1, "sample": 2}.get(SWEEP)
 CELLS = [pytest.param(command, how, id=f"{command}-{how}") for command in COMMANDS for how in ("killed", "disk full")]
 QUICK = {"pre_loop-killed", "post_iteration-killed", "restore-disk full", "gc-killed"}
 CHOSEN = [cell for cell in CELLS if SWEEP != "quick" or cell.id in QUICK]

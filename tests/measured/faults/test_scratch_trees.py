@@ -11,7 +11,7 @@ from .promised import RERUN, chosen_points, tree_of
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 6}.get(SWEEP)
+SAMPLE = {"quick": 1, "sample": 3}.get(SWEEP)
 # Nothing is lost where the copy is taken away already, or a folder is made that is there.
 SPARED = {"unlink", "unlinkat", "rmdir", "chmod", "fchmodat", "fchmod", "mkdir", "mkdirat"}
 

@@ -9,7 +9,7 @@ from .promised import COMMANDS, chosen_points
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 6}.get(SWEEP)
+SAMPLE = {"quick": 1, "sample": 3}.get(SWEEP)
 FAULTS = {"killed": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"}
 CELLS = [pytest.param(command, fault, id=f"{command}-{fault}") for command in COMMANDS for fault in FAULTS]
 QUICK = {"post_iteration-killed", "post_iteration-many-ENOSPC", "restore-killed"}

@@ -15,7 +15,7 @@ from .projects import Project
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 4, "sample": 20}.get(SWEEP)
+SAMPLE = {"quick": 4, "sample": 10}.get(SWEEP)
 
 pytestmark = pytest.mark.faults
 

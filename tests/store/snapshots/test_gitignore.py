@@ -10,7 +10,7 @@ import pytest
 from ralph_tracker.store.snapshots.gitignore import IgnoreRules, rules_below
 from tests.tables import table
 
-SEEDS = range({"sample": 20, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
+SEEDS = range({"sample": 10, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
 PIECES = (
     *("a", "b", "ab", "a.o", "*", "?", "??", "a*", "*b", "\u00e9", "x?", "\\a", "\\*", "a\\", "**", "**b", "a**"),
     *("[ab]", "[!a]", "[^b]", "[a-c]", "[]a]", "[!]a]", "[a", "[a-]", "[-a]", "[z-a]", "[\\]a]", "[+--]", "[[a]"),
