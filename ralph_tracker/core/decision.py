@@ -44,7 +44,7 @@ class Decision(NamedTuple):
         return self.action == "rollback" or self.rule == _ROW_OF_REPEATED_ROLLBACKS
 
 
-class Facts(NamedTuple):
+class DecisionFacts(NamedTuple):
     """What a decision depends on.
 
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is the known cost so far, None if
@@ -98,7 +98,7 @@ def first_decision() -> Decision:
     return Decision(action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0)
 
 
-def decide(facts: Facts, thresholds: Thresholds) -> Decision:
+def decide(facts: DecisionFacts, thresholds: Thresholds) -> Decision:
     """Return the decision by the first rule that holds; the same facts give the same decision."""
     for rule in _RULES:
         decision = rule(facts, thresholds)
@@ -121,14 +121,14 @@ def _scaled_by_evidence(decision: Decision, evidence: float) -> Decision:
     )
 
 
-def _infinite_loop(facts: Facts, _: Thresholds) -> Decision | None:
+def _infinite_loop(facts: DecisionFacts, _: Thresholds) -> Decision | None:
     if not _has(facts, "infinite_loop"):
         return None
     reason = "Loop should terminate due to metrics cycling; state is preserved"
     return Decision(action="stop", reason=reason, confidence=0.99 if facts.same_tree_cycle else 0.90, rule=1)
 
 
-def _limit(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     limits, target = thresholds.loop, _target(facts, thresholds)
     minutes = None if facts.elapsed_s is None else facts.elapsed_s / _SECONDS_A_MINUTE
     reason = None
@@ -148,7 +148,7 @@ def _reached(value: float | None, limit: float | None) -> bool:
     return value is not None and limit is not None and value >= limit
 
 
-def _too_many_rollbacks(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _too_many_rollbacks(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     wanted = _critical(facts, thresholds) or _regression(facts, thresholds)
     if wanted is None or wanted.action != "rollback":
         return None
@@ -158,7 +158,7 @@ def _too_many_rollbacks(facts: Facts, thresholds: Thresholds) -> Decision | None
     return Decision(action="escalate", reason=reason, confidence=0.80, rule=_ROW_OF_REPEATED_ROLLBACKS)
 
 
-def _critical(facts: Facts, _: Thresholds) -> Decision | None:
+def _critical(facts: DecisionFacts, _: Thresholds) -> Decision | None:
     alerts = [alert for alert in facts.alerts if facts.requires_rollback(alert)]
     if not alerts:
         return None
@@ -170,7 +170,7 @@ def _critical(facts: Facts, _: Thresholds) -> Decision | None:
     return Decision(action="rollback", reason=reason, confidence=0.95, target_iteration=target, rule=4)
 
 
-def _regression(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _regression(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     floor = half_up(facts.best_score - thresholds.decision.rollback_margin, SCORE_DECIMALS)
     if facts.classification != "regression" or facts.score >= floor:
         return None
@@ -179,28 +179,28 @@ def _regression(facts: Facts, thresholds: Thresholds) -> Decision | None:
     return Decision(action="rollback", reason=reason, confidence=0.90, target_iteration=target, rule=5)
 
 
-def _blocked(facts: Facts, _: Thresholds) -> Decision | None:
+def _blocked(facts: DecisionFacts, _: Thresholds) -> Decision | None:
     if facts.blocked is None:
         return None
     reason = f"Escalate to human - blocked: {facts.blocked}"
     return Decision(action="escalate", reason=reason, confidence=0.90, rule=6)
 
 
-def _cycling(facts: Facts, _: Thresholds) -> Decision | None:
+def _cycling(facts: DecisionFacts, _: Thresholds) -> Decision | None:
     if not _has(facts, "metric_cycling"):
         return None
     reason = "Escalate to human - metric cycling detected"
     return Decision(action="escalate", reason=reason, confidence=0.75, rule=7)
 
 
-def _uncertain(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _uncertain(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     if facts.evidence >= thresholds.decision.evidence:
         return None
     reason = "Escalate to human - measurement incomplete detected"
     return Decision(action="escalate", reason=reason, confidence=0.40, rule=8)
 
 
-def _target(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _target(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     target = thresholds.loop.target_score
     grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
     if target is None or facts.score < target or grave or facts.met_target or facts.open_tasks:
@@ -210,7 +210,7 @@ def _target(facts: Facts, thresholds: Thresholds) -> Decision | None:
     return Decision(action="stop", reason="Target reached", confidence=0.95, rule=9)
 
 
-def _stalled(facts: Facts, thresholds: Thresholds) -> Decision | None:
+def _stalled(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     if facts.classification != "stalled" or facts.working:
         return None
     return Decision(
@@ -222,7 +222,7 @@ def _stalled(facts: Facts, thresholds: Thresholds) -> Decision | None:
     )
 
 
-def _continue(facts: Facts) -> Decision:
+def _continue(facts: DecisionFacts) -> Decision:
     if facts.classification == "forward":
         return Decision(action="continue", reason="Continue - forward progress detected", confidence=0.90)
     if facts.classification != "regression":
@@ -233,7 +233,7 @@ def _continue(facts: Facts) -> Decision:
     return Decision(action="continue", reason=reason, confidence=0.60)
 
 
-_RULES: Final[tuple[Callable[[Facts, Thresholds], Decision | None], ...]] = (
+_RULES: Final[tuple[Callable[[DecisionFacts, Thresholds], Decision | None], ...]] = (
     _infinite_loop,
     _limit,
     _too_many_rollbacks,
@@ -247,7 +247,7 @@ _RULES: Final[tuple[Callable[[Facts, Thresholds], Decision | None], ...]] = (
 )
 
 
-def _has(facts: Facts, kind: str) -> bool:
+def _has(facts: DecisionFacts, kind: str) -> bool:
     return any(alert.type == kind for alert in facts.alerts)
 
 

@@ -10,9 +10,14 @@ from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tes
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classification import Scored, classify, step_of
-from ralph_tracker.core.decision import Decision, Facts, decide, first_decision, message_of
+from ralph_tracker.core.decision import Decision, DecisionFacts, decide, first_decision, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
-from ralph_tracker.core.integrity import IntegrityAlerts, disbelieved_tests, integrity_alerts_of, integrity_record_of
+from ralph_tracker.core.integrity_verdict import (
+    IntegrityAlerts,
+    disbelieved_tests,
+    integrity_alerts_of,
+    integrity_record_of,
+)
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare, extended
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
@@ -31,10 +36,8 @@ from ralph_tracker.core.metrics import (
     whole,
 )
 from ralph_tracker.core.score import (
-    COMPLEXITY_COST,
-    ERROR_COST,
-    LINT_ERROR_COST,
-    WARNING_COST,
+    COMPONENT_BY_NAME,
+    COSTS,
     AdjustedParts,
     Basis,
     Score,
@@ -51,13 +54,6 @@ from ralph_tracker.core.score import (
     starts_high,
     suppressed,
     test_weights,
-)
-
-_FINDINGS = (
-    ("no_lint_errors", "lint_errors", LINT_ERROR_COST),
-    ("error_count_inverted", "error_count", ERROR_COST),
-    ("lint_warnings_inverted", "lint_warnings", WARNING_COST),
-    ("complexity_reasonable", "complexity_score", COMPLEXITY_COST),
 )
 
 
@@ -96,12 +92,15 @@ def _tests(basis: Basis, metrics: Metrics, adjusted_parts: AdjustedParts, scorer
 
 def _findings(basis: Basis, metrics: Metrics) -> list[str]:
     reasons = []
-    measured = [row for row in _FINDINGS if row[0] in basis.components and metrics.number(row[1]) is not None]
+    costs = {COMPONENT_BY_NAME[name].reads[0]: cost for name, cost in COSTS.items() if name in basis.components}
+    measured = {metric: cost for metric, cost in costs.items() if metrics.number(metric) is not None}
     factor = size_factor(basis.baseline, metrics)
-    if factor < 1 and any(metrics.number(row[1]) for row in measured if row[1] != "complexity_score"):
+    if factor < 1 and any(metrics.number(metric) for metric in measured if metric != "complexity_score"):
         size = f"{metrics.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
         reasons.append(f"findings in {size}")
-    many = [BY_NAME[row[1]].label.lower() for row in measured if starts_high(basis.baseline, row[1], row[2])]
+    many = [
+        BY_NAME[metric].label.lower() for metric, cost in measured.items() if starts_high(basis.baseline, metric, cost)
+    ]
     if many:
         reasons.append(f"{', '.join(many)} measured against the many of the baseline")
     return reasons
@@ -403,7 +402,7 @@ def _decision(
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
     now, passing = inputs.point.tasks_done, bool(inputs.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
-    facts = Facts(
+    facts = DecisionFacts(
         iteration=inputs.number,
         classification=assessment.classification,
         alerts=assessment.counting,

@@ -24,7 +24,8 @@ LOC_OF_NOTHING: Final = 1000
 TEST_PASS_COMPONENTS: Final = ("all_tests_pass", "pass_rate")
 TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
 _TEST_COMPONENTS: Final = (*TEST_PASS_COMPONENTS, TEST_COUNT_COMPONENT)
-_COSTS: Final[Mapping[str, float]] = {
+# What one of the counts costs in its component, in points.
+COSTS: Final[Mapping[str, float]] = {
     "no_lint_errors": LINT_ERROR_COST,
     "error_count_inverted": ERROR_COST,
     "lint_warnings_inverted": WARNING_COST,
@@ -423,7 +424,7 @@ def adjusted_components(
     more = suppressed(basis, suppressions)
     factor = size_factor(basis.baseline, metrics)
     components = plain_components(basis, metrics)
-    for name, cost in _COSTS.items():
+    for name, cost in COSTS.items():
         if components.get(name) is None:
             continue
         metric = COMPONENT_BY_NAME[name].reads[0]

@@ -8,7 +8,7 @@ from typing import Final, Literal, TypedDict, cast
 
 from ralph_tracker.core.alerts import Alert, StandingState, in_order
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.integrity_verdict import raises_doubt
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     AlertFactsDocument,

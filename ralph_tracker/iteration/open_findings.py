@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
-from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.integrity_verdict import raises_doubt
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     FindingDocument,

@@ -144,10 +144,10 @@ def loop_sentence(
 
     `best` is None while no iteration is. `advice` is a sentence that ends it, "" for none.
     """
-    if last.iteration == start.iteration:
-        return _ended([f"Baseline: {_values(start)}"], advice)
     peak = start if best is None else best
-    if peak.iteration == start.iteration:
+    if last.iteration == start.iteration:
+        parts, setbacks = [f"Baseline: {_values(start)}"], ()
+    elif peak.iteration == start.iteration:
         parts = [f"Nothing is better than the baseline with {_values(start)}"]
     else:
         parts = [f"{progress(start, peak)} by iteration {peak.iteration}"]
@@ -157,7 +157,8 @@ def loop_sentence(
     if after:
         who = "iteration" if len(after) == 1 else "iterations"
         parts.append(f"{who} {_span(after)} {_since(peak, last, rolled_back=last.iteration in undone)}")
-    return _ended([*parts, *_rolled_back(setbacks)], advice)
+    sentence = f"{'; '.join((*parts, *_rolled_back(setbacks)))}."
+    return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"
 
 
 def iteration_sentence(document: Mapping[str, Any], before: Point | None) -> str:
@@ -231,8 +232,3 @@ def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
         why = f" ({', '.join(dict.fromkeys(titles))})" if titles else ""
         told.append(f"iteration {setback.iteration} was rolled back{why}")
     return told
-
-
-def _ended(parts: Sequence[str], advice: str) -> str:
-    sentence = f"{'; '.join(parts)}."
-    return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"

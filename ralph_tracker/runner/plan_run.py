@@ -13,7 +13,7 @@ from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.config.problems import cut, nearest
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.integrity import raises_doubt
+from ralph_tracker.core.integrity_verdict import raises_doubt
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import InputError, LoopError

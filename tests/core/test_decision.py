@@ -3,11 +3,11 @@
 import pytest
 
 from ralph_tracker.core.alerts import TYPES, in_order
-from ralph_tracker.core.decision import Facts, decide, first_decision, message_of
+from ralph_tracker.core.decision import DecisionFacts, decide, first_decision, message_of
 from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
 from tests.tables import table
 
-PLAIN = Facts(
+PLAIN = DecisionFacts(
     iteration=3,
     classification="plateau",
     alerts=(),
