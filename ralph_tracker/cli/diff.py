@@ -25,6 +25,7 @@ from ralph_tracker.store.snapshots.patch import FileChange
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"
 _LINK: Final = "120000"
+TESTS_SHOWN: Final = 20
 
 
 def say_differences(found: Differences, tests_shown: int, files_shown: int | None) -> None:
@@ -80,9 +81,6 @@ def _mode(file: FileChange) -> str:
     if file.new_mode is None or (file.old_mode == _EXECUTABLE) is (file.new_mode == _EXECUTABLE):
         return ""
     return " (executable)" if file.new_mode == _EXECUTABLE else " (no longer executable)"
-
-
-TESTS_SHOWN: Final = 20
 
 
 @click.command("diff")

@@ -14,6 +14,13 @@ from ralph_tracker.errors import RecordError, StoreError
 if TYPE_CHECKING:  # most verbs list no records
     from ralph_tracker.store.record_listing import Listed
 
+WIDTH: Final = 80
+_NARROWEST: Final = 40
+_DIGITS: Final = 4
+_CUT: Final = "…"
+_COMMAND: Final = re.compile(r"`[^`]*`")
+_TIED: Final = "\0"  # does not occur in escaped text
+
 
 def say(text: str = "") -> None:
     """Print a line, escaped so that text from the tree or the agent cannot control the terminal."""
@@ -96,14 +103,6 @@ def progress() -> Callable[[str], None] | None:
     if sys.stderr is None or not sys.stderr.isatty():
         return None
     return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # checked to be a terminal
-
-
-WIDTH: Final = 80
-_NARROWEST: Final = 40
-_DIGITS: Final = 4
-_CUT: Final = "…"
-_COMMAND: Final = re.compile(r"`[^`]*`")
-_TIED: Final = "\0"  # does not occur in escaped text
 
 
 def screen_width() -> int:

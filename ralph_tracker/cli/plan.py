@@ -20,6 +20,8 @@ from ralph_tracker.steering.progress import compute_progress_summary, format_pro
 from ralph_tracker.store.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 
 _QUESTION: Final = "Continue, adjust or abort?"
+_NOTHING: Final = "Nothing was changed"
+_file = click.argument("file", type=click.Path(path_type=Path))
 
 
 def edited(text: str) -> str | None:
@@ -63,10 +65,6 @@ def person_here() -> "Person | None":
         return confirmed(question)
 
     return Person(ask, edit, confirm)
-
-
-_NOTHING: str = "Nothing was changed"
-_file = click.argument("file", type=click.Path(path_type=Path))
 
 
 @click.group("plan")

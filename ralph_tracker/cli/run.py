@@ -27,58 +27,11 @@ _SENSELESS: Final = {
 }
 _LOOP_ID: Final = "--loop-id: with --plan each task has its own loop; leave --loop-id out"
 _GO_ON: Final = "run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
-
-
-def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
-    """Raise UsageError for options that cannot be used with a plan."""
-    if loop_id is not None:
-        raise click.UsageError(_LOOP_ID)
-    for name, why in _SENSELESS.items():
-        if options[name] is not None:
-            raise click.UsageError(why)
-
-
-def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Terminal) -> int:
-    """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
-    say_changed(file, read_plan(file))
-    person = person_here()
-    step = _GO_ON.format(file=file)
-    with plan_opened(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
-        outcome = run.drive()
-    if outcome.ended.how == "done":
-        return _say_done(outcome.ended.state, outcome.ended.reason)
-    by_person = outcome.was_asked or (outcome.ended.how == "aborted" and person is not None)
-    say(f"{'Stopped' if by_person else 'A person is needed'}: {outcome.ended.reason}")
-    say_next(step)
-    return EXIT_INTERRUPTED if outcome.was_asked else EXIT_ESCALATE
-
-
-def _say_done(state: "PlanState", reason: str) -> int:
-    say(f"The plan is done. {reason}")
-    failed = [each for each in state.tasks if each.status == "failed"]
-    for each in failed:
-        why = each.outcome.reason if each.outcome else ""
-        say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
-    if failed:
-        say_next("see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks")
-    return EXIT_FAILURE if failed else EXIT_OK
-
-
 _APPLY: Final = ("output", "worktree", "none")
 _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
 _MINUTE_S: Final = 60.0
 _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
-
-
-@contextmanager
-def _naming_next_step(screen: Terminal, step: str) -> Iterator[None]:
-    """End the agent's last line, and add the next step to the message of an interruption."""
-    try:
-        with next_if_interrupted(step):
-            yield
-    finally:
-        screen.end()
 
 
 @click.command("run")
@@ -167,3 +120,48 @@ def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
         "backend": options["backend"] if options["keeps_session"] else None,
     }
     return {name: value for name, value in named.items() if value is not None}
+
+
+def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
+    """Raise UsageError for options that cannot be used with a plan."""
+    if loop_id is not None:
+        raise click.UsageError(_LOOP_ID)
+    for name, why in _SENSELESS.items():
+        if options[name] is not None:
+            raise click.UsageError(why)
+
+
+def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Terminal) -> int:
+    """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
+    say_changed(file, read_plan(file))
+    person = person_here()
+    step = _GO_ON.format(file=file)
+    with plan_opened(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
+        outcome = run.drive()
+    if outcome.ended.how == "done":
+        return _say_done(outcome.ended.state, outcome.ended.reason)
+    by_person = outcome.was_asked or (outcome.ended.how == "aborted" and person is not None)
+    say(f"{'Stopped' if by_person else 'A person is needed'}: {outcome.ended.reason}")
+    say_next(step)
+    return EXIT_INTERRUPTED if outcome.was_asked else EXIT_ESCALATE
+
+
+def _say_done(state: "PlanState", reason: str) -> int:
+    say(f"The plan is done. {reason}")
+    failed = [each for each in state.tasks if each.status == "failed"]
+    for each in failed:
+        why = each.outcome.reason if each.outcome else ""
+        say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
+    if failed:
+        say_next("see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks")
+    return EXIT_FAILURE if failed else EXIT_OK
+
+
+@contextmanager
+def _naming_next_step(screen: Terminal, step: str) -> Iterator[None]:
+    """End the agent's last line, and add the next step to the message of an interruption."""
+    try:
+        with next_if_interrupted(step):
+            yield
+    finally:
+        screen.end()

@@ -14,6 +14,7 @@ Judged = Literal["forward", "plateau", "regression", "stalled"]
 Classification = Literal["baseline", Judged]
 Signature = tuple[float | None, ...]
 FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
+PERIODS: Final = (2, 3)
 
 
 class PastIteration(NamedTuple):
@@ -98,9 +99,6 @@ class Scorer(NamedTuple):
     def score(self, at: Scorable) -> float:
         """Return the adjusted score of an iteration against every test seen so far."""
         return adjusted_score(at.adjusted_parts, self.weights, self.seen.union, self.seen.credit(at.iteration))
-
-
-PERIODS: Final = (2, 3)
 
 
 class Cycle(NamedTuple):

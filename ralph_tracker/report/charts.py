@@ -23,6 +23,7 @@ MERMAID_COLUMNS: Final = 20
 _HUNDRED: Final = 100
 # More links than these are no help to anybody who goes from one to the next.
 _LINKS: Final = 60
+_TALL: Final = {"f": 0, "s": 4, "p": 7}
 
 
 class Mark(NamedTuple):
@@ -160,9 +161,6 @@ def outcome_strip(letters: str) -> str:
         place += length
     drawn = "".join(f'<path class="{kind}" d="{"".join(paths)}"/>' for kind, paths in shapes.items() if paths)
     return f'<svg viewBox="0 0 {place} 10" preserveAspectRatio="none" aria-hidden="true">{drawn}</svg>'
-
-
-_TALL: Final = {"f": 0, "s": 4, "p": 7}
 
 
 def _line(frame: _Frame, series: Series, kind: str) -> str:

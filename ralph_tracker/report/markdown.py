@@ -27,6 +27,14 @@ MAX_CPU_S: Final = 4
 MAX_MEMORY: Final = 1 << 30
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
+ITERATION_REPORT: Final = "iteration-report.md.j2"
+LINES: Final = 60
+# By this a workflow finds the comment that it wrote before.
+MARK: Final = "<!-- ralph-tracker -->"
+_ROWS: Final = 10
+_ALERTS: Final = 8
+_WRONG: Final = 10
+_LONGEST: Final = 500
 
 
 def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
@@ -92,9 +100,6 @@ def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
     return environment
 
 
-ITERATION_REPORT: Final = "iteration-report.md.j2"
-
-
 def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> str:
     """Return the report of one iteration, the specification's headings first."""
     view = iteration_view(document)
@@ -114,15 +119,6 @@ def selection_reports(view: "SelectionView", root: Path | None = None) -> Select
     """Return both reports of a selection."""
     shown = {"s": view}
     return SelectionReports(render("output-selection.md.j2", shown, root), render("loop-report.md.j2", shown, root))
-
-
-LINES: Final = 60
-# By this a workflow finds the comment that it wrote before.
-MARK: Final = "<!-- ralph-tracker -->"
-_ROWS: Final = 10
-_ALERTS: Final = 8
-_WRONG: Final = 10
-_LONGEST: Final = 500
 
 
 def pull_request(

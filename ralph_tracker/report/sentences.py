@@ -11,6 +11,8 @@ _NOT_QUITE: Final = 99.9
 _HUNDRED: Final = 100
 _SETBACKS_SHOWN: Final = 3
 _POINT: Final = 0.01
+_FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
+_BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
 
 
 class Point(NamedTuple):
@@ -76,9 +78,6 @@ def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None =
     return ", ".join(parts)
 
 
-_FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
-
-
 def _is_worth_words(now: Mapping[str, Any], old: Mapping[str, Any], name: str) -> bool:
     """Return whether a count of findings says something: lint errors always, others unless they are 0 as before."""
     if now.get(name) is None:
@@ -132,9 +131,6 @@ def without_repeats(message: str, tests: Collection[str], errors: Collection[str
     for error in errors:
         message = message.removesuffix(f"; it said: {error}").removesuffix(f": {error}")
     return message
-
-
-_BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
 
 
 def loop_sentence(

@@ -22,6 +22,13 @@ _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
 # Starts of a heading, a list or a rule: a backslash is added after the group.
 _BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
+# Openings of a reason that repeat the action, or that contradict the alert named after them.
+_OPENINGS: Final = (
+    (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
+    (re.compile(r"Continue - regression within limits(?=: |$)"), "worse, but not enough for a rollback"),
+    (re.compile(r"Continue - "), ""),
+    (re.compile(r"Escalate to human - "), ""),
+)
 
 
 def number(value: float | str | None, spec: MetricSpec) -> str:
@@ -125,15 +132,6 @@ def for_markdown(text: str) -> str:
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
     return _BLOCK_START.sub(r"\1\\", escaped)
-
-
-# Openings of a reason that repeat the action, or that contradict the alert named after them.
-_OPENINGS: Final = (
-    (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
-    (re.compile(r"Continue - regression within limits(?=: |$)"), "worse, but not enough for a rollback"),
-    (re.compile(r"Continue - "), ""),
-    (re.compile(r"Escalate to human - "), ""),
-)
 
 
 def decision_in_words(decision: Mapping[str, Any]) -> str:
