@@ -16,16 +16,7 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.iteration.measure import (
-    Checkout,
-    IterationContext,
-    MeasuredIteration,
-    Source,
-    configured_by,
-    refuse_other_origin,
-    stamp,
-)
-from ralph_tracker.iteration.record import (
+from ralph_tracker.iteration.commit import (
     failure_marked,
     follow,
     judged,
@@ -35,6 +26,15 @@ from ralph_tracker.iteration.record import (
     restore,
     undo_restore,
     write_report,
+)
+from ralph_tracker.iteration.measure import (
+    Checkout,
+    IterationContext,
+    MeasuredIteration,
+    Source,
+    configured_by,
+    refuse_other_origin,
+    stamp,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_files import IterationFiles
@@ -47,9 +47,8 @@ from ralph_tracker.store.loop_status import (
     running,
     summary_at,
 )
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.project import Project
-from ralph_tracker.store.restoring import UndoIds
+from ralph_tracker.store.loop_store import LoopStore, Project
+from ralph_tracker.store.restore_mark import UndoIds
 from ralph_tracker.store.trust import Consent, Trust
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.

@@ -17,16 +17,21 @@ from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
-from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics
 from ralph_tracker.iteration.measure import configured_by
-from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems, first_words, remaining_problems
+from ralph_tracker.iteration.open_problems import (
+    FailingTest,
+    ListedDiagnostics,
+    RemainingProblems,
+    first_words,
+    remaining_problems,
+)
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.packed import kept_json
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.packs import kept_json
 
 TOKENS: Final = 800
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.

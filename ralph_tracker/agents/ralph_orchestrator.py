@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import paths_of, summary_at
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_write import to_json, write_whole
 from ralph_tracker.tracker import Tracker
 
 Call = Literal["close", "begin", "measure", "finish", "select"]

@@ -13,12 +13,12 @@ from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.runner.journal import run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_status import Summary, paths_of, refuse_unrecorded, running, summary_at
-from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.restore_mark import interrupted_restore
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
     from ralph_tracker.core.iteration_record import IterationRecord
-    from ralph_tracker.iteration.facts import Facts
+    from ralph_tracker.iteration.explain import Facts
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 SAME_AGAIN: Final = "the same command continues"
@@ -102,9 +102,9 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if as_json:
         say_json(record.to_dict())
         return
-    from ralph_tracker.iteration.facts import facts_of  # loop-decision does without it
+    from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
     from ralph_tracker.report.sentences import score_in_words
-    from ralph_tracker.store.records import LoopRecords
+    from ralph_tracker.store.loop_records import LoopRecords
 
     number, loop_id = record.iteration, record.loop_id
     facts = facts_of(LoopRecords(paths_of(root, loop_id, os.environ)), number, record.previous)

@@ -17,9 +17,9 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     side_by_side,
 )
-from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, number, signed
+from ralph_tracker.store.record_listing import as_of_now, listing
 from ralph_tracker.store.snapshots.patch import FileChange
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}

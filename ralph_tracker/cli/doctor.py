@@ -15,6 +15,7 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
+from ralph_tracker.loop.status import missing_files
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, without_ours
 from ralph_tracker.measure.commands import MissingModule, command_of, is_there, located, missing_modules
 from ralph_tracker.measure.detect import detect
@@ -22,9 +23,8 @@ from ralph_tracker.measure.ecosystems.found import version_of
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
-from ralph_tracker.store.status_document import missing_files
 from ralph_tracker.store.trust import Trust
 
 State = Literal["ok", "warning", "missing"]

@@ -30,7 +30,7 @@ from ralph_tracker.iteration.gate import (
     gate_document,
     metric_lines,
 )
-from ralph_tracker.iteration.remaining_problems import place_of
+from ralph_tracker.iteration.open_problems import place_of
 from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
 from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
 

@@ -10,10 +10,10 @@ import click
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, cut, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.metrics import plain_number, whole
-from ralph_tracker.loop.listing import as_of_now, listing
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, cost_per_point, money
+from ralph_tracker.store.record_listing import as_of_now, listing
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "score"),

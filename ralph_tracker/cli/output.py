@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from ralph_tracker.errors import RecordError, StoreError
 
 if TYPE_CHECKING:  # most verbs list no records
-    from ralph_tracker.store.record_listing import Listed
+    from ralph_tracker.store.loop_records import Listed
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40

@@ -22,12 +22,12 @@ from ralph_tracker.core.selection import SelectionDocument
 from ralph_tracker.iteration.diff import DiffDocument
 from ralph_tracker.iteration.explain import ExplainedDocument
 from ralph_tracker.iteration.gate import GateDocument
-from ralph_tracker.iteration.open_findings import IntegrityDocument
+from ralph_tracker.iteration.open_problems import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
+from ralph_tracker.loop.status import LoopsDocument, StatusDocument
 from ralph_tracker.measure.handed_in_models import GivenMetrics, GivenUsage
 from ralph_tracker.steering.progress import ShownPlanDocument
-from ralph_tracker.store.status_document import LoopsDocument, StatusDocument
-from ralph_tracker.store.undos import UndoDocument
+from ralph_tracker.store.iteration_files import UndoDocument
 
 _REFERENCE: Final = "#/$defs/"
 SCHEMAS: Final[dict[str, Any]] = {

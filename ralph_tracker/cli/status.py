@@ -10,16 +10,16 @@ from ralph_tracker.cli.answers import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.facts import facts_of, state_sentence
-from ralph_tracker.iteration.remaining_problems import wrong_lines
+from ralph_tracker.iteration.explain import facts_of
+from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence, status_document
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
-from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.restoring import interrupted_restore
-from ralph_tracker.store.status_document import REPAIR, StatusDocument, missing_files, status_document
+from ralph_tracker.store.restore_mark import interrupted_restore
 
 ALERTS_SHOWN: Final = 10
 
@@ -63,7 +63,7 @@ def document_at(paths: LoopPaths) -> StatusDocument:
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
-    from ralph_tracker.loop.listing import listing  # models of foreign records, a third of the time of `status`
+    from ralph_tracker.store.record_listing import listing  # models of foreign records, a third of the time of `status`
 
     found = listing(root, loop_id)
     if as_json:

@@ -10,7 +10,7 @@ from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 from ralph_tracker.store.loop_verification import Examination
-from ralph_tracker.store.restoring import InterruptedRestoreDocument, interrupted_document, interrupted_restore
+from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, interrupted_document, interrupted_restore
 from ralph_tracker.tracker import Tracker
 
 _RULES: Final = "store/ignore was lost: the ignore rules of today take its place"

@@ -17,14 +17,14 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.iteration.facts import scores_of, state_sentence
-from ralph_tracker.iteration.remaining_problems import wrong_lines
+from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.loop.status import scores_of, state_sentence
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded, version_of
-from ralph_tracker.store.records import LoopRecords
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

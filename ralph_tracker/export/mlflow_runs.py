@@ -17,7 +17,7 @@ from ralph_tracker.export.rows import VALUES, ExportedLoop, Row, moment
 from ralph_tracker.export.sending import RefusedError, UnreachableError
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_status import Summary
-from ralph_tracker.store.packed import kept_bytes
+from ralph_tracker.store.packs import kept_bytes
 from ralph_tracker.version import __version__
 
 ADDRESS: Final = "MLFLOW_TRACKING_URI"

@@ -9,9 +9,9 @@ from typing import Any, Final, NamedTuple, Protocol
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.rows import ExportedLoop, Row
 from ralph_tracker.store.export_queue import ExportQueue
-from ralph_tracker.store.files import as_store_error, temporary_name, write_new
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.safe_write import as_store_error, temporary_name, write_new
 
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 15.0

@@ -11,10 +11,10 @@ from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.safe_write import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.snapshots.values import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]

@@ -20,7 +20,7 @@ from ralph_tracker.core.metrics import (
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.snapshots.patch import FileChange, FileStatus, Kind
 from ralph_tracker.store.snapshots.values import as_utf8
 
@@ -142,16 +142,14 @@ def outcome_changes(before: Mapping[str, OutcomeWord], after: Mapping[str, Outco
     found: dict[OutcomeKind, list[OutcomeChange]] = {kind: [] for kind in OUTCOME_KINDS}
     for name in sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name)):
         change = OutcomeChange(name, before.get(name), after.get(name))
-        found[_kind_of(change)].append(change)
+        if change.before is None:
+            kind: OutcomeKind = "new"
+        elif change.after is None:
+            kind = "gone"
+        else:
+            kind = _KIND_NOW.get(change.after, "newly_skipped")
+        found[kind].append(change)
     return {kind: tuple(changes) for kind, changes in found.items()}
-
-
-def _kind_of(change: OutcomeChange) -> OutcomeKind:
-    if change.before is None:
-        return "new"
-    if change.after is None:
-        return "gone"
-    return _KIND_NOW.get(change.after, "newly_skipped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,16 +1,32 @@
-"""Explain the result of one iteration: score, alerts, decision, changes, and the checks that ran."""
+"""Explain the result of one iteration: its facts in lines, and its score, alerts, decision, changes and checks.
 
-from collections.abc import Callable, Mapping
+The facts are what passes, which tests were gained and lost, and what does not load.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.core.alerts import TYPE_BY_NAME
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
+from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.iteration_record import RecordDocument
-from ralph_tracker.core.metrics import METRICS, Value, delta, errors_at_size, plain_number, without_noise
+from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
+from ralph_tracker.core.metrics import (
+    FAILED,
+    METRICS,
+    PASSED,
+    Value,
+    delta,
+    errors_at_size,
+    plain_number,
+    quantity,
+    without_noise,
+)
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.errors import RecordError, StoreError
+from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
 from ralph_tracker.iteration.diff import (
     ComponentShare,
     Differences,
@@ -20,12 +36,130 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     recorded_values,
 )
-from ralph_tracker.store.iteration_files import CHECKS, CheckDocument
-from ralph_tracker.store.layout import iteration_name
+from ralph_tracker.iteration.open_problems import (
+    RemainingProblems,
+    build_lines,
+    held_back_lines,
+    not_loading_lines,
+    remaining_problems,
+    test_lines,
+)
+from ralph_tracker.report.sentences import measured_in_words
+from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles
+from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.loop_status import state_after
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.packed import kept_json
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.packs import kept_json
+
+
+class KeptPoint(NamedTuple):
+    """What the trajectory holds of an iteration: its metrics by name and its score as it was recorded."""
+
+    iteration: int
+    values: Mapping[str, Any]
+    score: float | None
+
+
+def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
+    """Return an iteration's values; none where it is damaged."""
+    row = state_after(paths, number).get("row")
+    values, score = (row.get("metrics"), row.get("adjusted_score")) if isinstance(row, dict) else (None, None)
+    return KeptPoint(number, values if isinstance(values, dict) else {}, score)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What an iteration brought since the one that it descends from.
+
+    `counts` is a sentence part about tests, coverage and findings, with the values before where they differ. `lines`
+    name tests and files; `tests` and `errors` are what they name, so that nothing has to be said twice. `before` is
+    the score of the predecessor as recorded, None for a baseline.
+    """
+
+    counts: str
+    lines: tuple[str, ...] = ()
+    tests: frozenset[str] = frozenset()
+    errors: tuple[str, ...] = ()
+    before: float | None = None
+
+
+def facts_of(committed: LoopRecords, number: int, previous: int | None) -> Facts:
+    """Return the facts of a recorded iteration since `previous` (None: a baseline); what is damaged is left out."""
+    now = kept_point(committed.paths, number)
+    before = None if previous is None else kept_point(committed.paths, previous)
+    counts = measured_in_words(now.values, None if before is None else before.values)
+    score = None if before is None else before.score
+    try:
+        problems = remaining_problems(committed, number)
+    except (RecordError, StoreError):
+        problems = None
+    if problems is None:
+        return Facts(counts, before=score)
+    moves = _moves(committed, number, previous, problems)
+    failing = problems.failing or ()
+    lines = test_lines("lost", [test for test in failing if test.name in moves.broken])
+    lines += [f"lost: {names_in_short(moves.deleted)} (deleted)"] if moves.deleted else []
+    lines += [f"lost: {names_in_short(moves.skipped)} (skipped)"] if moves.skipped else []
+    lines += [f"deleted or skipped while failing: {names_in_short(moves.hidden)}"] if moves.hidden else []
+    lines += [f"lost: {quantity(moves.uncollected, 'test')} (not collected)"] if moves.uncollected else []
+    lines += [f"gained: {names_in_short(moves.fixed)}"] if moves.fixed else []
+    lines += [f"gained: {names_in_short(moves.new)} (new)"] if moves.new else []
+    lines += [*not_loading_lines(problems), *build_lines(problems)]
+    lines += test_lines("failing", [test for test in failing if test.name not in moves.broken])
+    lines += held_back_lines(problems)
+    with suppress(NoSnapshotError, StoreError):  # then it is not known whether a file changed
+        if previous is not None and not IterationFiles(committed).file_changes(previous, number):
+            lines.append("no file changed")
+    named = {*(test.name for test in failing), *moves.deleted, *moves.skipped, *moves.hidden}
+    return Facts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """The names of tests whose outcome changed, without held-back ones.
+
+    `deleted` passed before, `hidden` failed and are gone or skipped now.
+    """
+
+    broken: frozenset[str] = frozenset()
+    deleted: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+    fixed: tuple[str, ...] = ()
+    new: tuple[str, ...] = ()
+    uncollected: int = 0
+
+
+def _moves(committed: LoopRecords, number: int, previous: int | None, problems: RemainingProblems) -> _Moves:
+    """Compare by name with the predecessor; renamed and moved tests are neither deleted nor new."""
+    now, old = committed.measurement(number), None if previous is None else committed.measurement(previous)
+    if now is None or old is None or now[0].tests is None or old[0].tests is None:
+        return _Moves()
+    was = {name: how for name, how in old[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
+    outcomes = {name: how for name, how in now[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
+    matches = (now[0].integrity or Integrity()).matches
+    origins = {later: was[gone] for gone, news in matches.items() if gone in was for later in news}
+    gone = {name for name in was if name not in outcomes and name not in matches}
+    uncollected = {name for name in gone if belongs_to_any(name, problems.not_loaded)}
+    before = {name: was.get(name, origins.get(name)) for name in outcomes}
+    passing = [name for name, how in outcomes.items() if how == PASSED]
+    idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}
+    return _Moves(
+        broken=frozenset(name for name, how in outcomes.items() if how == FAILED and before[name] == PASSED),
+        deleted=_sorted(name for name in gone - uncollected if was[name] == PASSED),
+        hidden=_sorted(name for name in (gone - uncollected) | idle if was.get(name, origins.get(name)) == FAILED),
+        skipped=_sorted(name for name in idle if before[name] == PASSED),
+        fixed=_sorted(name for name in passing if before[name] not in {None, PASSED}),
+        new=_sorted(name for name in passing if before[name] is None),
+        uncollected=len(uncollected),
+    )
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(names))
+
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
@@ -80,13 +214,19 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
         thresholds = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.thresholds
     except (RecordError, StoreError) as error:
         problem = str(error)
+    rule = None
+    if thresholds is not None:
+        kept = kept_json(committed.paths, number, "state.json")
+        with suppress(KeyError, TypeError, ValueError):
+            row = int(kept["summary"]["decision"]["rule"])
+            rule = row, condition_of(row, thresholds)
     there = (committed.paths.iteration(number) / "output").is_dir()
     return Explanation(
         components=component_shares(record["weights"], record["components"]) if record["score"] == "computed" else (),
         alerts={}
         if thresholds is None
         else {alert["id"]: why_raised(alert, record, thresholds) for alert in record["alerts"]},
-        rule=None if thresholds is None else _rule(committed, number, thresholds),
+        rule=rule,
         compared_with=previous,
         best=() if thresholds is None else _why_best(committed, number, thresholds),
         differences=Differences() if previous is None else differences_of(committed, previous, number),
@@ -106,15 +246,6 @@ def _why_best(committed: LoopRecords, number: int, thresholds: Thresholds) -> tu
     except RecordError:
         return ()  # what is derived is damaged: the next hook makes it again
     return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
-
-
-def _rule(committed: LoopRecords, number: int, thresholds: Thresholds) -> tuple[int, str] | None:
-    kept = kept_json(committed.paths, number, "state.json")
-    try:
-        rule = int(kept["summary"]["decision"]["rule"])
-    except (KeyError, TypeError, ValueError):
-        return None
-    return rule, condition_of(rule, thresholds)
 
 
 def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] | None:
@@ -181,7 +312,7 @@ def explanation_document(found: Explanation) -> ExplanationDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
+class _AlertValues:
     """What a rule looks at: recorded current and previous values, thresholds, and how many tests the alert names."""
 
     now: Mapping[str, Value]
@@ -218,7 +349,7 @@ def why_raised(alert: Document, record: Document, thresholds: Thresholds) -> str
     kind = TYPE_BY_NAME.get(str(alert.get("type")))
     if kind is None:
         return ""
-    at = _Facts(recorded_values(record), previous_values(record), thresholds, alert.get("tests_total") or 0)
+    at = _AlertValues(recorded_values(record), previous_values(record), thresholds, alert.get("tests_total") or 0)
     if kind.name in _BY_NUMBERS:
         return _BY_NUMBERS[kind.name](at)
     return _with(kind.asks, "" if kind.metric is None else at.numbers(kind.metric))
@@ -229,20 +360,20 @@ def _with(rule: str, *numbers: str) -> str:
     return f"{rule}: {told}" if told else rule
 
 
-def _working_tests_failing(at: _Facts) -> str:
+def _working_tests_failing(at: _AlertValues) -> str:
     if at.tests:
         return _with("a test that passed before must not fail", f"{at.tests} {'does' if at.tests == 1 else 'do'}")
     passed, failed = at.numbers("tests_passed"), at.numbers("tests_failed")
     return _with("fewer tests must not pass while more fail", f"passed {passed}", f"failed {failed}")
 
 
-def _coverage_regression(at: _Facts) -> str:
+def _coverage_regression(at: _AlertValues) -> str:
     limit = plain_number(at.thresholds.alerts.coverage_drop)
     rule = f"coverage may fall by at most {limit} points (alerts.coverage_drop)"
     return _with(rule, at.numbers("coverage_percentage", "%"))
 
 
-def _error_increase(at: _Facts) -> str:
+def _error_increase(at: _AlertValues) -> str:
     rule = f"errors may rise by at most {at.thresholds.alerts.error_increase} (alerts.error_increase)"
     count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
     sized = ""
@@ -251,14 +382,14 @@ def _error_increase(at: _Facts) -> str:
     return _with(rule, at.numbers("error_count"), sized)
 
 
-def _complexity_explosion(at: _Facts) -> str:
+def _complexity_explosion(at: _AlertValues) -> str:
     growth, before = at.thresholds.alerts.complexity_growth, at.before.get("complexity_score")
     rule = f"complexity may grow by at most {plain_number(growth * 100)}% (alerts.complexity_growth)"
     limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
     return _with(rule, at.numbers("complexity_score"), limit)
 
 
-def _metric_cycling(at: _Facts) -> str:
+def _metric_cycling(at: _AlertValues) -> str:
     limits = at.thresholds.cycling
     return (
         f"the last {limits.window} iterations must not repeat one another (cycling.window), "
@@ -266,11 +397,11 @@ def _metric_cycling(at: _Facts) -> str:
     )
 
 
-def _infinite_loop(at: _Facts) -> str:
+def _infinite_loop(at: _AlertValues) -> str:
     return f"{_metric_cycling(at)}; after iteration {at.thresholds.cycling.terminate_after} this ends the loop"
 
 
-def _stalled(at: _Facts) -> str:
+def _stalled(at: _AlertValues) -> str:
     limits = at.thresholds.stall
     return (
         f"{limits.window} iterations in a row (stall.window) with every metric within "
@@ -279,7 +410,7 @@ def _stalled(at: _Facts) -> str:
 
 
 # What the table of types cannot say, because it goes by thresholds or by the tests of the alert.
-_BY_NUMBERS: Final[Mapping[str, Callable[[_Facts], str]]] = {
+_BY_NUMBERS: Final[Mapping[str, Callable[[_AlertValues], str]]] = {
     "working_tests_failing": _working_tests_failing,
     "infinite_loop": _infinite_loop,
     "coverage_regression": _coverage_regression,

@@ -19,8 +19,8 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
-from ralph_tracker.iteration.listed_diagnostics import FILE as FINDINGS
-from ralph_tracker.iteration.listed_diagnostics import ListedDiagnostics, listed, listed_document
+from ralph_tracker.iteration.open_problems import FILE as FINDINGS
+from ralph_tracker.iteration.open_problems import ListedDiagnostics, listed, listed_document
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import (
@@ -37,11 +37,11 @@ from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.commands import absent, require_commands
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
-from ralph_tracker.store.files import as_store_error, to_json, write_new
 from ralph_tracker.store.iteration_files import CHECKS, STORE, CheckDocument, IterationFiles, KeptFiles, ReadOnlyFiles
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.safe_write import as_store_error, to_json, write_new
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.values import shown
 

@@ -162,19 +162,16 @@ class TamperCheck:
                 continue
             if kind_of_file(path) != "settings" or self._runner_part_differs(path, change):
                 after[path] = head
-        return {path: number for path, number in after.items() if path not in self._put_back}
+        # A file restored to its state before an edit with an open finding is not edited.
+        asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
+        put_back = {each.file for each in asked if each.file not in self._differing(each.against or 0)}
+        return {path: number for path, number in after.items() if path not in put_back}
 
     def _runner_part_differs(self, path: str, change: Change) -> bool:
         """Return whether the runner's part of a settings file differs; the source's part is not put back."""
         (file,) = self._contents([change]) or [FileChange(path, None, None)]
         parts = [None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new)]
         return parts[0] is not None and parts[0] != parts[1]
-
-    @cached_property
-    def _put_back(self) -> frozenset[str]:
-        """Return the files restored to their state before an edit with an open finding: that is not an edit."""
-        asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
-        return frozenset(each.file for each in asked if each.file not in self._differing(each.against or 0))
 
     def _differing(self, number: int) -> Mapping[str, Change]:
         """Return every path in which this tree differs from that of an iteration."""

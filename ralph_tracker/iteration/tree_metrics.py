@@ -33,13 +33,12 @@ class TreeFacts(NamedTuple):
         """
         files = {} if self.coverage is None else self.coverage.files or {}
         roots = {f"{self.root}/", f"{self.root.resolve()}/"}
-        named = {_relative(path, roots): lines for path, lines in files.items()}
-        return {path: {at: hit for at, hit in lines.items() if isinstance(at, int)} for path, lines in named.items()}
-
-
-def _relative(path: str, roots: set[str]) -> str:
-    path = path.replace("\\", "/").removeprefix("./")
-    return next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+        found: dict[str, Mapping[int, bool]] = {}
+        for given, lines in files.items():
+            path = given.replace("\\", "/").removeprefix("./")
+            path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+            found[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
+        return found
 
 
 TREE_METRICS: Final[Mapping[str, Callable[[TreeFacts], Value | None]]] = {

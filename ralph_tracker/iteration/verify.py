@@ -14,8 +14,8 @@ from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 _SHOWN: Final = 3

@@ -1,8 +1,16 @@
-"""Finish a loop after selection: write the document and both reports, and set its status."""
+"""Finish a loop after selection: write the document and both reports, and set its status.
+
+The reports tell what every iteration changed; most iterations repeat the outcomes of the one before, so that these are
+read fast.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import compress
+from operator import ne
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.best import Candidate
@@ -11,20 +19,91 @@ from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, selection_document
 from ralph_tracker.iteration.apply_selection import Applied, Placement
-from ralph_tracker.iteration.remaining_problems import wrong_lines
+from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
+from ralph_tracker.loop.status import rolled_back
 from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.sentences import Setback
 from ralph_tracker.store.iteration_files import COLLECTED
-from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_highlights import rolled_back
+from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.loop_records import Listed
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.outcome_history import Outcomes, changed_paths, outcome_history
-from ralph_tracker.store.record_listing import Listed, RecordHistory
+from ralph_tracker.store.packs import kept_bytes
+from ralph_tracker.store.record_listing import RecordHistory
+
+_LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}
+
+
+class Outcomes(NamedTuple):
+    """The tests of one report by name, and their outcomes as one letter each: p, f or s."""
+
+    names: tuple[str, ...]
+    letters: str
+
+    def by_name(self) -> dict[str, str]:
+        """Return the letter of each test."""
+        return dict(zip(self.names, self.letters, strict=True))
+
+    def beside(self, other: "Outcomes") -> tuple[dict[str, str], dict[str, str]]:
+        """Return the letters of both by name, without the tests that are known to be the same."""
+        if self.names is not other.names:
+            return self.by_name(), other.by_name()
+        moved = list(map(ne, self.letters, other.letters))
+        names = list(compress(self.names, moved))
+        return (
+            dict(zip(names, compress(self.letters, moved), strict=True)),
+            dict(zip(names, compress(other.letters, moved), strict=True)),
+        )
+
+
+class _Kept(msgspec.Struct, gc=False):
+    """The parts of tests.json that are needed; the first loops have a mapping in place of names and outcomes."""
+
+    measured: bool
+    names: msgspec.Raw = msgspec.Raw(b"[]")
+    outcomes: str = ""
+    present: dict[str, str] | None = None
+
+
+def outcome_history(paths: LoopPaths, last: int) -> Iterator[Outcomes | None]:
+    """Yield the outcomes of each iteration from 0 to `last`; None where no names are known or they are damaged.
+
+    Iterations with the same names share them, and with the same outcomes share the whole value.
+    """
+    decoder, raw, found = msgspec.json.Decoder(_Kept), b"", Outcomes((), "")
+    for number in range(last + 1):
+        data = kept_bytes(paths, number, document_name(number, "tests.json"))
+        try:
+            kept = decoder.decode(data or b"")
+            if not kept.measured:
+                yield None
+                continue
+            if kept.present is not None:
+                found = Outcomes(tuple(kept.present), "".join(_LETTERS[word] for word in kept.present.values()))
+                raw = b""
+            elif bytes(kept.names) != raw:
+                raw, names = bytes(kept.names), msgspec.json.decode(kept.names, type=list[str])
+                found = Outcomes(tuple(names), kept.outcomes)
+            elif kept.outcomes != found.letters:
+                found = Outcomes(found.names, kept.outcomes)
+        except (msgspec.DecodeError, KeyError, UnicodeDecodeError):
+            yield None
+            continue
+        yield found if len(found.names) == len(found.letters) else None
+
+
+def changed_paths(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
+    """Return the files that an iteration changed since the one that it descends from; None where that is unknown."""
+    data = kept_bytes(paths, number, document_name(number, MANIFEST))
+    try:
+        manifest: Any = msgspec.json.decode(data or b"")
+        return tuple(str(change["path"]) for change in manifest["since_previous"])
+    except (msgspec.DecodeError, KeyError, TypeError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,20 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.selection import Selection, select
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.remaining_problems import wrong_lines
-from ralph_tracker.loop.finish import contender_of, story_of
+from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.loop.finish import Outcomes, contender_of, outcome_history, story_of
+from ralph_tracker.loop.status import advice, selected
 from ralph_tracker.report.changes import Change, matrix_of
 from ralph_tracker.report.markdown import pull_request
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_files import IterationFiles
-from ralph_tracker.store.loop_highlights import advice, selected
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import Listed
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.outcome_history import Outcomes, outcome_history
-from ralph_tracker.store.record_listing import Listed, RecordHistory
+from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.snapshots.patch import FileChange
 
 # What diffs may take of the page: iterations, bytes in all, and of one file.

@@ -13,15 +13,15 @@ from typing import Any, Final, TypedDict
 
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.errors import StoreError
+from ralph_tracker.iteration.commit import recovered
 from ralph_tracker.iteration.measure import configured_by, stamp
-from ralph_tracker.iteration.record import recovered
-from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
 

@@ -12,6 +12,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
+from ralph_tracker.iteration.commit import judged, record_iteration, recovered
 from ralph_tracker.iteration.measure import (
     IterationContext,
     MeasuredIteration,
@@ -21,16 +22,14 @@ from ralph_tracker.iteration.measure import (
     stamp,
     with_detected_checks,
 )
-from ralph_tracker.iteration.record import judged, record_iteration, recovered
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.environments import environment_facts
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
-from ralph_tracker.store.loop_store import LoopStore, continuation_json
-from ralph_tracker.store.project import Project
-from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
+from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.trust import Trust
 
 TakenOver = Literal["abandoned", "rebaselined"]

@@ -25,8 +25,8 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, Home
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
-from ralph_tracker.store.files import as_store_error, temporary_name
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.safe_write import as_store_error, temporary_name
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__
 

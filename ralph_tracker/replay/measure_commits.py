@@ -25,7 +25,7 @@ from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.iteration.earlier_tests import needed
 from ralph_tracker.iteration.measure import shorten
-from ralph_tracker.iteration.remaining_problems import place_of
+from ralph_tracker.iteration.open_problems import place_of
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,
@@ -41,7 +41,7 @@ from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.checkouts import Checkouts, Environments, Home, SetUpError
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.store.files import as_store_error, temporary_name
+from ralph_tracker.store.safe_write import as_store_error, temporary_name
 from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"

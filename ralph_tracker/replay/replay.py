@@ -21,9 +21,9 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
-from ralph_tracker.iteration.listed_diagnostics import listed_diagnostics
+from ralph_tracker.iteration.commit import follow, recovered
 from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
-from ralph_tracker.iteration.record import follow, recovered
+from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.finish import FinishedLoop
 from ralph_tracker.loop.start import Start
@@ -40,13 +40,12 @@ from ralph_tracker.replay.measure_commits import (
     measurable_checks,
     with_reruns,
 )
-from ralph_tracker.store.files import as_store_error, hide_from_git, write_whole
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.project import Project
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.loop_store import LoopStore, Project
+from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_write import as_store_error, hide_from_git, write_whole
 from ralph_tracker.tracker import Tracker
 
 SCHEMA_VERSION: Final = 1

@@ -39,8 +39,8 @@ from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
-from ralph_tracker.store.records import LoopRecords
 from ralph_tracker.store.snapshots.user_repository import head_of
 from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.tracker import Tracker

@@ -18,7 +18,7 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
-from ralph_tracker.iteration.facts import facts_of
+from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
@@ -42,14 +42,14 @@ from ralph_tracker.runner.attempt import (
 from ralph_tracker.runner.backends import BACKENDS, Backend, Price, priced, prices_of
 from ralph_tracker.runner.journal import LOCK, Journal, RunSettings, added, less, read_journal
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:

@@ -4,20 +4,21 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
+from ralph_tracker.store.loop_records import LoopRecords, Seals
 from ralph_tracker.store.loop_status import is_recorded
-from ralph_tracker.store.opening import refuse_link
-from ralph_tracker.store.packed import Documents, kept_json
-from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.records import LoopRecords, Seals
-from ralph_tracker.store.restoring import RestoreMark, Restoring, UndoIds
+from ralph_tracker.store.packs import Documents, kept_json
+from ralph_tracker.store.restore_mark import RestoreMark, Restoring, UndoIds, interrupted_restore
+from ralph_tracker.store.safe_open import refuse_link
+from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_write import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 from ralph_tracker.store.snapshots.values import (
@@ -60,6 +61,17 @@ class CheckDocument(TypedDict):
     problem: str | None
     duration_s: float
     summary: str
+
+
+class UndoDocument(TypedDict):
+    """`iteration` is the one that differs least, in `changed` files; they and `files` are null where that is lost."""
+
+    undo: str
+    at: str
+    iteration: int | None
+    changed: int | None
+    files: int | None
+    interrupted: bool
 
 
 def manifest_document(
@@ -374,6 +386,51 @@ class IterationFiles:
         """
         self._refuse_none(0)
         return self._restoring.restored(self._store, f"{SAFETY}{checked_undo_id(undo_id)}", to)
+
+    def undo_list(self) -> tuple[UndoDocument, ...]:
+        """Return what restores have kept before they began, the newest first, so that a lost id can be found again.
+
+        `files` counts all files that the id brings back, `at` is when they were kept. `interrupted` is whether the
+        restore that kept them was interrupted. Raises StoreError if the store cannot be read.
+        """
+        self._refuse_none(0)
+        names = self._store.references()
+        marked = interrupted_restore(self.paths)
+        ids = () if marked is None else marked.undo_ids
+        trees = {
+            int(name.removeprefix(ITERATIONS)): tree
+            for name in names
+            if name.startswith(ITERATIONS) and (tree := self._scope_of(name)) is not None
+        }
+        safeties = {name: self._store.named_at(name) for name in names if name.startswith(SAFETY)}
+        newest_first = sorted(safeties, key=lambda name: (-safeties[name], name))
+        found: list[UndoDocument] = []
+        for name in newest_first:
+            undo_id, scope = name.removeprefix(SAFETY), self._scope_of(name)
+            time = datetime.fromtimestamp(safeties[name], UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            files = changed = number = None
+            if scope is not None:
+                files = len(self._store.paths(name))
+                differing = {each: len(self._store.changes(tree, scope)) for each, tree in trees.items()}
+                number = min(differing, key=lambda each: (differing[each], -each), default=None)
+                changed = None if number is None else differing[number]
+            found.append(
+                {
+                    "undo": undo_id,
+                    "at": time,
+                    "iteration": number,
+                    "changed": changed,
+                    "files": files,
+                    "interrupted": undo_id in ids,
+                }
+            )
+        return tuple(found)
+
+    def _scope_of(self, name: str) -> str | None:
+        try:
+            return self._store.scope_of(name)
+        except (NoSnapshotError, StoreError):
+            return None
 
     def interrupted_restore(self) -> Restoring | None:
         """Return the restore whose mark is there, None for none."""

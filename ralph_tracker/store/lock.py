@@ -1,20 +1,20 @@
 """Allow one writer at a time, with an advisory lock on a file that is never deleted and names its holder."""
 
-import contextlib
 import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.files import as_store_error
+from ralph_tracker.store.safe_write import as_store_error
 
 PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02
+_NAME: Final = "ralph-tracker.lock"  # of a snapshot store
 
 
 @contextmanager
@@ -28,7 +28,8 @@ def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
     try:
         with as_store_error(path):
-            _acquire(descriptor, path, patience_s)
+            busy = "{}: in use by {}; wait for it to end and try again"
+            _acquire(descriptor, patience_s, lambda: busy.format(path.parent.name, _holder(descriptor)))
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
         yield
@@ -52,16 +53,15 @@ def holder_of(path: Path) -> str | None:
         os.close(descriptor)
 
 
-def _acquire(descriptor: int, path: Path, patience_s: float) -> None:
+def _acquire(descriptor: int, patience_s: float, refusal: Callable[[], str]) -> None:
+    """Take the lock of an open file, or raise StoreError with what `refusal` returns then."""
     deadline = time.monotonic() + patience_s
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise StoreError(
-                    f"{path.parent.name}: in use by {_holder(descriptor)}; wait for it to end and try again"
-                ) from None
+                raise StoreError(refusal()) from None
             time.sleep(_PAUSE_S)
         else:
             return
@@ -75,20 +75,16 @@ def _holder(descriptor: int) -> str:
         return "another process"
 
 
-_NAME: Final = "ralph-tracker.lock"
-_PATIENCE_S: Final = 30.0
-_HOLD_PAUSE_S: Final = 0.05
-
-
-@contextlib.contextmanager
-def hold(folder: Path, patience_s: float = _PATIENCE_S) -> Iterator[int]:
+@contextmanager
+def hold(folder: Path, patience_s: float = PATIENCE_S) -> Iterator[int]:
     """Hold the lock of a store and yield its descriptor; raise StoreError if another process keeps it too long.
 
     A child that inherits the descriptor keeps the lock, even if its parent is killed.
     """
     descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
-        _wait(descriptor, folder, patience_s)
+        busy = f"another process works in {folder}: wait until it ends, then try again"
+        _acquire(descriptor, patience_s, lambda: busy)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -98,16 +94,3 @@ def touched(descriptor: int) -> int:
     """Return the current time (ns) by the clock of that file system."""
     os.utime(descriptor)
     return os.fstat(descriptor).st_mtime_ns
-
-
-def _wait(descriptor: int, folder: Path, patience_s: float) -> None:
-    end = time.monotonic() + patience_s
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > end:
-                raise StoreError(f"another process works in {folder}: wait until it ends, then try again") from None
-            time.sleep(_HOLD_PAUSE_S)
-        else:
-            return

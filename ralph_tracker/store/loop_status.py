@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_arg
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
-from ralph_tracker.store.reading import read_bytes, read_json, read_lines
+from ralph_tracker.store.safe_read import read_bytes, read_json, read_lines
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.findings import Verdict
@@ -226,7 +226,7 @@ def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
         plain = read_json(path)
         if isinstance(plain, dict):
             return plain
-    from ralph_tracker.store.packed import kept_json  # noqa: PLC0415  # only for an older iteration
+    from ralph_tracker.store.packs import kept_json  # noqa: PLC0415  # only for an older iteration
 
     packed = kept_json(paths, number, "state.json")
     return packed if isinstance(packed, dict) else {}

@@ -1,4 +1,4 @@
-"""Write one loop: what is committed, what is derived from it, and in which order.
+"""Write one loop: what is committed, what is derived from it, and in which order; and find the loops of a project.
 
 Renaming the iteration's folder is the commit point. Everything outside `iterations/` and the event log can be rebuilt
 from there, so a crash leaves garbage or an outdated derived file, never a record with missing data.
@@ -30,14 +30,39 @@ from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
-from ralph_tracker.store.files import (
+from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
+from ralph_tracker.store.layout import (
+    LOOP_ID,
+    PACKED_TOGETHER,
+    SCHEMA_VERSION,
+    LoopPaths,
+    ProjectPaths,
+    document_name,
+    record_name,
+)
+from ralph_tracker.store.lock import locked
+from ralph_tracker.store.loop_records import LoopRecords, after_plain
+from ralph_tracker.store.loop_status import (
+    Status,
+    Summary,
+    checked_root,
+    current_loop,
+    is_recorded,
+    refuse_links,
+    summary_from,
+)
+from ralph_tracker.store.packs import kept_bytes, kept_json, packed_bytes
+from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_write import (
+    TEMPORARY,
     append_line,
     as_store_error,
     cleared,
     digest,
     file_digest,
     files_below,
+    hide_from_git,
     sync_below,
     sync_folder,
     temporary_name,
@@ -45,13 +70,6 @@ from ralph_tracker.store.files import (
     write_new,
     write_whole,
 )
-from ralph_tracker.store.layout import PACKED_TOGETHER, SCHEMA_VERSION, LoopPaths, document_name, record_name
-from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_status import Status, Summary, is_recorded, summary_from
-from ralph_tracker.store.opening import own_file
-from ralph_tracker.store.packed import kept_bytes, kept_json, packed_bytes
-from ralph_tracker.store.reading import read_json
-from ralph_tracker.store.records import LoopRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
@@ -334,7 +352,7 @@ class LoopStore(LoopRecords):
     def pack_old_records(self, number: int) -> None:
         """Pack the records of older iterations after every few; a failure is ignored, since the next time will do."""
         if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
-            from ralph_tracker.store.packing import pack_records  # noqa: PLC0415  # for a long loop only
+            from ralph_tracker.store.packs import pack_records  # noqa: PLC0415  # for a long loop only
 
             with suppress(StoreError), locked(self.paths.lock, "packing records", 0):
                 pack_records(self.paths, number)
@@ -367,3 +385,58 @@ class LoopStore(LoopRecords):
             or packed_bytes(self.paths, number, record_name(number)) is not None
         ):
             self.write_text(self.paths.record(number), dump_yaml(document))
+
+
+DEFAULT_PREFIX: Final = "ralph-"
+
+
+class Project:
+    """The loops of one project."""
+
+    def __init__(self, root: Path) -> None:
+        self.paths = ProjectPaths(checked_root(root))
+
+    def current(self) -> str | None:
+        """Return the id of the current loop, None if there is none yet."""
+        return current_loop(self.paths)
+
+    def set_current(self, loop_id: str) -> None:
+        """Make a loop the current one."""
+        with as_store_error(self.paths.current, "the loop is on record; run the same command again"):
+            write_whole(self.paths.current, f"{loop_id}\n".encode())
+            hide_from_git(self.paths.base)
+
+    def store(self, loop_id: str) -> LoopStore:
+        """Return the store of a loop, which may not exist yet. Raises StoreError for links in its place."""
+        paths = self.paths.loop(loop_id)
+        refuse_links(paths)
+        return LoopStore(paths)
+
+    def clear(self) -> None:
+        """Remove what a killed call left behind."""
+        with as_store_error(self.paths.base):
+            for path in self.paths.base.glob(f"{TEMPORARY}*"):
+                path.unlink()
+
+    def is_taken(self, loop_id: str) -> bool:
+        """Return whether a loop of that id has a baseline, ours or AIWG's."""
+        paths = self.paths.loop(loop_id)
+        return paths.iteration(0).is_dir() or any(paths.progress.glob("iteration-*"))
+
+    def last_id(self) -> str | None:
+        """Return the highest default id in use, None if there is none."""
+        names = [path.name for path in self.paths.base.glob(f"{DEFAULT_PREFIX}*") if LOOP_ID.match(path.name)]
+        numbers = {name: name.removeprefix(DEFAULT_PREFIX) for name in names if self.is_taken(name)}
+        taken = {int(number): name for name, number in numbers.items() if number.isdecimal()}
+        return taken[max(taken)] if taken else None
+
+    def unused(self, loop_id: str | None) -> LoopStore:
+        """Return the store for a new loop, with the next default id if none is given. Raises LoopError."""
+        if loop_id is not None and self.is_taken(loop_id):
+            raise LoopError(f"loop {loop_id} exists already; choose another id, or leave it out")
+        return self.store(loop_id or self.next_id())
+
+    def next_id(self) -> str:
+        """Return the next default id: ralph-001, ralph-002 …"""
+        last = self.last_id()
+        return f"{DEFAULT_PREFIX}{1 if last is None else int(last.removeprefix(DEFAULT_PREFIX)) + 1:03d}"

@@ -11,17 +11,17 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
-from ralph_tracker.store.files import digest
 from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import summary_from
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
-from ralph_tracker.store.packed import kept_bytes, kept_json
-from ralph_tracker.store.reading import parsed_json, read_bytes, read_json, read_lines
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.packs import kept_bytes, kept_json
+from ralph_tracker.store.safe_read import parsed_json, read_bytes, read_json, read_lines
+from ralph_tracker.store.safe_write import digest
 from ralph_tracker.store.snapshots.index import Seen
-from ralph_tracker.store.snapshots.rebuild import Changed, KeptSnapshot
+from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot
 from ralph_tracker.store.snapshots.values import DIGITS, ITERATIONS, SAFETY, Note, Skipped
 
 _IN_STORE: Final = "store/"

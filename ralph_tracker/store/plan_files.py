@@ -10,9 +10,9 @@ from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
 from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, state_from_plain
-from ralph_tracker.store.files import as_store_error, hide_from_git, to_json, write_whole
 from ralph_tracker.store.lock import holder_of, locked
-from ralph_tracker.store.reading import read_bytes, read_json
+from ralph_tracker.store.safe_read import read_bytes, read_json
+from ralph_tracker.store.safe_write import as_store_error, hide_from_git, to_json, write_whole
 from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 FOLDER: Final = "plans"

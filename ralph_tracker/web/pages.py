@@ -7,22 +7,19 @@ from ralph_tracker.core.metrics import BY_NAME, half_up
 from ralph_tracker.errors import RalphTrackerError, RecordError
 from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
-from ralph_tracker.iteration.explain import explain, explanation_document
-from ralph_tracker.iteration.facts import scores_of, state_sentence
-from ralph_tracker.loop.listing import Listing, as_of_now
+from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
 from ralph_tracker.loop.page_and_comment import DIFF_ROOM, file_patches, loop_page
+from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
 from ralph_tracker.report.page import Live, rendered
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_highlights import kept_point
+from ralph_tracker.store.loop_records import Listed, LoopRecords
 from ralph_tracker.store.loop_status import current_loop, loops_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.record_listing import Listed
-from ralph_tracker.store.records import LoopRecords
-from ralph_tracker.store.status_document import LoopsDocument, StatusDocument
+from ralph_tracker.store.record_listing import Listing, as_of_now
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200

@@ -15,7 +15,7 @@ from ralph_tracker.agents.feedback import BYTES_A_TOKEN, TOKENS, ScorePart, Situ
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.iteration.remaining_problems import FailingTest, RemainingProblems
+from ralph_tracker.iteration.open_problems import FailingTest, RemainingProblems
 
 CASES = Path(__file__).parents[2] / "fixtures" / "feedback"
 FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())

@@ -153,7 +153,7 @@ from pathlib import Path
 from ralph_tracker.export.mlflow_runs import MlflowRuns
 from ralph_tracker.export.rows import ExportedLoop
 from ralph_tracker.export.sending import send
-from ralph_tracker.store.project import Project
+from ralph_tracker.store.loop_store import Project
 runs = MlflowRuns(os.environ, "ours")
 began, cpu = time.perf_counter(), time.process_time()
 send(ExportedLoop(Project(Path(sys.argv[1])).store(sys.argv[2]), os.environ), runs, "mlflow", 60.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.iteration.remaining_problems import SIZE_CAP, place_of
+from ralph_tracker.iteration.open_problems import SIZE_CAP, place_of
 
 PYTHON = "import os\n\n\nclass TestBox:\n    async def test_lid(self):\n        pass\n\n\ndef test_two():\n    pass\n"
 

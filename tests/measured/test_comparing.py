@@ -9,8 +9,8 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.iteration.diff import differences_of, side_by_side
 from ralph_tracker.iteration.explain import explain
 from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.records import LoopRecords
 
 ODD = "data/odd é\n.bin"
 ODD_SHOWN = r"data/odd \u00e9\u000a.bin"

@@ -1,4 +1,4 @@
-"""Records that AIWG wrote: found in either place, shown as they are, damaged ones named."""
+"""Records that AIWG wrote: found in either place, shown where they can be, damaged ones named."""
 
 import json
 
@@ -6,8 +6,10 @@ import pytest
 import yaml
 
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.foreign_records import foreign_folder, foreign_records
+from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.store.foreign_records import foreign_folder, foreign_records, why_not_showable
 from ralph_tracker.store.layout import ProjectPaths
+from tests.tables import table
 
 FOREIGN = {"iteration_metrics": {"iteration": 3, "timestamp": "2026-01-01T00:00:00Z", "quality_score": 0.6}}
 
@@ -76,3 +78,25 @@ class TestRecordsOfAiwg:
     def test_are_missed_with_a_word(self, tmp_path):
         with pytest.raises(LoopError, match="no record of an iteration"):
             foreign_records(tmp_path)
+
+
+@table(
+    "document",
+    [
+        {"iteration_metrics": {"iteration": 0}},
+        {"iteration_metrics": {"iteration": 1, "testing": None, "alerts": None, "deltas": {}, "notes": []}},
+        {"iteration_metrics": {"iteration": 1, "of": "another tool"}, "more": {"keys": 1}},
+        {"iteration_metrics": {"iteration": 1, "quality": {"build_status": "success", "lint_errors": 3}}},
+        {"iteration_metrics": {"iteration": 1}, "best_iteration_tracker": None, "recommendation": {}},
+        {"iteration_metrics": {"iteration": 1, "alerts": [{}]}, "best_iteration_tracker": {"current_best": 0}},
+    ],
+    ids=["number alone", "nothing in it", "more keys", "status", "no advice", "bare alert"],
+)
+def test_a_document_that_can_be_shown_is_shown(document):
+    assert why_not_showable(document) is None
+    assert iteration_report(document).startswith("## Iteration ")
+
+
+@table("document", [{}, {"iteration_metrics": []}, {"iteration_metrics": {}}], ids=str)
+def test_a_document_without_a_record_cannot_be_shown(document):
+    assert why_not_showable(document).startswith("iteration_metrics")

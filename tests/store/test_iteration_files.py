@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import digest, to_json
 from ralph_tracker.store.iteration_files import IterationFiles, VisitCount
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.safe_write import digest, to_json
 
 
 class Bench:

@@ -13,7 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply_selection import apply_iteration
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
 
 pytestmark = pytest.mark.slow

@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.store.layout import record_name
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.records import LoopRecords
 
 
 @pytest.fixture

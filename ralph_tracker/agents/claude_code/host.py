@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, grouped, said_like_claude
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 DEFAULT_CAP: Final = 8

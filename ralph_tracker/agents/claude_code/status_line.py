@@ -16,7 +16,7 @@ from ralph_tracker.agents.hosts.journal import (
     note_trouble,
     write_sessions,
 )
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 _MILLISECONDS: Final = 1000
 _PERCENT: Final = 100

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.steering.events import Event, FileChanged, FileRead, ToolEnded, digest_of
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 _READS: Final = frozenset({"Read", "read", "read_file", "view"})
 FILE_KEYS: Final[Mapping[str, str]] = {

@@ -12,11 +12,11 @@ from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.store.files import to_json, write_whole
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import paths_of, summary_at
-from ralph_tracker.store.opening import own_file
-from ralph_tracker.store.reading import read_json
+from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_write import to_json, write_whole
 from ralph_tracker.tracker import Decided, Tracker
 
 TURNS: Final = "agent-turns.json"

@@ -24,7 +24,7 @@ from ralph_tracker.steering.continuation import (
 )
 from ralph_tracker.steering.events import Event, ToolEnded, ToolStarted, TurnEnded
 from ralph_tracker.steering.progress import EVALUATION_INTERVAL
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 RULES: Final = "continuation.json"
 _TAIL: Final = 256 << 10

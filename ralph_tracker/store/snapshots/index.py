@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.store.files import write_whole
-from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.safe_read import read_bytes
+from ralph_tracker.store.safe_write import write_whole
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
 
 NAME: Final = "index"

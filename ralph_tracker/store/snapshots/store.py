@@ -6,25 +6,33 @@ The store holds no absolute paths, so it can be moved, and reads no settings.
 import contextlib
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import AGAIN, as_store_error, digest, sync_below, sync_folder, write_whole
 from ralph_tracker.store.lock import hold, touched
-from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.store.safe_read import read_bytes
+from ralph_tracker.store.safe_write import (
+    AGAIN,
+    as_store_error,
+    digest,
+    file_digest,
+    sync_below,
+    sync_folder,
+    write_whole,
+)
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import is_to_keep, path_matcher, refuse_root
-from ralph_tracker.store.snapshots.gitignore import IgnoreRules
-from ralph_tracker.store.snapshots.index import Index
+from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
 from ralph_tracker.store.snapshots.patch import FileChange, file_changes
-from ralph_tracker.store.snapshots.rebuild import KeptSnapshot, rebuild
 from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.scan import Captured, Scan, Scanner, capture
-from ralph_tracker.store.snapshots.scope import Scope, freeze, left_out, repository_of
+from ralph_tracker.store.snapshots.scope import IgnoreRules, Scope, freeze, left_out, repository_of
 from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
 from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
 from ralph_tracker.store.snapshots.values import (
@@ -45,7 +53,7 @@ from ralph_tracker.store.snapshots.values import (
     snapshot_of,
     undo_id_of,
 )
-from ralph_tracker.store.snapshots.working_tree import TreeReader
+from ralph_tracker.store.snapshots.working_tree import CHUNK, TreeReader
 
 TRACKED: Final = "tracked"
 # The sha256 of the rules: nothing else tells whether they are those of the baseline.
@@ -57,6 +65,28 @@ _WITHOUT_GIT: Final = (
     "store: the git repository could not be read ({}); what it tracks although it is ignored or named like a secret is "
     "not kept"
 )
+
+
+# The changed files by path; None for a deleted one.
+Changed = Mapping[str, Seen | None]
+
+
+class KeptSnapshot(NamedTuple):
+    """A snapshot as an iteration's manifest describes it.
+
+    `added` are the paths of `since_baseline` that the baseline does not have. `previous` is the tree that it differs
+    from by `since_previous`, None if unknown. `copies` are the paths of plain files by the hash of their content.
+    """
+
+    number: int
+    tree: str
+    commit: str
+    note: Note
+    since_baseline: Changed
+    added: frozenset[str]
+    previous: str | None
+    since_previous: Changed
+    copies: Mapping[str, Path]
 
 
 class SnapshotStore:
@@ -453,3 +483,63 @@ def _make_folders(folder: Path) -> None:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name in (OBJECTS, STAGING, *NAME_FOLDERS):
         (folder / name).mkdir(parents=True, exist_ok=True)
+
+
+def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
+    """Stage every missing content, folder and snapshot that can be rebuilt; a tree comes before those built from it."""
+    take = staging_in(kept.objects)
+    for snapshot in snapshots:
+        for object_id, path in snapshot.copies.items():
+            with suppress(OSError):  # a copy that is lost too
+                if not kept.objects.has(object_id) and file_digest(path) == object_id:
+                    parts = _parts(path)
+                    take(next(parts, b""), parts)
+    for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
+        _tree(kept, snapshot, snapshots)
+    for snapshot in snapshots:
+        document = encode_snapshot(snapshot.tree, snapshot.note)
+        if digest(document) == snapshot.commit:
+            kept.objects.add(document)
+
+
+def _parts(path: Path) -> Iterator[bytes]:
+    """Yield a copy of a content in parts, for a link its target."""
+    if path.is_symlink():
+        yield os.fsencode(path.readlink())
+        return
+    with open(path, "rb", opener=own_file) as file:  # pathlib's takes no opener
+        while part := file.read(CHUNK):
+            yield part
+
+
+def _tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> None:
+    for base, changed in _bases(snapshot, others):
+        try:
+            files = kept.files(base)
+        except (StoreError, NoSnapshotError):
+            continue
+        if base == snapshot.tree:
+            return
+        index = Index()
+        for file in files:
+            index.put(file.path, Seen(file.mode, file.object_id, file.size, None))
+        for path, seen in changed.items():
+            if seen is not None:
+                index.put(path, seen)
+            elif index.get(path) is not None:
+                index.drop(path)
+        if index.write(kept.objects.add) == snapshot.tree:
+            return
+
+
+def _bases(snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> Iterator[tuple[str, Changed]]:
+    """Yield the trees that a snapshot can be built from, with what to change in them.
+
+    What another one has changed in the baseline must have changed in this one too: else it is not known.
+    """
+    yield snapshot.tree, {}
+    if snapshot.previous is not None:
+        yield snapshot.previous, snapshot.since_previous
+    for other in others:
+        if other.since_baseline.keys() - other.added <= snapshot.since_baseline.keys():
+            yield other.tree, {**dict.fromkeys(other.added), **snapshot.since_baseline}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.files import sync_folder, write_whole
-from ralph_tracker.store.reading import read_bytes
+from ralph_tracker.store.safe_read import read_bytes
+from ralph_tracker.store.safe_write import sync_folder, write_whole
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.values import (
     EXEC_MODE,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from ralph_tracker.core import loop_state
 from ralph_tracker.core.alerts import Alert
@@ -17,7 +17,6 @@ from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.files import digest
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_status import (
     EVENTS,
@@ -28,8 +27,9 @@ from ralph_tracker.store.loop_status import (
     summary_at,
     with_events,
 )
-from ralph_tracker.store.packed import Documents, kept_json
-from ralph_tracker.store.reading import parsed_quickly, read_json, read_lines, refuse_newer
+from ralph_tracker.store.packs import Documents, kept_json
+from ralph_tracker.store.safe_read import parsed_quickly, read_json, read_lines, refuse_newer
+from ralph_tracker.store.safe_write import digest
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]
@@ -43,6 +43,14 @@ _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "status": EVENTS["status"],
 }
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
+
+
+class Listed(NamedTuple):
+    """One record as a document (None: unreadable) and what is wrong with it, if anything."""
+
+    number: int
+    document: Mapping[str, Any] | None
+    problem: str | None = None
 
 
 class Seals:

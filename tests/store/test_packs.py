@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.packed import kept_bytes
-from ralph_tracker.store.packing import RECENT, pack_records
+from ralph_tracker.store.packs import RECENT, kept_bytes, pack_records
 
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 SAMPLE = {"quick": 3, "sample": 20}.get(os.environ.get("RALPH_TRACKER_SWEEP", "quick"))

@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NewerSchemaError, RecordError
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
 

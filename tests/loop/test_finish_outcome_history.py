@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from ralph_tracker.loop.finish import changed_paths, outcome_history
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.outcome_history import changed_paths, outcome_history
 
 NAMED = {"measured": True, "names": ["a", "b"], "outcomes": "pf", "gone": {}}
 

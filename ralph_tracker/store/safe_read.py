@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ralph_tracker.errors import NewerSchemaError, StoreError
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 # The largest file of a loop is that of all tests ever seen: 100 MB would be a million of them.
 MAX_BYTES: Final = 256 << 20

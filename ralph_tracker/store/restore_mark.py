@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
-from ralph_tracker.store.files import as_store_error, to_json, write_whole
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.reading import read_json, read_lines
+from ralph_tracker.store.safe_read import read_json, read_lines
+from ralph_tracker.store.safe_write import as_store_error, to_json, write_whole
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER
 from ralph_tracker.store.snapshots.values import SAFETY
 from ralph_tracker.store.snapshots.working_tree import TreeWriter

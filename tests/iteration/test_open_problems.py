@@ -10,18 +10,21 @@ import pytest
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.diagnostics import Diagnostic
-from ralph_tracker.iteration.listed_diagnostics import KEPT, ListedDiagnostic, listed, listed_diagnostics
-from ralph_tracker.iteration.remaining_problems import (
+from ralph_tracker.iteration.open_problems import (
+    KEPT,
     FailingTest,
+    ListedDiagnostic,
     RemainingProblems,
     SourceLine,
     first_words,
+    listed,
+    listed_diagnostics,
     not_loading_lines,
     remaining_problems,
     split_message,
 )
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.records import LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.tracker import Tracker
 
 BROKEN = "def test_lid():\n>       assert lid() == 1\nE       assert 2 == 1\n\ntests/test_box.py:4: AssertionError"

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from ralph_tracker.store.loop_highlights import advice, kept_point, rolled_back, selected
+from ralph_tracker.iteration.explain import kept_point
+from ralph_tracker.loop.status import advice, rolled_back, selected
 from ralph_tracker.store.loop_status import summary_at
 
 

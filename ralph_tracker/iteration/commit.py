@@ -1,4 +1,4 @@
-"""Record one iteration: judge and commit it, write its report, and repair what a killed call left."""
+"""Commit an iteration or a restore to the loop, write the report, and repair what a killed call left."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,12 +10,12 @@ from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTracke
 from ralph_tracker.iteration.measure import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
-from ralph_tracker.store.files import as_store_error
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
-from ralph_tracker.store.restoring import UndoIds, is_recorded
+from ralph_tracker.store.restore_mark import UndoIds, is_recorded
+from ralph_tracker.store.safe_write import as_store_error
 
 
 def judged(how: Callable[[], Judgement]) -> Judgement:

@@ -1,4 +1,7 @@
-"""Open the files of a loop's folder: nothing that a link, a pipe or a device in their place leads to."""
+"""Open the files of a loop's folder: nothing that a link, a pipe or a device in their place leads to.
+
+The hook at every tool call imports this: not even pathlib, which takes as long as all else that it imports.
+"""
 
 import errno
 import os

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.opening import own_file
+from ralph_tracker.store.safe_open import own_file
 
 TEMPORARY: Final = ".tmp-"
 _MANY: Final = 32

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.files import digest
 from ralph_tracker.store.iteration_files import IterationFiles
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.restoring import interrupted_restore
+from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.safe_write import digest
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.reading import read_bytes, read_json, read_lines
+from ralph_tracker.store.safe_read import read_bytes, read_json, read_lines
 
 
 class TestDocument:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.files import (
+from ralph_tracker.store.safe_write import (
     append_line,
     as_store_error,
     cleared,

@@ -1,0 +1,213 @@
+"""Where a loop stands: in a sentence, and as the document of `status`, with what is missing of its kept files.
+
+The sentence needs only the few iterations that matter, so that it is fast in a long loop.
+"""
+
+from typing import Final, NamedTuple, TypedDict
+
+from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.codec import decode
+from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.iteration_record import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
+from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.errors import RecordError
+from ralph_tracker.iteration.explain import kept_point
+from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
+from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.loop_status import Status, Summary, latest_iteration, state_after
+from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, Restoring, interrupted_document
+from ralph_tracker.store.safe_read import read_json, read_lines
+from ralph_tracker.store.snapshots.values import ITERATIONS, OBJECTS, RULES
+
+REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
+_POINTS: Final = 400
+
+
+class RolledBack(NamedTuple):
+    """An iteration that was rolled back, with the types of its CRITICAL alerts."""
+
+    iteration: int
+    alerts: tuple[str, ...]
+
+
+def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
+    """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone leaves none.
+
+    Each rollback leaves all iterations after its target; of several without an iteration between them the last counts.
+    """
+    left: set[int] = set()
+    earlier: set[int] = set()
+    latest: int | None = None
+    for event in read_lines(paths.events):
+        if (
+            isinstance(event, dict)
+            and event.get("event") == "rollback"
+            and isinstance(event.get("to"), int)
+            and isinstance(event.get("after"), int)
+        ):
+            if event["after"] != latest:
+                earlier, latest = left, event["after"]
+            left = (earlier | {*range(event["to"] + 1, event["after"] + 1)}) - {event["to"]}
+    found = []
+    for number in sorted(left):
+        summary = state_after(paths, number).get("summary")
+        alerts = (summary.get("alerts") or ()) if isinstance(summary, dict) else ()
+        new = (each for each in alerts if isinstance(each, dict) and each.get("state") == "new")
+        found.append(
+            RolledBack(number, tuple(str(each.get("type")) for each in new if each.get("severity") == "CRITICAL"))
+        )
+    return tuple(found)
+
+
+def selected(paths: LoopPaths) -> int | None:
+    """Return the iteration that was selected last, None before a selection."""
+    events = (event for event in reversed(read_lines(paths.events)) if isinstance(event, dict))
+    numbers = (event.get("iteration") for event in events if event.get("event") == "selection")
+    return next((number for number in numbers if isinstance(number, int)), None)
+
+
+def advice(summary: Summary, selected: int | None) -> str:
+    """Return what to do with the loop, in a short sentence; "" while it simply goes on."""
+    best = summary.best_iteration
+    if summary.status in {"abandoned", "rebaselined"}:
+        return ""
+    action = summary.decision["action"]
+    if summary.status == "finished" or action == "stop":
+        taken = best if selected is None else selected
+        return "" if taken is None else f"Take iteration {taken}."
+    if action == "rollback" and summary.carried_out is None:
+        return f"Go back to iteration {summary.decision['target_iteration']}."
+    return "A person has to decide." if action == "escalate" else ""
+
+
+def state_sentence(summary: Summary, paths: LoopPaths) -> str:
+    """Return the sentence that says where the loop stands."""
+    numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
+    points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
+    best = None if summary.best_iteration is None else points[summary.best_iteration]
+    setbacks = [Setback(*each) for each in rolled_back(paths)]
+    return loop_sentence(points[0], best, points[summary.iteration], setbacks, advice(summary, selected(paths)))
+
+
+def scores_of(records: LoopRecords) -> list[tuple[int, float]]:
+    """Return the scores of a loop as of now by iteration, thinned to a few hundred; [] if they cannot be read."""
+    try:
+        summary = records.summary()
+        scorer = records.state(summary, Thresholds()).scorer
+        rows, _ = records.rows()
+    except RecordError:
+        return []
+    every = max(1, len(rows) // _POINTS)
+    kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
+    candidates = [decode(Candidate, row["candidate"]) for row in kept]
+    return [(each.iteration, scorer.score(each)) for each in candidates]
+
+
+def missing_files(paths: LoopPaths) -> str | None:
+    """Return what of the kept files is missing at a glance, None if nothing is; no content is read.
+
+    The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
+    """
+    if paths.old_store.is_dir() or not ((paths.iteration(0) / MANIFEST).exists() or _was_kept(paths)):
+        return None
+    numbers = range(latest_iteration(paths) + 1)
+    if not (paths.store / RULES).is_file() or not (paths.store / OBJECTS).is_dir():
+        return f"the store of the kept files is missing or damaged ({paths.shown}/store)"
+    named = {path.name for path in (paths.store / ITERATIONS).glob("*")}
+    lost = {number for number in numbers if str(number) not in named}
+    if lost and paths.staging.is_dir():
+        lost.discard(numbers[-1])
+    if lost:
+        for event in read_lines(paths.events):
+            if isinstance(event, dict) and event.get("event") == "gc" and isinstance(event.get("iterations"), list):
+                lost.difference_update(event["iterations"])
+    if not lost:
+        return None
+    shown = ", ".join(map(str, sorted(lost)))
+    return f"the snapshots of iterations {shown} are missing in {paths.shown}/store"
+
+
+def _was_kept(paths: LoopPaths) -> bool:
+    """Return whether the baseline's seal names a manifest, which is missing then."""
+    seal = read_json(paths.iteration(0) / "seal.json")
+    files = seal.get("files") if isinstance(seal, dict) else None
+    return isinstance(files, dict) and MANIFEST in files
+
+
+class StatusDocument(TypedDict):
+    """`head` is the iteration that the next descends from; `unrecorded` was begun and is not on record.
+
+    `missing_files` says what of the kept files is missing at a glance, null if nothing is; `verify` looks at all.
+    """
+
+    schema_version: SchemaVersion
+    loop_id: str
+    status: Status
+    iteration: int
+    head: int
+    started_at: str
+    updated_at: str
+    classification: str
+    message: str
+    quality_score: float
+    adjusted_score: float
+    best_iteration: int | None
+    best_quality_score: float
+    best_adjusted_score: float
+    verified: bool
+    decision: StoredDecisionDocument
+    alerts: list[AlertDocument]
+    accepted: list[str]
+    cost_usd: float | None
+    carried_out: dict[str, int] | None
+    integrity: Verdict | None
+    unrecorded: int | None
+    interrupted_restore: InterruptedRestoreDocument | None
+    missing_files: str | None
+    next_step: str
+
+
+class LoopsDocument(TypedDict):
+    """All loops of a project; `unreadable` says by id why a loop cannot be read."""
+
+    loops: list[StatusDocument]
+    unreadable: dict[str, str]
+
+
+def status_document(
+    summary: Summary,
+    unrecorded: int | None,
+    next_step: str,
+    *,
+    interrupted: Restoring | None = None,
+    missing_files: str | None = None,
+) -> StatusDocument:
+    """Return where a loop stands, and the next step."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "loop_id": summary.loop_id,
+        "status": summary.status,
+        "iteration": summary.iteration,
+        "head": summary.head,
+        "started_at": summary.started_at,
+        "updated_at": summary.updated_at,
+        "classification": summary.classification,
+        "message": summary.message,
+        "quality_score": summary.quality_score,
+        "adjusted_score": summary.adjusted_score,
+        "best_iteration": summary.best_iteration,
+        "best_quality_score": summary.best_quality_score,
+        "best_adjusted_score": summary.best_adjusted_score,
+        "verified": summary.verified,
+        "decision": summary.decision,
+        "alerts": list(summary.alerts),
+        "accepted": list(summary.accepted),
+        "cost_usd": summary.cost_usd,
+        "carried_out": None if summary.carried_out is None else dict(summary.carried_out),
+        "integrity": summary.integrity,
+        "unrecorded": unrecorded,
+        "interrupted_restore": interrupted_document(interrupted),
+        "missing_files": missing_files,
+        "next_step": next_step,
+    }
