@@ -26,7 +26,6 @@ from ralph_tracker.report.changes import Change, change_of
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.markdown import selection_reports
 from ralph_tracker.report.selection_view import LoopStory, selection_view
-from ralph_tracker.report.sentences import Setback
 from ralph_tracker.store.iteration_files import COLLECTED
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_records import Listed
@@ -199,7 +198,7 @@ def story_of(
         alerts=tuple(alert for document in documents for alert in new_alerts(document)),
         events=tuple(dict.fromkeys(told)),
         problems=tuple(record.problem for record in listed if record.problem is not None),
-        setbacks=tuple(Setback(*each) for each in rolled_back(store.paths)),
+        setbacks=rolled_back(store.paths),
         wrong=wrong_lines(store, selection.selected.iteration),
         changes=tuple(loop_changes(store.paths, rows, history)),
     )

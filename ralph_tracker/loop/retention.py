@@ -188,8 +188,7 @@ def _collectable(
 ) -> Collection:
     undos, held, collected = collector.undos(), collector.held(), store.collected()
     reasons: defaultdict[int, list[str]] = defaultdict(list)
-    named = (*_by_state(summary, state, keep_last), *_by_events(store.events(), undos[-UNDOS_KEPT:]))
-    for number, why in named:
+    for number, why in _needed(summary, state, keep_last, store.events(), undos[-UNDOS_KEPT:]):
         if number not in collected and why not in reasons[number]:
             reasons[number].append(why)
     return Collection(
@@ -202,8 +201,14 @@ def _collectable(
     )
 
 
-def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tuple[int, str]]:
-    """Yield the iterations that the loop may return to, with the reason; one may have several."""
+def _needed(
+    summary: Summary,
+    state: LoopState,
+    keep_last: int,
+    events: Sequence[Mapping[str, Any]],
+    undos: Sequence[str],
+) -> Iterator[tuple[int, str]]:
+    """Yield the iterations that the loop or one of the `undos` may return to, with the reason; one may have several."""
     yield 0, "the baseline"
     target = summary.decision["target_iteration"]
     for number, why in (
@@ -224,10 +229,6 @@ def _by_state(summary: Summary, state: LoopState, keep_last: int) -> Iterator[tu
     for open_alert in state.lineage.open_alerts:
         if open_alert.rollback_to is not None and open_alert.id not in summary.accepted:
             yield open_alert.rollback_to, f"{open_alert.id} leads back to it"
-
-
-def _by_events(events: Sequence[Mapping[str, Any]], undos: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the selected iterations, and those that a remaining undo leads back to."""
     for event in events:
         if event["event"] == "selection" and isinstance(event.get("iteration"), int):
             yield event["iteration"], "it was selected"

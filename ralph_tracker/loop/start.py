@@ -69,11 +69,21 @@ class Start:
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
         with locked(project.paths.lock, "pre-loop"):
             project.clear()
-            self._settle_restore()
+            current = project.current()
+            interrupted = None if current is None else project.store(current)
+            if interrupted is not None and interrupted_restore(interrupted.paths) is not None:
+                # Raises LoopError if files were edited since; what is lost is given up.
+                with interrupted.writing("pre-loop"), suppress(RecordError, StoreError):
+                    recovered(LoopReader.read(interrupted, configured_by), unfinished=True)
             store = self._begun(given)
             replaced = self._replaced(store)
             if store is not None:
-                record = self._resumed(store)
+                resumed = store
+                self.trust.require_loop(resumed.paths, lambda: loop_runs(resumed))
+                with resumed.writing("pre-loop"):
+                    loop = LoopReader.read(resumed, configured_by)
+                    recovered(loop, unfinished=True)
+                    record = loop.record(0)
             else:
                 store = project.unused(self.named)
                 linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
@@ -113,13 +123,6 @@ class Start:
             record_iteration(store, judgement, measured, at)
         return judgement.record
 
-    def _resumed(self, store: LoopStore) -> IterationRecord:
-        self.trust.require_loop(store.paths, lambda: loop_runs(store))
-        with store.writing("pre-loop"):
-            loop = LoopReader.read(store, configured_by)
-            recovered(loop, unfinished=True)
-            return loop.record(0)
-
     def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
         """Return the loop that a killed call for the same baseline began, None if there is none."""
         loop_id = self.named or self.project.last_id()
@@ -135,14 +138,6 @@ class Start:
         else:
             same = stored[0].state_of_work() == given.measurement.state_of_work()
         return store if same else None
-
-    def _settle_restore(self) -> None:
-        """Finish an interrupted restore of the current loop. Raises LoopError if files were edited since."""
-        current = self.project.current()
-        store = None if current is None else self.project.store(current)
-        if store is not None and interrupted_restore(store.paths) is not None:
-            with store.writing("pre-loop"), suppress(RecordError, StoreError):  # what is lost is given up
-                recovered(LoopReader.read(store, configured_by), unfinished=True)
 
     def _replaced(self, begun: LoopStore | None) -> LoopStore | None:
         """Return the unfinished loop to replace; raise LoopError unless the caller allowed that."""

@@ -3,7 +3,7 @@
 The sentence needs only the few iterations that matter, so that it is fast in a long loop.
 """
 
-from typing import Final, NamedTuple, TypedDict
+from typing import Final, TypedDict
 
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
@@ -24,14 +24,7 @@ REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verif
 _POINTS: Final = 400
 
 
-class RolledBack(NamedTuple):
-    """An iteration that was rolled back, with the types of its CRITICAL alerts."""
-
-    iteration: int
-    alerts: tuple[str, ...]
-
-
-def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
+def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
     """Return the iterations that rollbacks left behind, oldest first; a rollback that was undone leaves none.
 
     Each rollback leaves all iterations after its target; of several without an iteration between them the last counts.
@@ -55,7 +48,7 @@ def rolled_back(paths: LoopPaths) -> tuple[RolledBack, ...]:
         alerts = (summary.get("alerts") or ()) if isinstance(summary, dict) else ()
         new = (each for each in alerts if isinstance(each, dict) and each.get("state") == "new")
         found.append(
-            RolledBack(number, tuple(str(each.get("type")) for each in new if each.get("severity") == "CRITICAL"))
+            Setback(number, tuple(str(each.get("type")) for each in new if each.get("severity") == "CRITICAL"))
         )
     return tuple(found)
 
@@ -86,8 +79,8 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
     points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
     best = None if summary.best_iteration is None else points[summary.best_iteration]
-    setbacks = [Setback(*each) for each in rolled_back(paths)]
-    return loop_sentence(points[0], best, points[summary.iteration], setbacks, advice(summary, selected(paths)))
+    now = points[summary.iteration]
+    return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected(paths)))
 
 
 def scores_of(records: LoopRecords) -> list[tuple[int, float]]:
@@ -109,8 +102,13 @@ def missing_files(paths: LoopPaths) -> str | None:
 
     The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
     """
-    if paths.old_store.is_dir() or not ((paths.iteration(0) / MANIFEST).exists() or _was_kept(paths)):
+    if paths.old_store.is_dir():
         return None
+    if not (paths.iteration(0) / MANIFEST).exists():
+        seal = read_json(paths.iteration(0) / "seal.json")
+        files = seal.get("files") if isinstance(seal, dict) else None
+        if not isinstance(files, dict) or MANIFEST not in files:
+            return None  # nor was it there when the baseline was sealed
     numbers = range(latest_iteration(paths) + 1)
     if not (paths.store / RULES).is_file() or not (paths.store / OBJECTS).is_dir():
         return f"the store of the kept files is missing or damaged ({paths.shown}/store)"
@@ -126,13 +124,6 @@ def missing_files(paths: LoopPaths) -> str | None:
         return None
     shown = ", ".join(map(str, sorted(lost)))
     return f"the snapshots of iterations {shown} are missing in {paths.shown}/store"
-
-
-def _was_kept(paths: LoopPaths) -> bool:
-    """Return whether the baseline's seal names a manifest, which is missing then."""
-    seal = read_json(paths.iteration(0) / "seal.json")
-    files = seal.get("files") if isinstance(seal, dict) else None
-    return isinstance(files, dict) and MANIFEST in files
 
 
 class StatusDocument(TypedDict):

@@ -124,15 +124,14 @@ def foreign_records(folder: Path) -> list[Listed]:
         except (InputError, OSError, UnicodeDecodeError) as error:
             listed.append(Listed(number, None, f"{path.name}: cannot be read ({error})"))
         else:
-            listed.append(_showable(checked.iteration_metrics.iteration, document))
+            number, problem = checked.iteration_metrics.iteration, why_not_showable(document)
+            if problem is None:
+                listed.append(Listed(number, document))
+            else:
+                listed.append(Listed(number, None, f"iteration {number}: {problem}"))
     if not listed:
         raise LoopError(f"{folder}: no record of an iteration")
     return sorted(listed, key=lambda record: record.number)
-
-
-def _showable(number: int, document: Mapping[str, Any]) -> Listed:
-    problem = why_not_showable(document)
-    return Listed(number, document) if problem is None else Listed(number, None, f"iteration {number}: {problem}")
 
 
 def why_not_showable(document: Mapping[str, Any]) -> str | None:

@@ -187,7 +187,11 @@ def summary_at(paths: LoopPaths) -> Summary:
 
 def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
     """Return the summary with what happened since the last record: rollbacks and changes of status."""
-    for event in filter(_adds_to_records, events):
+    for event in events:
+        kind = event.get("event") if isinstance(event, dict) else None
+        wanted = EVENTS.get(kind) if isinstance(kind, str) else None
+        if wanted is None or not all(isinstance(event.get(key), type_) for key, type_ in wanted.items()):
+            continue  # it adds nothing to the records
         if event["event"] == "status":
             summary = summary._replace(status=event["status"])
         elif event["after"] == summary.iteration:
@@ -196,13 +200,6 @@ def with_events(summary: Summary, events: Iterable[Any]) -> Summary:
             carried = None if undone else {"target": event["to"], "after": summary.iteration}
             summary = summary._replace(head=event["to"], carried_out=carried)
     return summary
-
-
-def _adds_to_records(event: Any) -> bool:  # noqa: ANN401  # any JSON value
-    """Return whether an event adds to the records."""
-    kind = event.get("event") if isinstance(event, dict) else None
-    wanted = EVENTS.get(kind) if isinstance(kind, str) else None
-    return wanted is not None and all(isinstance(event.get(key), type_) for key, type_ in wanted.items())
 
 
 def is_recorded(paths: LoopPaths, number: int) -> bool:

@@ -38,7 +38,9 @@ def migrate(paths: LoopPaths) -> None:
     """
     old = paths.old_store
     if not paths.store.exists() and old.is_dir():
-        _refuse_foreign_objects(old)
+        for name in _BORROWING:  # git would read objects of another folder; no earlier version wrote such a file
+            if os.path.lexists(old / name):
+                raise StoreError(f"{old / name}: makes git read other repositories, and we did not write it; remove it")
         _move(paths, old)
     shutil.rmtree(old, ignore_errors=True)
 
@@ -60,13 +62,6 @@ def _move(paths: LoopPaths, old: Path) -> None:
                 visits.remember(tree, int(name.removeprefix(ITERATIONS)))
         sync_below(new)
         new.rename(paths.store)
-
-
-def _refuse_foreign_objects(old: Path) -> None:
-    """Raise StoreError if git would read objects of another folder; no earlier version wrote such a file."""
-    for name in _BORROWING:
-        if os.path.lexists(old / name):
-            raise StoreError(f"{old / name}: makes git read other repositories, and we did not write it; remove it")
 
 
 class _Migration:

@@ -161,16 +161,13 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
         scorer = found.committed.state(summary, config_of({}, None).thresholds).scorer
     except RecordError:
         return tuple(records)  # derived data is damaged; the next hook rebuilds it
-    rows = _rows(found.committed, records)
-    return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
-
-
-def _rows(committed: LoopRecords, records: Sequence[Listed]) -> dict[int, Mapping[str, Any]]:
-    """Return the trajectory's line of each record; for a few they are read from the iterations themselves."""
+    rows: dict[int, Mapping[str, Any]]  # the trajectory's line of each record
     if len(records) > _A_FEW:
-        return {row["iteration"]: row for row in committed.rows()[0]}
-    kept = ((record.number, committed.after(record.number).get("row")) for record in records)
-    return {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
+        rows = {row["iteration"]: row for row in found.committed.rows()[0]}
+    else:
+        kept = ((record.number, found.committed.after(record.number).get("row")) for record in records)
+        rows = {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
+    return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
 
 
 def _now(record: Listed, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick

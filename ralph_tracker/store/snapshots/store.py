@@ -492,17 +492,17 @@ def rebuild(kept: KeptTrees, snapshots: Sequence[KeptSnapshot]) -> None:
         for object_id, path in snapshot.copies.items():
             with suppress(OSError):  # a copy that is lost too
                 if not kept.objects.has(object_id) and file_digest(path) == object_id:
-                    parts = _parts(path)
+                    parts = _parts_of_copy(path)
                     take(next(parts, b""), parts)
     for snapshot in (*snapshots, *reversed(snapshots)):  # twice: a later one may be what an earlier one is built from
-        _tree(kept, snapshot, snapshots)
+        _rebuild_tree(kept, snapshot, snapshots)
     for snapshot in snapshots:
         document = encode_snapshot(snapshot.tree, snapshot.note)
         if digest(document) == snapshot.commit:
             kept.objects.add(document)
 
 
-def _parts(path: Path) -> Iterator[bytes]:
+def _parts_of_copy(path: Path) -> Iterator[bytes]:
     """Yield a copy of a content in parts, for a link its target."""
     if path.is_symlink():
         yield os.fsencode(path.readlink())
@@ -512,8 +512,8 @@ def _parts(path: Path) -> Iterator[bytes]:
             yield part
 
 
-def _tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> None:
-    for base, changed in _bases(snapshot, others):
+def _rebuild_tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> None:
+    for base, changed in _rebuild_bases(snapshot, others):
         try:
             files = kept.files(base)
         except (StoreError, NoSnapshotError):
@@ -532,7 +532,7 @@ def _tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[KeptSnapshot
             return
 
 
-def _bases(snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> Iterator[tuple[str, Changed]]:
+def _rebuild_bases(snapshot: KeptSnapshot, others: Sequence[KeptSnapshot]) -> Iterator[tuple[str, Changed]]:
     """Yield the trees that a snapshot can be built from, with what to change in them.
 
     What another one has changed in the baseline must have changed in this one too: else it is not known.
