@@ -656,8 +656,8 @@ def unnoticed(record):
     return {way for way in WAYS if not any(way in test for test in named)}
 
 
-# Gradle's tests are read as Maven's, and Vitest's as Jest's.
-DEEP = {"gradle", "vitest"}
+# Gradle's tests are read as Maven's, and Vitest's as Jest's; tests/measured/test_gamed.py asks the same of Python.
+DEEP = {"gradle", "vitest", "unittest"}
 SLOWEST = {"maven", "cargo"}
 
 
