@@ -5,7 +5,7 @@ The exit code is always 0: a host treats 2 as a message to its agent.
 
 import os
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, showing
 from ralph_tracker.cli.output import complain
@@ -17,7 +17,12 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     try:
         name = words[0] if len(words) == 1 else ""
         if name not in HOSTS and name not in RUNNERS:
-            complain(f"agent {verb}: name one agent: {_named(' '.join(words), [*HOSTS, *RUNNERS])}")
+            from difflib import get_close_matches
+
+            known = [*HOSTS, *RUNNERS]
+            near = get_close_matches(" ".join(words), known, n=1)
+            which = f"did you mean {near[0]}?" if near else ", ".join(known)
+            complain(f"agent {verb}: name one agent: {which}")
             return EXIT_OK
         answer = answering(name) if verb == "hook" else showing(name)
         if answer is None:
@@ -29,13 +34,6 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001  # the exit code must be 0
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
-
-
-def _named(word: str, hosts: Collection[str]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(word, hosts, n=1)
-    return f"did you mean {near[0]}?" if near else ", ".join(hosts)
 
 
 def _print(text: str) -> None:

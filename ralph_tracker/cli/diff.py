@@ -1,6 +1,5 @@
 """ralph-tracker diff: compare two iterations."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +11,6 @@ from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
     Differences,
     OutcomeChange,
-    OutcomeChanges,
     diff_document,
     differences_of,
     side_by_side,
@@ -33,20 +31,22 @@ def say_differences(found: Differences, tests_shown: int, files_shown: int | Non
     if found.tests is None:
         say_wrapped(f"tests: {found.tests_note}")
     else:
-        _say_tests(found.tests, tests_shown)
+        counts = [f"{len(changes)} {_words(kind)}" for kind, changes in found.tests.items() if changes]
+        say(f"tests: {', '.join(counts) or 'the same outcomes'}")
+        for kind, changes in found.tests.items():
+            for change in changes[:tests_shown]:
+                say(f"  {_words(kind)}: {change.id}{_aside(kind, change)}")
+            _say_rest(len(changes) - tests_shown, _words(kind))
     if found.files is None:
         say_wrapped(f"files: {found.files_note}")
-    else:
-        _say_files(found.files, files_shown)
-
-
-def _say_tests(tests: OutcomeChanges, shown: int) -> None:
-    counts = [f"{len(changes)} {_words(kind)}" for kind, changes in tests.items() if changes]
-    say(f"tests: {', '.join(counts) or 'the same outcomes'}")
-    for kind, changes in tests.items():
-        for change in changes[:shown]:
-            say(f"  {_words(kind)}: {change.id}{_aside(kind, change)}")
-        _say_rest(len(changes) - shown, _words(kind))
+        return
+    amounts = [(_words(status), sum(file.status == status for file in found.files)) for status in _MARKS]
+    say(f"files: {', '.join(f'{amount} {word}' for word, amount in amounts if amount) or 'the same content'}")
+    for file in found.files[:files_shown]:
+        lines = file.content if file.content != "text" else f"+{file.added} -{file.deleted}"
+        say(f"  {_MARKS[file.status]} {lines:>11}  {file.name}{_mode(file)}")
+    if files_shown is not None:
+        _say_rest(len(found.files) - files_shown, "files")
 
 
 def _words(kind: str) -> str:
@@ -63,16 +63,6 @@ def _aside(kind: str, change: OutcomeChange) -> str:
 def _say_rest(rest: int, what: str) -> None:
     if rest > 0:
         say(f"  and {rest} more {what}")
-
-
-def _say_files(files: Sequence[FileChange], shown: int | None) -> None:
-    counts = [(_words(status), sum(file.status == status for file in files)) for status in _MARKS]
-    say(f"files: {', '.join(f'{count} {word}' for word, count in counts if count) or 'the same content'}")
-    for file in files[:shown]:
-        lines = file.content if file.content != "text" else f"+{file.added} -{file.deleted}"
-        say(f"  {_MARKS[file.status]} {lines:>11}  {file.name}{_mode(file)}")
-    if shown is not None:
-        _say_rest(len(files) - shown, "files")
 
 
 def _mode(file: FileChange) -> str:

@@ -97,23 +97,20 @@ def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Ann
 
     `root` is the project's folder in the repository: findings name files relative to it.
     """
-    found = tuple(_all(gate, locate, root))
+    found = [note for alert in gate.findings for note in _of_alert(alert, locate, root)]
+    if gate.regressed:
+        found.append(Annotation(level="error", title="Class regression", message=gate.fall))
+    found += [
+        Annotation(level="error", title=f"Not measured: {measure.name}", message=measure.why or "")
+        for measure in gate.unmeasured
+    ]
+    if gate.unproven:
+        found.append(Annotation(level="error", title="Integrity", message=gate.why_unproven))
     shown = {level: [a for a in found if a.level == level][:SHOWN] for level in ("error", "warning")}
     left = [f"{sum(a.level == level for a in found) - len(kept)} {level}s" for level, kept in shown.items()]
     more = [words for words in left if not words.startswith("0 ")]
     note = Annotation(level="notice", title="ralph-tracker gate", message=f"and {', '.join(more)} more, not shown here")
     return (*shown["error"], *shown["warning"], *([note] if more else []))
-
-
-def _all(gate: Gate, locate: Locate, root: PurePath) -> Iterator[Annotation]:
-    for alert in gate.findings:
-        yield from _of_alert(alert, locate, root)
-    if gate.regressed:
-        yield Annotation(level="error", title="Class regression", message=gate.fall)
-    for measure in gate.unmeasured:
-        yield Annotation(level="error", title=f"Not measured: {measure.name}", message=measure.why or "")
-    if gate.unproven:
-        yield Annotation(level="error", title="Integrity", message=gate.why_unproven)
 
 
 def _of_alert(alert: Alert, locate: Locate, root: PurePath) -> Iterator[Annotation]:

@@ -124,7 +124,12 @@ def edit(file: Path, yes: bool) -> None:
         if revision is None or revision.adjustment.is_empty:
             say(_NOTHING)
             return
-        if not _confirmed(format_adjustment(state, revision.adjustment), yes=yes):
+        question = format_adjustment(state, revision.adjustment)
+        if yes:
+            say(question.removesuffix(" Confirm?"))
+        elif sys.stdin is None or not sys.stdin.isatty():
+            raise InputError(f"{question} Nobody can answer here; say --yes")
+        elif not confirmed(question):
             say(_NOTHING)
             return
         write_plan_state(file, state_to_plain(apply_plan_adjustment(state, revision.adjustment)))
@@ -136,13 +141,3 @@ def say_changed(file: Path, kept: "KeptPlan") -> None:
     if kept.has_changed:
         state = state_path(file)
         say(f"{file} has changed since it was begun; it continues as it was begun (remove {state} to start over)")
-
-
-def _confirmed(question: str, *, yes: bool) -> bool:
-
-    if yes:
-        say(question.removesuffix(" Confirm?"))
-        return True
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise InputError(f"{question} Nobody can answer here; say --yes")
-    return confirmed(question)

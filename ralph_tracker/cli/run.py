@@ -17,7 +17,6 @@ from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.runner.plan_run import plan_opened
 from ralph_tracker.runner.run import RunRequest, opened
 from ralph_tracker.runner.screen import Terminal
-from ralph_tracker.steering.plan import PlanState
 from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
 
@@ -27,6 +26,7 @@ _SENSELESS: Final = {
 }
 _LOOP_ID: Final = "--loop-id: with --plan each task has its own loop; leave --loop-id out"
 _GO_ON: Final = "run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
+_FAILED: Final = "see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks"
 _APPLY: Final = ("output", "worktree", "none")
 _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
 _MINUTE_S: Final = 60.0
@@ -139,22 +139,18 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Termin
     with plan_opened(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
         outcome = run.drive()
     if outcome.ended.how == "done":
-        return _say_done(outcome.ended.state, outcome.ended.reason)
+        say(f"The plan is done. {outcome.ended.reason}")
+        failed = [each for each in outcome.ended.state.tasks if each.status == "failed"]
+        for each in failed:
+            why = each.outcome.reason if each.outcome else ""
+            say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
+        if failed:
+            say_next(_FAILED)
+        return EXIT_FAILURE if failed else EXIT_OK
     by_person = outcome.was_asked or (outcome.ended.how == "aborted" and person is not None)
     say(f"{'Stopped' if by_person else 'A person is needed'}: {outcome.ended.reason}")
     say_next(step)
     return EXIT_INTERRUPTED if outcome.was_asked else EXIT_ESCALATE
-
-
-def _say_done(state: "PlanState", reason: str) -> int:
-    say(f"The plan is done. {reason}")
-    failed = [each for each in state.tasks if each.status == "failed"]
-    for each in failed:
-        why = each.outcome.reason if each.outcome else ""
-        say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
-    if failed:
-        say_next("see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks")
-    return EXIT_FAILURE if failed else EXIT_OK
 
 
 @contextmanager
