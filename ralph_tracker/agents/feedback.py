@@ -389,16 +389,13 @@ def score_parts(committed: LoopRecords, number: int) -> tuple[ScorePart, ...]:
     """Return what each component costs an iteration's score; () if its record is damaged."""
     plain = kept_json(committed.paths, number, "metrics.json")
     record: Any = plain.get("iteration_metrics") if isinstance(plain, dict) else None
-    if not isinstance(record, dict) or not _are_numbers(record.get("weights"), record.get("components")):
+    documents = (record.get("weights"), record.get("components")) if isinstance(record, dict) else (None,)
+    if not all(
+        isinstance(document, Mapping)
+        and all(value is None or isinstance(value, int | float) for value in document.values())
+        for document in documents
+    ):
         return ()
     shares = component_shares(record["weights"], record["components"])
     known = (each for each in shares if each.value is not None)
     return tuple(ScorePart(each.name, each.weight * (_WHOLE - (each.value or 0.0))) for each in known)
-
-
-def _are_numbers(*documents: object) -> bool:
-    return all(
-        isinstance(document, Mapping)
-        and all(value is None or isinstance(value, int | float) for value in document.values())
-        for document in documents
-    )

@@ -39,7 +39,7 @@ def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
 
 def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
-    from ralph_tracker.agents.hosts.answer_usage import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
+    from ralph_tracker.agents.hosts.stops import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
 
     def read(line: Any) -> tuple[object, ModelAnswer] | None:  # noqa: ANN401  # any JSON value
         tokens = line["tokens"]

@@ -13,7 +13,7 @@ _MILLISECONDS: Final = 1000
 
 def usage_of(event: Heard, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
-    from ralph_tracker.agents.hosts.answer_usage import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
+    from ralph_tracker.agents.hosts.stops import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
 
     listed = event.get("answers")
     answers = [

@@ -89,13 +89,10 @@ class RunnerState(NamedTuple):
         """Return the run's state after an event was answered."""
         return cls(event.loop, event.pid, latest - event.done, event.current)
 
-    def same_run(self, event: Event) -> bool:
-        """Return whether an event belongs to this run."""
-        return (self.loop, self.pid) == (event.loop, event.pid)
-
     def due(self, event: Event, latest: int) -> bool:
         """Return whether there is unrecorded work; `latest` is the last recorded iteration."""
-        done = event.done if self.same_run(event) else self.started
+        is_of_this_run = (self.loop, self.pid) == (event.loop, event.pid)
+        done = event.done if is_of_this_run else self.started
         return latest < self.base + done
 
 

@@ -36,11 +36,6 @@ _TRANSIENT: Final = frozenset({"INTERNAL_ERROR", "TEMPORARILY_UNAVAILABLE", "REQ
 _ENDED: Final[Mapping[str, str]] = {"running": "RUNNING", "finished": "FINISHED"}
 
 
-def metric_name(name: str) -> str:
-    """Return the name of a value as MLflow groups it: score/quality."""
-    return name.replace(".", "/")
-
-
 class MlflowRuns:
     """The runs of an MLflow server; `experiment` None is that of the environment, else the project's folder.
 
@@ -123,8 +118,8 @@ class MlflowRuns:
         """Send reports and alerts of the iterations, then their values, then how far the run is."""
         from mlflow.entities import Metric, Param, RunTag  # noqa: PLC0415  # an extra
 
-        values = [
-            Metric(metric_name(name), float(value), int(row.at.timestamp() * _MILLI), row.number)
+        values = [  # MLflow groups them by slashes: score/quality
+            Metric(name.replace(".", "/"), float(value), int(row.at.timestamp() * _MILLI), row.number)
             for row in rows
             for name, value in row.values.items()
         ]

@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -191,15 +191,13 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
 
 def spent_on(tracker: Tracker, loops: Sequence[str]) -> float | None:
     """Return the known cost of loops together in USD; None if none is known."""
-    known = [cost for loop_id in loops if (cost := _cost_of(tracker._replace(loop_id=loop_id))) is not None]
+    known = []
+    for loop_id in loops:
+        with suppress(LoopError):  # never begun
+            cost = tracker._replace(loop_id=loop_id).store().summary().cost_usd
+            if cost is not None:
+                known.append(cost)
     return sum(known) if known else None
-
-
-def _cost_of(tracker: Tracker) -> float | None:
-    try:
-        return tracker.store().summary().cost_usd
-    except LoopError:
-        return None  # never begun
 
 
 class PlanOutcome(NamedTuple):

@@ -289,7 +289,12 @@ class Run:
         journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
         environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
         logs = logs_of(self.paths, journal.iteration, journal.tried)
-        limits = AttemptLimits(self._time_left(), settings.silence_s)
+        timeout_s = settings.agent_timeout_s
+        if self.limits.max_minutes is not None:  # what is left of the loop's time
+            started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
+            left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
+            timeout_s = left if timeout_s is None else min(timeout_s, left)
+        limits = AttemptLimits(timeout_s, settings.silence_s)
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
@@ -407,15 +412,6 @@ class Run:
             self.record = record_of(self.tracker)
         return self.record
 
-    def _time_left(self) -> float | None:
-        """Return the time limit of an agent's run: its own, or what is left of the loop's."""
-        limit = self.journal.settings.agent_timeout_s
-        if self.limits.max_minutes is None:
-            return limit
-        started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
-        left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
-        return left if limit is None else min(limit, left)
-
     def _status(self) -> str:
         store = self.tracker.store()
         is_partial = store.has_unknown_costs()
@@ -507,7 +503,11 @@ def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
         tracker.trusting.require_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
     journal = journal._replace(settings=journal.settings._replace(**asked.settings))
     _refuse_unusable(tracker, journal.settings)
-    return _matched(journal, summary)
+    following = summary.iteration + 1  # somebody may have recorded by hand
+    behind = journal.phase == "agent" and journal.iteration < following
+    if behind or journal.iteration > following:
+        return Journal(journal.loop_id, journal.settings, following)
+    return journal
 
 
 def named_options(limits: Mapping[str, Any]) -> str:
@@ -532,15 +532,6 @@ def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Jo
     if not command:
         raise LoopError(f"loop {summary.loop_id} was not driven by `run`; give the agent's command after `--`")
     return Journal(summary.loop_id, RunSettings(command), summary.iteration + 1)
-
-
-def _matched(journal: Journal, summary: Summary) -> Journal:
-    """Return the journal adjusted to the records, as somebody may have recorded by hand."""
-    following = summary.iteration + 1
-    behind = journal.phase == "agent" and journal.iteration < following
-    if behind or journal.iteration > following:
-        return Journal(journal.loop_id, journal.settings, following)
-    return journal
 
 
 def meant(tracker: Tracker) -> Summary | None:

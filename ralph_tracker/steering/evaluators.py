@@ -361,22 +361,21 @@ async def ask_at_terminal(question: str) -> str | None:
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[str | None] = loop.create_future()
 
+    def answer(line: str | None) -> None:
+        if not answered.done():
+            answered.set_result(line)
+
     def read() -> None:
         try:
             line = input(question)
         except (EOFError, OSError, ValueError, RuntimeError):  # closed in some way
             line = None
         with suppress(RuntimeError):  # the event loop has ended
-            loop.call_soon_threadsafe(_answer, answered, line)
+            loop.call_soon_threadsafe(answer, line)
 
     # A daemon, so that an interrupted program ends without waiting for Enter.
     Thread(target=read, daemon=True).start()
     return await answered
-
-
-def _answer(future: "asyncio.Future[str | None]", line: str | None) -> None:
-    if not future.done():
-        future.set_result(line)
 
 
 class InteractiveProgressEvaluator:

@@ -94,7 +94,12 @@ class ChatSession(PersonSession, Generic[Message]):
         self._wanted = self._log()
         # Chats allow few edits a minute: edits requested during one are combined.
         if self._drawing is None or self._drawing.done():
-            self._drawing = asyncio.create_task(self._draw())
+
+            async def draw() -> None:
+                while self._shown != self._wanted and await self._catch_up():
+                    pass
+
+            self._drawing = asyncio.create_task(draw())
 
     async def _ask(self, question: str, times: int) -> None:
         self._wanted = self._log(question)
@@ -113,12 +118,6 @@ class ChatSession(PersonSession, Generic[Message]):
                 break
             shown.insert(0, escaped)
         return "\n".join([*shown, *end]) or STARTING
-
-    async def _draw(self) -> None:
-        while self._shown != self._wanted:
-            drawn = await self._catch_up()
-            if not drawn:
-                return
 
     async def _catch_up(self) -> bool:
         """Update the message, and return whether it is up to date."""

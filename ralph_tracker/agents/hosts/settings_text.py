@@ -194,13 +194,6 @@ def settings_of(host: Host) -> Settings:
     return host.settings
 
 
-def new_text(host: Host, command: str, *, extras: bool) -> str:
-    """Return a settings file that holds nothing but ours."""
-    settings = settings_of(host)
-    document = {**settings.top, _HOOKS: hooks_of(host, command), **(settings.extras(command) if extras else {})}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-
-
 def merged(host: Host, text: str, command: str, name: str, *, extras: bool) -> EditedText:
     """Append our entries to a settings file; `extras` is whether to add those that the user may have.
 
@@ -208,7 +201,9 @@ def merged(host: Host, text: str, command: str, name: str, *, extras: bool) -> E
     """
     edited = EditedText(text.removeprefix(_BOM))
     if not edited.text.strip():
-        whole = new_text(host, command, extras=extras)
+        document = {**settings_of(host).top, _HOOKS: hooks_of(host, command)}
+        document |= settings_of(host).extras(command) if extras else {}
+        whole = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
         return EditedText(text + whole, ((len(text), len(whole)),))
     settings, style = settings_of(host), style_of(edited.text, _root(edited.text, name))
     for key, value in settings.top.items():

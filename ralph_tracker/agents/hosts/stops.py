@@ -1,17 +1,24 @@
-"""Measure the iteration at the end of a turn, and let the agent stop or make it continue."""
+"""Measure the iteration at the end of a turn, and let the agent stop or make it continue.
 
+What the iteration took is counted here too, where a host lists the model's answers of a session, each with its tokens.
+"""
+
+import calendar
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
 from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
+from ralph_tracker.errors import InputError
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.safe_open import own_file
@@ -26,6 +33,8 @@ _GO_ON: Final = "Go on with the task. When you stop, it is measured again."
 UsageReader = Callable[[Heard, Path, str, float, dict[str, Any]], dict[str, float]]
 """Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
 (UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
+_KEPT: Final = 32
+_LONGEST_LINE: Final = 4 << 20
 
 
 @dataclass(slots=True)
@@ -187,3 +196,67 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
     text = feedback(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
     last = [f"This is the last time: {stop.host.cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
     return Verdict("hold", "Stop", "\n".join([text, _GO_ON, *last]))
+
+
+class ModelAnswer(NamedTuple):
+    """An answer of a model: when (epoch seconds), tokens in (the cache included) and out, USD (None: unknown)."""
+
+    at: float
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None = None
+
+
+def at_of(timestamp: str) -> float:
+    """Return a time of ISO 8601 in epoch seconds."""
+    return datetime.fromisoformat(timestamp).timestamp()
+
+
+def usage_in_transcript(
+    event: Heard, since: str, counted: dict[str, Any], read: Callable[[Any], tuple[object, ModelAnswer] | None]
+) -> dict[str, float]:
+    """Return the usage since the last recorded iteration from the session's transcript, {} if it is unknown.
+
+    `read(line)` returns the answer in a line of JSON, with what it is known by when it is written again; None or an
+    error (ValueError, KeyError, TypeError) if there is none. The rest is as in `usage_since`.
+    """
+    path, found = event.get("transcript_path"), {}
+    if not isinstance(path, str):
+        return {}
+    try:
+        with open_regular(Path(path)) as file:
+            while line := file.readline(_LONGEST_LINE):
+                try:
+                    answer = read(json.loads(line))
+                except (ValueError, KeyError, TypeError, RecursionError):
+                    continue
+                if answer is not None:
+                    found[answer[0]] = answer[1]
+    except (OSError, InputError):
+        return {}
+    return usage_since(event, found.values(), since, counted)
+
+
+def usage_since(event: Heard, answers: Iterable[ModelAnswer], since: str, counted: dict[str, Any]) -> dict[str, float]:
+    """Return the usage of the answers that no iteration has, and mark them as counted; {} if there are none.
+
+    `answers` are all of the session. In a session that is new to the loop, those before `since` (UTC, ISO 8601) are
+    left out.
+    """
+    every, session = list(answers), str(event.get("session_id", ""))
+    known = dict(counted.get("answers", {}))
+    if session in known:
+        new = every[int(known.pop(session)) :]
+    else:
+        start = calendar.timegm(time.strptime(since, "%Y-%m-%dT%H:%M:%SZ"))
+        new = [each for each in every if each.at >= start]
+    counted["answers"] = dict([*known.items(), (session, len(every))][-_KEPT:])
+    if not new:
+        return {}
+    found: dict[str, float] = {
+        "input_tokens": sum(each.input_tokens for each in new),
+        "output_tokens": sum(each.output_tokens for each in new),
+        "turns": len(new),
+    }
+    costs = [each.cost_usd for each in new if each.cost_usd is not None]
+    return {**found, "cost_usd": round(sum(costs), 6)} if len(costs) == len(new) else found
