@@ -104,20 +104,19 @@ class Follower:
             pass
 
     def _read_all(self) -> bool:
-        grown = [self._read(index, stream) for index, stream in enumerate(self._streams)]
-        return any(grown)
-
-    def _read(self, index: int, stream: Stream) -> bool:
-        with stream.path.open("rb", buffering=0) as file:
-            place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
-            file.seek(place)
-            piece = file.read(_AT_ONCE)
-        self._places[index] = place + len(piece)
-        if piece:
-            self.printed = True
-            for hear in stream.hear:
-                hear(piece)
-        return bool(piece)
+        """Pass on a piece of each file that has grown, and return whether one has."""
+        grown = False
+        for index, stream in enumerate(self._streams):
+            with stream.path.open("rb", buffering=0) as file:
+                place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
+                file.seek(place)
+                piece = file.read(_AT_ONCE)
+            self._places[index] = place + len(piece)
+            if piece:
+                grown = self.printed = True
+                for hear in stream.hear:
+                    hear(piece)
+        return grown
 
 
 class Logs(NamedTuple):

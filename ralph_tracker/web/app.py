@@ -189,13 +189,12 @@ class _Site:
         before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
         return await self._page(request, [paths], lambda live: pages.diff_page(paths, before, after, live), paths)
 
-    async def all_events(self, request: Request) -> Response:
-        del request
-        return EventSourceResponse(self._events(lambda: loops_of(self._project)), ping=30)
-
     async def events(self, request: Request) -> Response:
-        paths = self._loop(request)
-        return EventSourceResponse(self._events(lambda: (paths,)), ping=30)
+        """Answer with what happens in a loop, or in the loops of the project where none is named."""
+        paths = self._loop(request) if "loop_id" in request.path_params else None
+        return EventSourceResponse(
+            self._events(lambda: loops_of(self._project) if paths is None else (paths,)), ping=30
+        )
 
     async def all_documents(self, request: Request) -> Response:
         return await self._json(request, lambda: pages.loops_document(self._project, self._sources.status))
@@ -325,7 +324,7 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
     routes = {
         "/": site.loops,
         "/compare": site.loops,
-        "/events": site.all_events,
+        "/events": site.events,
         _LOOP: site.loop,
         f"{_LOOP}/diff": site.diff,
         f"{_LOOP}/events": site.events,

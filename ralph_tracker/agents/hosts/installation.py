@@ -90,13 +90,13 @@ class Installation:
 
     def _merge(self, command: str) -> str:
         name = str(self.file)
-        text = self._text()
+        text = _read(self.file)
         known = set() if text is None or not text.strip() else hooks_of_ours(self.host, text, name)
         if is_whole(self.host, known, command):
             return "installed already, nothing was changed"
         if known:  # of another ralph-tracker, or incomplete: replace them
             self._unmerge()
-            text = self._text()
+            text = _read(self.file)
         keys = settings_of(self.host).extras(command).keys()
         extras = not any(has_keys(_read(other) or "", keys) for other in self.others)
         edited = merged(self.host, text or "", command, name, extras=extras)
@@ -117,7 +117,7 @@ class Installation:
 
     def _unmerge(self) -> bool:
         """Remove our entries, and return whether there were any."""
-        text, name = self._text(), str(self.file)
+        text, name = _read(self.file), str(self.file)
         note, keys = read_json(self.note), {"settings", "inserted", "kept", "new_file", "new_folder"}
         if not isinstance(note, dict) or not note.keys() >= keys:
             note = None
@@ -146,7 +146,7 @@ class Installation:
 
     def _write_own(self, command: str) -> str:
         """Write a file that is ours alone. Raises InputError if somebody else's is in its place."""
-        settings, known = settings_of(self.host), self._text()
+        settings, known = settings_of(self.host), _read(self.file)
         assert settings.text is not None  # noqa: S101  # as it is called
         text = settings.text(command)
         if known == text:
@@ -158,7 +158,7 @@ class Installation:
 
     def _remove_own(self) -> bool:
         """Remove our file and then empty folders, and return whether it was there."""
-        known = self._text()
+        known = _read(self.file)
         if known is None or not is_command(known, self.host.name):
             return False
         with as_store_error(self.file):
@@ -174,9 +174,6 @@ class Installation:
         """Return the paths in the project that git must leave out."""
         files = [self.file] if settings_of(self.host).text else [self.file, self.note]
         return [file.relative_to(self.top).as_posix() for file in files]
-
-    def _text(self) -> str | None:
-        return _read(self.file)
 
     def _write(self, text: str) -> None:
         """Write the settings in place, keeping permissions and following a link."""
