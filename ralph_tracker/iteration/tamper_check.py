@@ -104,6 +104,7 @@ class TamperCheck:
         self._only_touched = reruns is not None and reruns.only_touched
         self._called = called(() if reruns is None else reruns.commands)
         self._tool = tool
+        self._differences: dict[int, Mapping[str, Change]] = {}
 
     def integrity(self) -> Integrity:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
@@ -160,31 +161,26 @@ class TamperCheck:
             path = as_utf8(change.path)
             if change.old_id is None or path in before or not self._decides(path):
                 continue
-            if kind_of_file(path) != "settings" or self._runner_part_differs(path, change):
-                after[path] = head
+            if kind_of_file(path) == "settings":
+                # Only the runner's part counts: the source's part is not put back.
+                (file,) = self._contents([change]) or [FileChange(path, None, None)]
+                old, new = (None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new))
+                if old is None or old == new:
+                    continue
+            after[path] = head
         # A file restored to its state before an edit with an open finding is not edited.
         asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
         put_back = {each.file for each in asked if each.file not in self._differing(each.against or 0)}
         return {path: number for path, number in after.items() if path not in put_back}
 
-    def _runner_part_differs(self, path: str, change: Change) -> bool:
-        """Return whether the runner's part of a settings file differs; the source's part is not put back."""
-        (file,) = self._contents([change]) or [FileChange(path, None, None)]
-        parts = [None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new)]
-        return parts[0] is not None and parts[0] != parts[1]
-
     def _differing(self, number: int) -> Mapping[str, Change]:
         """Return every path in which this tree differs from that of an iteration."""
-        known = self._differences
-        if number not in known:
-            changes = self._iteration_files.changes_since(number, self._kept.snapshot.tree)
-            known[number] = {as_utf8(change.path): change for change in changes}
-        return known[number]
-
-    @cached_property
-    def _differences(self) -> dict[int, Mapping[str, Change]]:
-        head = self._state.lineage.head
-        return {} if head is None else {head: {as_utf8(change.path): change for change in self._kept.changed}}
+        if number not in self._differences:
+            is_head = number == self._state.lineage.head
+            tree = self._kept.snapshot.tree
+            changes = self._kept.changed if is_head else self._iteration_files.changes_since(number, tree)
+            self._differences[number] = {as_utf8(change.path): change for change in changes}
+        return self._differences[number]
 
     def _decides(self, path: str) -> bool:
         return kind_of_file(path) is not None or path in self._called

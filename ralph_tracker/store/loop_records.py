@@ -174,7 +174,7 @@ class LoopRecords:
         Raises RecordError if a part of it is damaged or outdated.
         """
         latest = self.after(summary.iteration)
-        line, known = self._line(summary.head, latest if summary.head == summary.iteration else None)
+        line, known = self.line(summary.head, latest if summary.head == summary.iteration else None)
         try:
             return LoopState(
                 loop_id=summary.loop_id,
@@ -195,12 +195,11 @@ class LoopRecords:
         except _MISSHAPEN:
             raise self.damaged(summary.iteration) from None
 
-    def line(self, number: int) -> tuple[Lineage, KnownTests]:
-        """Return the lineage that ends with that iteration. Raises RecordError if it is damaged."""
-        return self._line(number, None)
+    def line(self, number: int, after: Plain | None = None) -> tuple[Lineage, KnownTests]:
+        """Return the lineage that ends with that iteration; `after` is the state after it, if already read.
 
-    def _line(self, number: int, after: Plain | None) -> tuple[Lineage, KnownTests]:
-        """Return the lineage; `after` is the state after that iteration, if already read."""
+        Raises RecordError if it is damaged.
+        """
         after = self.after(number) if after is None else after
         tests = kept_json(self.paths, number, "tests.json")
         try:

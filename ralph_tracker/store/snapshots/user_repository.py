@@ -173,8 +173,8 @@ class UserRepository:
             return str(error).rpartition(": ")[0]
         return None
 
-    def _entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:
-        """List the index entries of the tree; paths are relative to its root."""
+    def entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:
+        """Return the index entries of the tree; paths are relative to its root."""
         listed = self.run("ls-files", "-s", "-z", more=more).split(b"\0")
         entries = (_entry(item) for item in listed if item)
         start = self.prefix
@@ -432,7 +432,7 @@ def _edit(
     What snapshots never hold stays: submodules, our folder, what was skipped with all below it, and files not checked
     out.
     """
-    head = {entry.path: entry for entry in repository._entries(place)}  # noqa: SLF001  # of this module
+    head = {entry.path: entry for entry in repository.entries(place)}
     modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
     wanted = [entry for entry in goal if not _is_below(entry.path, modules)]
     ids = _blob_ids(each, wanted, is_sha256=any(len(entry.object_id) == _SHA256_DIGITS for entry in head.values()))
