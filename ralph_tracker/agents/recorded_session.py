@@ -14,8 +14,8 @@ from itertools import chain
 from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.agents.claude_sdk import ClaudeEvents
+from ralph_tracker.agents.output.event_values import Object, amount, count, inner, objects, text, total, word
 from ralph_tracker.agents.output.listener import recognise
-from ralph_tracker.agents.output.values import Object, amount, count, inner, objects, text, total, word
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.events import (
     Event,

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.output.values import one_line
+from ralph_tracker.agents.output.event_values import one_line
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.journal import FILE, run_state

@@ -9,7 +9,7 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.hosts.events import DRIVEN
+from ralph_tracker.agents.hosts.hook_entry import DRIVEN
 from ralph_tracker.agents.output.listener import Listener
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.claude_code.host import HOST
-from ralph_tracker.agents.hosts.events import Presence, read_event, within
+from ralph_tracker.agents.hosts.hook_entry import Presence, read_event, within
 from ralph_tracker.agents.hosts.journal import (
     CONTEXT,
     COSTS,

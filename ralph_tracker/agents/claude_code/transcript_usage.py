@@ -12,7 +12,7 @@ from typing import Any, Final, Self
 from ralph_tracker.agents.hosts.host import Heard
 from ralph_tracker.agents.hosts.journal import COSTS, costs_of
 from ralph_tracker.agents.output.claude_code import input_tokens
-from ralph_tracker.agents.output.values import count
+from ralph_tracker.agents.output.event_values import count
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import InputError
 

@@ -32,7 +32,7 @@ def answering(name: str) -> Answering:
     if name in RUNNERS:
         runner: Answering = named(RUNNERS[name])
         return runner
-    from ralph_tracker.agents.hosts.events import answer  # noqa: PLC0415  # as above
+    from ralph_tracker.agents.hosts.hook_entry import answer  # noqa: PLC0415  # as above
 
     return partial(answer, host(name))
 

@@ -8,9 +8,8 @@ count as unknown. A `result` has the sums of everything; a stream that was cut h
 from collections import OrderedDict
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import asks_permission, nothing_but, outcome
-from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
-from ralph_tracker.agents.output.values import (
+from ralph_tracker.agents.output.error_messages import asks_permission, nothing_but, outcome
+from ralph_tracker.agents.output.event_values import (
     NOTHING,
     Object,
     amount,
@@ -22,6 +21,7 @@ from ralph_tracker.agents.output.values import (
     total,
     word,
 )
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _REMEMBERED: Final = 4_096

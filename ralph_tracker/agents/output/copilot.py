@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.error_words import outcome
+from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.event_values import NUMBER, Object, count, inner, rounded, seconds, text, word
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
-from ralph_tracker.agents.output.values import NUMBER, Object, count, inner, rounded, seconds, text, word
 from ralph_tracker.core.metrics import Usage
 
 _KINDS: Final = {"authentication": Ending.NEEDS_PERSON, "rate_limit": Ending.RATE_LIMITED, "quota": Ending.RATE_LIMITED}

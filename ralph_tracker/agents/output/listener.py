@@ -19,7 +19,8 @@ from ralph_tracker.agents.output.aider import Aider
 from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
 from ralph_tracker.agents.output.codex import Codex
 from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
-from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but
+from ralph_tracker.agents.output.error_messages import asks_permission, complaint, nothing_but
+from ralph_tracker.agents.output.event_values import Object, last_words, objects, one_line, plain
 from ralph_tracker.agents.output.gemini import GeminiJson, GeminiStream
 from ralph_tracker.agents.output.opencode import Opencode
 from ralph_tracker.agents.output.run_report import (
@@ -31,7 +32,6 @@ from ralph_tracker.agents.output.run_report import (
     TextReader,
     is_session,
 )
-from ralph_tracker.agents.output.values import Object, last_words, objects, one_line, plain
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.report_bytes import parse_json
 

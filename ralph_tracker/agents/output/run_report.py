@@ -4,7 +4,7 @@ import re
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol
 
-from ralph_tracker.agents.output.values import Object
+from ralph_tracker.agents.output.event_values import Object
 from ralph_tracker.core.metrics import Usage
 
 

@@ -189,7 +189,7 @@ def test_an_object_of_no_program_is_text() -> None:
 def test_every_reader_is_in_the_table_and_says_where_its_facts_are_from() -> None:
     readers = [*(each.reader for each in EVENTS), *TEXTS.values()]
     folder = Path(__file__).parents[3] / "ralph_tracker" / "agents" / "output"
-    of_all = {"error_words", "listener", "run_report", "values"}
+    of_all = {"error_messages", "event_values", "listener", "run_report"}
     files = {path.stem for path in folder.glob("[!_]*.py")} - of_all
     assert files == {each.__module__.rpartition(".")[2] for each in readers}
     for reader in readers:

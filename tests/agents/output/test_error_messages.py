@@ -1,6 +1,6 @@
 """Which words mean a limit, which need a person, and that prose about such things means nothing."""
 
-from ralph_tracker.agents.output.error_words import asks_permission, complaint, nothing_but, outcome
+from ralph_tracker.agents.output.error_messages import asks_permission, complaint, nothing_but, outcome
 from ralph_tracker.agents.output.listener import Listener
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from tests.tables import table

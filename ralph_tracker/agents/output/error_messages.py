@@ -7,8 +7,8 @@ import re
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
+from ralph_tracker.agents.output.event_values import one_line, plain
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome
-from ralph_tracker.agents.output.values import one_line, plain
 from ralph_tracker.formats.report_bytes import Unreadable, parse_json
 
 _MILLISECONDS: Final = frozenset({"ms", "millisecond", "milliseconds"})

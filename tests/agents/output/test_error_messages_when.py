@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ralph_tracker.agents.output.error_words import When, when
+from ralph_tracker.agents.output.error_messages import When, when
 from tests.tables import table
 
 

@@ -6,8 +6,8 @@ import pty
 
 import pytest
 
-from ralph_tracker.agents.hosts import events
-from ralph_tracker.agents.hosts.events import READ_AT_MOST
+from ralph_tracker.agents.hosts import hook_entry
+from ralph_tracker.agents.hosts.hook_entry import READ_AT_MOST
 from ralph_tracker.agents.hosts.registry import answering
 
 RED = {"test_add": False, "test_sub": True}
@@ -219,7 +219,7 @@ class TestTrouble:
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(events, "_handled", interrupted)
+        monkeypatch.setattr(hook_entry, "_handled", interrupted)
         assert session.stop() is None
         assert session.troubles == ["KeyboardInterrupt:"]
 
