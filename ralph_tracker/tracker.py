@@ -314,7 +314,7 @@ class Tracker(NamedTuple):
         """
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
-        from ralph_tracker.iteration.verify import verify_again  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
