@@ -24,6 +24,8 @@ NOTHING_KEPT: Final = (
 )
 OUTPUT: Final = Path(".aiwg") / "output"
 _AS_RECORDED: Final = "measured again already, with the same result"
+_FILES_SHOWN: Final = 8
+_REVERSED: Final = {"A": "D", "D": "A"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,6 @@ class Placement:
         lines = [changes if self.files else f"the working tree is iteration {self.number} already"]
         lines += [f"gained since iteration {self.since}: {names_in_short(self.gained)}"] if self.gained else []
         return (*lines, *([f"lost since iteration {self.since}: {names_in_short(self.lost)}"] if self.lost else []))
-
-
-_FILES_SHOWN: Final = 8
-_REVERSED: Final = {"A": "D", "D": "A"}
 
 
 def placement_of(iteration_files: IterationFiles, committed: LoopRecords, number: int, since: int) -> Placement | None:

@@ -53,6 +53,27 @@ from ralph_tracker.store.loop_status import state_after
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.packs import kept_json
 
+Document = Mapping[str, Any]
+_DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
+    0: lambda _: "no iteration yet",
+    1: lambda _: "the loop repeats itself",
+    2: lambda _: "a limit of the loop is reached",
+    3: lambda thresholds: f"it would be rollback {thresholds.decision.rollbacks_in_a_row} in a row",
+    4: lambda _: "a CRITICAL alert is new, or still open and the score is not above the rollback target's",
+    5: lambda thresholds: (
+        f"a regression, more than {plain_number(thresholds.decision.rollback_margin)} below the best"
+        " (decision.rollback_margin)"
+    ),
+    6: lambda _: "the runner reported that a person is needed",
+    7: lambda _: "metrics are cycling",
+    8: lambda thresholds: f"evidence below {plain_number(thresholds.decision.evidence)} (decision.evidence)",
+    9: lambda thresholds: (
+        f"the target {plain_number(thresholds.loop.target_score or 0)} is reached (loop.target_score)"
+    ),
+    10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
+    11: lambda _: "no other rule applies",
+}
+
 
 class KeptPoint(NamedTuple):
     """What the trajectory holds of an iteration: its metrics by name and its score as it was recorded."""
@@ -159,28 +180,6 @@ def _moves(committed: LoopRecords, number: int, previous: int | None, problems: 
 
 def _sorted(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(names))
-
-
-Document = Mapping[str, Any]
-_DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
-    0: lambda _: "no iteration yet",
-    1: lambda _: "the loop repeats itself",
-    2: lambda _: "a limit of the loop is reached",
-    3: lambda thresholds: f"it would be rollback {thresholds.decision.rollbacks_in_a_row} in a row",
-    4: lambda _: "a CRITICAL alert is new, or still open and the score is not above the rollback target's",
-    5: lambda thresholds: (
-        f"a regression, more than {plain_number(thresholds.decision.rollback_margin)} below the best"
-        " (decision.rollback_margin)"
-    ),
-    6: lambda _: "the runner reported that a person is needed",
-    7: lambda _: "metrics are cycling",
-    8: lambda thresholds: f"evidence below {plain_number(thresholds.decision.evidence)} (decision.evidence)",
-    9: lambda thresholds: (
-        f"the target {plain_number(thresholds.loop.target_score or 0)} is reached (loop.target_score)"
-    ),
-    10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
-    11: lambda _: "no other rule applies",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,7 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
-from ralph_tracker.iteration.open_problems import FILE as FINDINGS
-from ralph_tracker.iteration.open_problems import ListedDiagnostics, listed, listed_document
+from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, listed, listed_document
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
 from ralph_tracker.measure.checks import (
@@ -46,6 +45,13 @@ from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.values import shown
 
 _SHOWN: Final = 5
+Progress = Callable[[str], None]
+_FOLDERS: Final = ("reports", "output", "rerun")
+OUTPUT_KEPT: Final = 1_000_000
+_UNREADABLE_SHOWN: Final = 5
+_NO_FUNCTION: Final = "no function was found in the code in scope"
+Source = Mapping[str, Any] | str | Path
+CODE_CACHE: Final = "code-cache.json"
 
 
 def change_note(paths: Sequence[str], before: Collection[str]) -> str:
@@ -78,15 +84,6 @@ def _name(place: str) -> str:
 def _first(texts: Sequence[str]) -> str:
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return ", ".join(texts[:_SHOWN]) + more
-
-
-Progress = Callable[[str], None]
-_FOLDERS: Final = ("reports", "output", "rerun")
-OUTPUT_KEPT: Final = 1_000_000
-_UNREADABLE_SHOWN: Final = 5
-_NO_FUNCTION: Final = "no function was found in the code in scope"
-Source = Mapping[str, Any] | str | Path
-CODE_CACHE: Final = "code-cache.json"
 
 
 def run_held_back(

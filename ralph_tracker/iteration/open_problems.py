@@ -32,13 +32,24 @@ from ralph_tracker.formats.diagnostics import Diagnostic, first_line
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.packs import kept_json
 
-FILE: Final = "findings.json"
+FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.
-KEPT: Final = 200
+FINDINGS_KEPT: Final = 200
 _UNCOVERED_FILES: Final = 100
 _UNCOVERED_LINES: Final = 1_000
 ListedKind = Literal["build", "types", "lint"]
 _ORDER: Final[Mapping[str, int]] = {Group.BUILD: 0, Group.TYPES: 1, Group.LINT: 2}
+SIZE_CAP: Final = 1_000_000
+_SEPARATOR: Final = "::"
+_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
+_BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
+_PYTEST_PLACE: Final = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$")
+_PLACES: Final = (
+    re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
+    re.compile(r"(?:^|[\s(\[,@])(?:file://)?(?P<file>[\w./@+-]*[\w+-]\.[A-Za-z]{1,6}):(?P<line>\d{1,9})\b"),
+)
+_LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/")
+SHOWN: Final = 5
 
 
 class ListedDiagnostic(NamedTuple):
@@ -84,7 +95,7 @@ def listed(
         if lines and len(uncovered) < _UNCOVERED_FILES:
             uncovered[path] = lines[:_UNCOVERED_LINES]
     counts: Counter[str] = Counter(each.kind for each in found)
-    first = tuple(sorted(found, key=_rank)[:KEPT])
+    first = tuple(sorted(found, key=_rank)[:FINDINGS_KEPT])
     return ListedDiagnostics(first, counts, None if covered is None else uncovered)
 
 
@@ -112,7 +123,7 @@ def listed_diagnostics(committed: LoopRecords, number: int) -> ListedDiagnostics
 
     None if they are not known: metrics were handed in, an earlier version recorded it, or the file is damaged.
     """
-    plain = kept_json(committed.paths, number, FILE)
+    plain = kept_json(committed.paths, number, FINDINGS)
     try:
         uncovered = plain["uncovered"]
         found = []
@@ -126,11 +137,6 @@ def listed_diagnostics(committed: LoopRecords, number: int) -> ListedDiagnostics
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
-
-
-SIZE_CAP: Final = 1_000_000
-_SEPARATOR: Final = "::"
-_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
 
 
 class SourceLine(NamedTuple):
@@ -175,15 +181,6 @@ def _is_file(root: Path, path: str) -> bool:
         return found.is_relative_to(root.resolve()) and found.is_file() and not Path(path).is_absolute()
     except (OSError, ValueError):
         return False  # no file has such a name
-
-
-_BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
-_PYTEST_PLACE: Final = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$")
-_PLACES: Final = (
-    re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
-    re.compile(r"(?:^|[\s(\[,@])(?:file://)?(?P<file>[\w./@+-]*[\w+-]\.[A-Za-z]{1,6}):(?P<line>\d{1,9})\b"),
-)
-_LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/")
 
 
 class FailingTest(NamedTuple):
@@ -285,9 +282,6 @@ def first_words(test: FailingTest) -> str:
     place = "" if test.place is None else f"{test.place.text} "
     why = first_line(test.message)
     return f"{place}{test.name}{f': {why}' if why else ''}"
-
-
-SHOWN: Final = 5
 
 
 def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:

@@ -32,12 +32,17 @@ from ralph_tracker.integrity.test_files import (
 )
 from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
-from ralph_tracker.store.snapshots.values import Change, as_utf8
+from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.parsed_tests import SourceTest
 
-from ralph_tracker.store.snapshots.values import LINK_MODE
+RECORDS_EDITED: Final = "R6"
+EVERYTHING: Final = "."
+_BESIDE_SOURCE: Final = frozenset({"rust", "javascript", "typescript", "tsx"})
+# A finding of these rules stays open as long as the line that it names exists.
+_STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
+_SPACES: Final = re.compile(r"\s+")
 
 
 def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) -> list[FileChange]:
@@ -52,14 +57,6 @@ def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) ->
         )
         for change in looked_at
     ]
-
-
-RECORDS_EDITED: Final = "R6"
-EVERYTHING: Final = "."
-_BESIDE_SOURCE: Final = frozenset({"rust", "javascript", "typescript", "tsx"})
-# A finding of these rules stays open as long as the line that it names exists.
-_STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
-_SPACES: Final = re.compile(r"\s+")
 
 
 class Reruns(NamedTuple):

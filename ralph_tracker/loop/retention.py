@@ -32,6 +32,9 @@ _LEFTOVERS: Final = (
     *("store.new", f"store/{STAGING}/*"),
 )
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
+KEEP_LAST: Final = 10
+UNDOS_KEPT: Final = 10
+_OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 
 class Collector(IterationFiles):
@@ -106,11 +109,6 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-KEEP_LAST: Final = 10
-UNDOS_KEPT: Final = 10
-_OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,7 @@ from ralph_tracker.store.safe_write import (
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
 _TAIL: Final = 4096
+DEFAULT_PREFIX: Final = "ralph-"
 
 
 def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
@@ -385,9 +386,6 @@ class LoopStore(LoopRecords):
             or packed_bytes(self.paths, number, record_name(number)) is not None
         ):
             self.write_text(self.paths.record(number), dump_yaml(document))
-
-
-DEFAULT_PREFIX: Final = "ralph-"
 
 
 class Project:

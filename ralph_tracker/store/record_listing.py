@@ -20,6 +20,8 @@ from ralph_tracker.store.packs import Documents
 from ralph_tracker.store.safe_read import parsed_quickly, refuse_newer
 from ralph_tracker.store.safe_write import digest
 
+_A_FEW: Final = 2
+
 
 class RecordHistory:
     """The records of one of our loops."""
@@ -96,9 +98,6 @@ def _yaml(data: bytes | None, name: str) -> dict[str, Any] | None:
     except InputError:
         return None
     return _mapping(document)
-
-
-_A_FEW: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

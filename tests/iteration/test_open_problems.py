@@ -11,7 +11,7 @@ from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.iteration.open_problems import (
-    KEPT,
+    FINDINGS_KEPT,
     FailingTest,
     ListedDiagnostic,
     RemainingProblems,
@@ -183,7 +183,7 @@ def test_of_metrics_handed_in_only_the_numbers_are_known(driven):
 def test_many_findings_are_kept_in_part_and_counted_and_a_doubled_one_once():
     rows = [(Group.LINT, Diagnostic("a.py", at, "E1", "m")) for at in range(1, 301)]
     found = listed([*rows, *rows], {}, {})
-    assert (len(found.findings), found.counts) == (KEPT, {"lint": 300})
+    assert (len(found.findings), found.counts) == (FINDINGS_KEPT, {"lint": 300})
     assert listed([(Group.TYPES, Diagnostic("a.py", None, "", "m"))], {}, None).findings == (
         ListedDiagnostic("types", Diagnostic("a.py", None, "", "m")),
     )
