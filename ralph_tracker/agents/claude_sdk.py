@@ -248,10 +248,22 @@ class ClaudeEvents:
         match type(message).__name__:
             case "AssistantMessage" if message.model != _SYNTHETIC:
                 self._assistant(message)
-            case "UserMessage":
-                self._user(message)
-            case "StreamEvent":
-                self._stream(message.event)
+            case "UserMessage" if not isinstance(message.content, str):
+                for block in message.content:
+                    if type(block).__name__ == "ToolResultBlock":
+                        self._tool_ended(block.tool_use_id, block.content, success=not block.is_error)
+                        if self._turn is not None:
+                            self._turn.waiting.discard(block.tool_use_id)
+                            self._turn.is_answered = True
+                self._end_turn_if_whole()
+            case "StreamEvent" if message.event.get("type") == "message_start":
+                name = message.event["message"].get("id")
+                if self._turn is not None and self._turn.name != name:
+                    self._end_turn()
+                self._streamed = name, None
+            case "StreamEvent" if message.event.get("type") == "message_delta":
+                self._streamed = self._streamed[0], message.event.get("usage", {}).get("output_tokens")
+                self._end_turn_if_whole()
             case "ResultMessage":
                 self.cost_usd = self.cost_usd if message.total_cost_usd is None else message.total_cost_usd
                 self._end_turn(self.cost_usd)
@@ -282,27 +294,6 @@ class ClaudeEvents:
             turn = self._turn = _Turn(name, end_sent=name is not None and name == self._told)
         turn.model, turn.usage = message.model, message.usage or turn.usage
         return turn
-
-    def _user(self, message: Any) -> None:  # noqa: ANN401
-        if isinstance(message.content, str):
-            return
-        results = [block for block in message.content if type(block).__name__ == "ToolResultBlock"]
-        for block in results:
-            self._tool_ended(block.tool_use_id, block.content, success=not block.is_error)
-            if self._turn is not None:
-                self._turn.waiting.discard(block.tool_use_id)
-                self._turn.is_answered = True
-        self._end_turn_if_whole()
-
-    def _stream(self, event: Mapping[str, Any]) -> None:
-        if event.get("type") == "message_start":
-            name = event["message"].get("id")
-            if self._turn is not None and self._turn.name != name:
-                self._end_turn()
-            self._streamed = name, None
-        elif event.get("type") == "message_delta":
-            self._streamed = self._streamed[0], event.get("usage", {}).get("output_tokens")
-            self._end_turn_if_whole()
 
     def _end_turn_if_whole(self) -> None:
         """End the turn once its tools have ended, and its tokens are known if messages are streamed."""
@@ -404,20 +395,14 @@ async def run_session(
         response = await drive(messages(), monitor, client.interrupt, drain_s=drain_s)
     if not results:
         return response
-    monitor.settle(*_totals(before.cost_so_far, before.tokens_generated, results[0], spent_usd))
-    return monitor.response(response.error, results[0])
-
-
-def _totals(cost: float | None, tokens: int | None, result: Any, spent_usd: float) -> tuple[float | None, int | None]:  # noqa: ANN401
-    """Return cost and tokens of all prompts, with those of this one replaced by its result's.
-
-    `spent_usd` is the client's reported cost before this prompt.
-    """
+    # What the turns of this prompt told is replaced by what its result says.
+    result, cost, tokens = results[0], before.cost_so_far, before.tokens_generated
     reported, output = result.total_cost_usd, (result.usage or {}).get("output_tokens")
-    return (
+    monitor.settle(
         None if reported is None or cost is None else cost + reported - spent_usd,
         None if output is None or tokens is None else tokens + output,
     )
+    return monitor.response(response.error, result)
 
 
 async def events_of(messages: AsyncIterable[Any], reading: ClaudeEvents | None = None) -> AsyncIterator[Event]:

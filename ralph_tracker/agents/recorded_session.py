@@ -155,22 +155,18 @@ def _codex_files(item: Object) -> Iterator[Event]:
     """Yield the files that an item changed, or read by a plain command: Codex reads by the shell only."""
     for change in objects(item.get("changes")):
         yield FileChanged(word(change, "path"))
+    command = word(item, "command")
     try:
-        words = shlex.split(_command(word(item, "command")))
+        if _SHELL.match(command):
+            inside = shlex.split(command)
+            command = inside[2] if len(inside) == 3 else ""  # noqa: PLR2004  # the shell, its flags, the command
+        words = [] if re.search(r"[|;&<>$`\n]", command) else shlex.split(command)  # more than one command
     except ValueError:
         return
     if words and words[0] in _READING:
         yield from (FileRead(each) for each in words[1:] if not each.startswith("-") and not each.isdecimal())
     elif words[:2] == ["sed", "-n"]:
         yield from map(FileRead, words[3:])
-
-
-def _command(printed: str) -> str:
-    """Return a command without the shell around it; "" if it is more than one command."""
-    if _SHELL.match(printed):
-        inside = shlex.split(printed)
-        printed = inside[2] if len(inside) == 3 else ""  # noqa: PLR2004  # the shell, its flags, the command
-    return "" if re.search(r"[|;&<>$`\n]", printed) else printed
 
 
 class _Gemini:
@@ -216,7 +212,15 @@ class _Opencode:
             case "text":
                 self._said.append(text(part.get("text")) or "")
             case "tool_use":
-                yield from _opencode_tool(part)
+                # A tool is printed once, when it has ended.
+                call, name, state = word(part, "callID"), word(part, "tool"), inner(part, "state")
+                given, exit_code = inner(state, "input"), inner(state, "metadata").get("exit")
+                success, arguments = state.get("status") == "completed" and exit_code in {0, None}, digest_of(given)
+                yield ToolStarted(call, name, arguments)
+                if success:
+                    yield from _file_of(_OPENCODE_FILES, name, given)
+                result = digest_of([state.get("output"), state.get("error")], is_result=True)
+                yield ToolEnded(call, name, success, arguments, result)
             case "step_finish":
                 tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
                 written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
@@ -229,21 +233,6 @@ class _Opencode:
     def end(self) -> Iterator[Event]:
         if self._said:
             yield TurnEnded("\n".join(self._said))
-
-
-def _opencode_tool(part: Object) -> Iterator[Event]:
-    """Yield the events of a tool, which is printed once, when it has ended."""
-    call, name, state = word(part, "callID"), word(part, "tool"), inner(part, "state")
-    given, success = inner(state, "input"), state.get("status") == "completed"
-    exit_code = inner(state, "metadata").get("exit")
-    success = success and exit_code in {0, None}
-    arguments = digest_of(given)
-    yield ToolStarted(call, name, arguments)
-    if success:
-        yield from _file_of(_OPENCODE_FILES, name, given)
-    yield ToolEnded(
-        call, name, success, arguments, digest_of([state.get("output"), state.get("error")], is_result=True)
-    )
 
 
 _Files = Mapping[str, tuple[type[FileRead] | type[FileChanged], str]]

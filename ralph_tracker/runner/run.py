@@ -275,6 +275,7 @@ class Run:
         return None
 
     def _try_once(self) -> Step:
+        """Run the agent with the prompt of now, keep how that ended, and return what to do next."""
         journal, settings = self.journal, self.journal.settings
         text = self._prompt()
         file = self.paths.folder / _PROMPT
@@ -289,12 +290,7 @@ class Run:
         journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
         environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
         logs = logs_of(self.paths, journal.iteration, journal.tried)
-        timeout_s = settings.agent_timeout_s
-        if self.limits.max_minutes is not None:  # what is left of the loop's time
-            started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
-            left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
-            timeout_s = left if timeout_s is None else min(timeout_s, left)
-        limits = AttemptLimits(timeout_s, settings.silence_s)
+        limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
         changed = tree_of_now(self.paths) != before
@@ -314,6 +310,15 @@ class Run:
             told=heard.report.usage if session == heard.report.session else journal.told,
         )
         return step
+
+    def _time_left(self) -> float | None:
+        """Return the time limit of an agent's run: its own, or what is left of the loop's."""
+        limit = self.journal.settings.agent_timeout_s
+        if self.limits.max_minutes is None:
+            return limit
+        started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
+        left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
+        return left if limit is None else min(limit, left)
 
     def _used(self, report: RunReport) -> Usage:
         """Return what a run took, with its price; of a session that was continued only what is new."""

@@ -39,7 +39,17 @@ class Opencode:
             case "step_start":
                 self._outcome = None
             case "step_finish":
-                self._finish(inner(event, "part"))
+                part = inner(event, "part")
+                self._steps += 1
+                tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
+                read = total([count(tokens.get("input")), count(cache.get("read", 0)), count(cache.get("write", 0))])
+                written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
+                self._input = total([self._input, read])
+                self._output = total([self._output, written])
+                cost = amount(part.get("cost"))
+                priced = cost is not None and (cost > 0 or not (read or written))
+                self._cost = (self._cost or 0.0) + (cost or 0.0) if priced and self._cost is not None else None
+                self._outcome = None if part.get("reason") == "tool-calls" else RunOutcome(Ending.DONE)
             case "text":
                 self._last = text(inner(event, "part").get("text")) or self._last
             case "error":
@@ -54,15 +64,3 @@ class Opencode:
     def heard(self) -> StreamReport:
         usage = Usage(cost_usd=self._cost, input_tokens=self._input, output_tokens=self._output, turns=self._steps)
         return StreamReport(usage if self._steps else Usage(), self._outcome, None, self._last)
-
-    def _finish(self, part: Object) -> None:
-        self._steps += 1
-        tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
-        read = total([count(tokens.get("input")), count(cache.get("read", 0)), count(cache.get("write", 0))])
-        written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
-        self._input = total([self._input, read])
-        self._output = total([self._output, written])
-        cost = amount(part.get("cost"))
-        priced = cost is not None and (cost > 0 or not (read or written))
-        self._cost = (self._cost or 0.0) + (cost or 0.0) if priced and self._cost is not None else None
-        self._outcome = None if part.get("reason") == "tool-calls" else RunOutcome(Ending.DONE)
