@@ -24,7 +24,7 @@ from tests.forked import forked
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
 SAME = bool(os.environ.get("RALPH_TRACKER_SAME_EXAMPLES"))
 settings.register_profile("quick", settings(), max_examples=20, deadline=None, derandomize=SAME)
-settings.register_profile("full", settings(), max_examples=100 if SAME else 300, deadline=None)
+settings.register_profile("full", settings(), max_examples=50 if SAME else 300, deadline=None)
 settings.load_profile("quick")
 
 MEMORY = Path("/dev/shm")  # noqa: S108  # the system's, pytest makes its own folder there

@@ -18,7 +18,7 @@ from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
 from .projects import Project
 
 EXAMPLES = settings.default.max_examples
-IN_HASTE = EXAMPLES < 100
+IN_HASTE = EXAMPLES < 50
 NAMES = ["a", "b", "c.txt", "d e", "-f", "g\nh", "\u00e9", "e\u0301", ":x", "*", "bad\udcff", "x.log", "build", ".env"]
 LIMITS = SnapshotLimits(max_file_bytes=200)
 RULES = ["*.log", "build/", "!b/x.log", "/a", "b/*", "**/c.txt", "d e/**", "[ab]/?"]
