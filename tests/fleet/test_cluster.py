@@ -156,8 +156,8 @@ def machines(tmp_path) -> Iterator[Machines]:
 def other_pytest(tmp_path_factory) -> Path:
     """Make an environment with another pytest; skip where the index cannot be reached."""
     folder = tmp_path_factory.mktemp("other") / "venv"
-    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    words = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", OTHER_PYTEST]
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    words = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "--quiet", OTHER_PYTEST]
     if subprocess.run(words, check=False, capture_output=True).returncode:
         pytest.skip("the package index cannot be reached; a worker with another pytest needs it")
     return folder / "bin"
