@@ -133,3 +133,15 @@ class Integrity(NamedTuple):
 
 
 NOTHING_FOUND: Final = Integrity()
+
+
+class IntegrityRecord(NamedTuple):
+    """How far an iteration is believed, as recorded.
+
+    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None if no names are
+    known. `found` is the result of the comparison, including findings that were accepted.
+    """
+
+    verdict: Verdict
+    union_rate: float | None
+    found: Integrity

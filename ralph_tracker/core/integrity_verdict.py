@@ -5,7 +5,16 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_rules import AlertFacts, missing_groups, until
 from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, ClosingFacts, in_order
-from ralph_tracker.core.findings import REMOVED_WITH_CODE, RERUN_RULES, Finding, Integrity, Severity, Verdict, is_clean
+from ralph_tracker.core.findings import (
+    REMOVED_WITH_CODE,
+    RERUN_RULES,
+    Finding,
+    Integrity,
+    IntegrityRecord,
+    Severity,
+    Verdict,
+    is_clean,
+)
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
@@ -63,18 +72,6 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
             )
         )
     return in_order(alerts)
-
-
-class IntegrityRecord(NamedTuple):
-    """How far an iteration is believed, as recorded.
-
-    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None if no names are
-    known. `found` is the result of the comparison, including findings that were accepted.
-    """
-
-    verdict: Verdict
-    union_rate: float | None
-    found: Integrity
 
 
 class IntegrityAlerts(NamedTuple):

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, 
 
 from ralph_tracker.core.alerts import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision
-from ralph_tracker.core.findings import Finding, Rerun, SeverityWord, SuppressionKind, Verdict
-from ralph_tracker.core.integrity_verdict import IntegrityRecord
+from ralph_tracker.core.findings import Finding, IntegrityRecord, Rerun, SeverityWord, SuppressionKind, Verdict
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, SECTIONS, Metrics, Usage, Value, half_up
 
