@@ -47,10 +47,8 @@ from ralph_tracker.iteration.open_problems import (
 from ralph_tracker.report.sentences import measured_in_words
 from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles
 from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import state_after
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.packs import kept_json
 
 Document = Mapping[str, Any]
@@ -206,6 +204,9 @@ class Explanation:
 
 def explain(committed: LoopRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
+    from ralph_tracker.store.loop_reader import LoopReader  # noqa: PLC0415  # YAML, which `status` does without
+    from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
+
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
     thresholds = problem = None
