@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
@@ -71,20 +70,11 @@ def count(side: Text) -> Mapping[SuppressionKind, int]:
     if language is None or _WORDS.search(side.text) is None:
         return found
     for kind, pattern, in_code in MARKS[language]:
-        matches = _compiled(pattern)
-        number = (
-            sum(1 for _ in matches.finditer(side.code))
-            if in_code
-            else sum(1 for comment in side.comments for _ in matches.finditer(comment[:2_000]))
-        )
+        texts = [side.code] if in_code else [comment[:2_000] for comment in side.comments]
+        number = sum(1 for text in texts for _ in re.finditer(pattern, text))
         if number:
             found[kind] = found.get(kind, 0) + number
     return found
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 # Files that decide what is run, in addition to the kinds of test_files.
@@ -117,7 +107,11 @@ def inspect(
         file = read(change)
         if isinstance(file, str):
             unread[change.path] = file
-            findings += _became_unreadable(change, file)
+            # One that decides about tests, and could be read before.
+            was_read = change.old is not None and change.new is not None and unreadable(change.old) is None
+            if was_read and (kind_of_file(change.path) is not None or _DECIDES.search(change.path)):
+                message = f"The file {file} and cannot be checked any more; make it readable again."
+                findings.append(Finding("U", Severity.HIGH, message, change.path, about="unread"))
         elif file.old.text != file.new.text or file.is_new or file.is_gone:
             files.append(file)
     green = tuple(test for test, outcome in before.items() if outcome == FAILED and after.get(test) == PASSED)
@@ -166,12 +160,3 @@ def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
     for match in rule.pattern.finditer(side.text if rule.in_text else side.code):
         if not rule.is_honest(match[0]):
             yield match
-
-
-def _became_unreadable(change: FileChange, reason: str) -> Iterator[Finding]:
-    """Yield a finding for a file that decides about tests and that was readable before, but is not now."""
-    if change.old is None or change.new is None or unreadable(change.old) is not None:
-        return
-    if kind_of_file(change.path) is not None or _DECIDES.search(change.path):
-        message = f"The file {reason} and cannot be checked any more; make it readable again."
-        yield Finding("U", Severity.HIGH, message, change.path, about="unread")

@@ -146,17 +146,15 @@ def ours_if_active(environment: Mapping[str, str], root: Path) -> str | None:
     active = environment.get(_ACTIVE)
     if not active or sys.prefix == sys.base_prefix or Path(active).resolve() != Path(sys.prefix).resolve():
         return None
-    return None if _lies_in(Path(active), root) else active
+    folder = Path(active)
+    lies_in = folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
+    return None if lies_in else active
 
 
 def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
     """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
     left_out = () if ours_if_active(environment, root) is None else (_ACTIVE,)
     return {name: value for name, value in environment.items() if name not in left_out}
-
-
-def _lies_in(folder: Path, root: Path) -> bool:
-    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
 
 
 def run_checks(  # noqa: PLR0913  # one keyword each
@@ -188,7 +186,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
             )
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
-    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), on_progress or _say_nothing, stop or Event())
+    say = on_progress or (lambda _line: None)
+    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in (setting.stdout(check), setting.stderr(check)):

@@ -417,17 +417,14 @@ class _Counting(NamedTuple):
             return FileFacts("", None, FileCount(0, note=f"counted as 0 lines, cannot be opened ({error.strerror})"))
         key = content_key(path, content.sha256)
         if key not in self.by_content:
-            self.by_content[key] = self._analysed(path, content)
+            counted, reason = None, content.unfit(self.size_cap)
+            if reason is None:
+                try:
+                    counted = self.analyser.analyse(path, content.text())
+                except Exception as error:  # noqa: BLE001  # a parser of 27 languages on any text at all
+                    reason = f"{self.analyser.tool} cannot read it ({type(error).__name__})"
+            self.by_content[key] = counted or FileCount(content.lines, note=f"counted by non-blank lines, {reason}")
         return FileFacts(content.sha256, stamp, self.by_content[key])
-
-    def _analysed(self, path: str, content: "_Content") -> FileCount:
-        reason = content.unfit(self.size_cap)
-        if reason is None:
-            try:
-                return self.analyser.analyse(path, content.text())
-            except Exception as error:  # noqa: BLE001  # a parser of 27 languages on any text at all
-                reason = f"{self.analyser.tool} cannot read it ({type(error).__name__})"
-        return FileCount(content.lines, note=f"counted by non-blank lines, {reason}")
 
 
 class _Content(NamedTuple):

@@ -88,7 +88,14 @@ def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
     if name is None or "{" in name or "{" in env.get("PATH", ""):
         return True
     if isinstance(check.run, str) and "/" not in name:  # the shell has built-in commands
-        return _known_to_the_shell(name, env)
+        asked = subprocess.run(  # noqa: S603  # the shell that will run it
+            [SHELL, "-c", 'command -v -- "$1"', "sh", name],
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            check=False,
+        )
+        return asked.returncode == 0
     return located(name, cwd, env) is not None
 
 
@@ -97,14 +104,6 @@ def located(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
     folders = [""] if "/" in name else os.get_exec_path(environment)
     paths = (cwd / folder / name for folder in folders)
     return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
-
-
-def _known_to_the_shell(name: str, environment: Mapping[str, str]) -> bool:
-    asked = [SHELL, "-c", 'command -v -- "$1"', "sh", name]
-    done = subprocess.run(  # noqa: S603  # the shell that will run it
-        asked, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, check=False
-    )
-    return done.returncode == 0
 
 
 def require_commands(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:

@@ -79,11 +79,14 @@ def link_environments(
             _lend_packages(root, copy, path)
         else:
             (copy / path).symlink_to((root / path).absolute(), target_is_directory=True)
-    sources = [
-        source for path in linked_environments if path.name == _NODE for source in _linked_packages(root / path, root)
-    ]
-    if sources and not same_source:
-        raise InputError(f"{sources[0]} is a link into the working tree: no iteration can be measured apart from it")
+    for modules in (root / path for path in linked_environments if path.name == _NODE and not same_source):
+        for package in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
+            target = package.resolve()
+            if package.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
+                raise InputError(
+                    f"{package.relative_to(root)} is a link into the working tree: no iteration can be measured apart "
+                    "from it"
+                )
     if same_source:
         _copy_files(root, copy)
     environment = _run_as_here(root, copy, checks, environment)
@@ -139,19 +142,15 @@ def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mappin
 def _environments(root: Path, copy: Path) -> Iterator[Path]:
     """Yield the environments next to the copy's folders, relative to the root, except those that the copy has."""
     for folder in _folders(copy):
-        for path in _folders_in(root / folder):
-            is_one = path.name == _NODE or (path / "pyvenv.cfg").is_file()
-            if is_one and not os.path.lexists(copy / folder / path.name):
-                yield folder / path.name
-
-
-def _folders_in(folder: Path) -> list[Path]:
-    """Return the folders in a folder, links to folders among them; [] if there is no such folder."""
-    if not folder.is_dir():
-        return []
-    with os.scandir(folder) as entries:
-        names = [each.name for each in entries if not each.is_file(follow_symlinks=False) and Path(each).is_dir()]
-    return [folder / name for name in sorted(names)]
+        if not (root / folder).is_dir():
+            continue
+        with os.scandir(root / folder) as entries:
+            # Links to folders among them.
+            names = [each.name for each in entries if not each.is_file(follow_symlinks=False) and Path(each).is_dir()]
+        for name in sorted(names):
+            is_one = name == _NODE or (root / folder / name / "pyvenv.cfg").is_file()
+            if is_one and not os.path.lexists(copy / folder / name):
+                yield folder / name
 
 
 def _folders(copy: Path) -> list[Path]:
@@ -199,14 +198,6 @@ def _copy_files(root: Path, copy: Path) -> None:
                 continue
             if path.stat().st_size <= _COPIED_BYTES:
                 shutil.copy2(path, place)
-
-
-def _linked_packages(modules: Path, root: Path) -> Iterator[Path]:
-    """Yield the workspace packages, which are in the project's tree."""
-    for path in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
-        target = path.resolve()
-        if path.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
-            yield path.relative_to(root)
 
 
 def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
@@ -259,8 +250,14 @@ def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str,
 
     Programs are told apart by path, size and time: none is run.
     """
-    names = sorted({name for name in map(command_of, checks) if name is not None})
-    programs = [_program(located(name, root, environment)) for name in names]
+    programs: list[list[object] | None] = []
+    for name in sorted({name for name in map(command_of, checks) if name is not None}):
+        path = located(name, root, environment)
+        if path is None:
+            programs.append(None)
+        else:
+            status = Path(path).stat()
+            programs.append([str(Path(path).resolve()), status.st_size, status.st_mtime_ns])
     environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
     packages = {site.name for prefix in environments for site in _packages(prefix)}
     node = [_content(root / "node_modules" / name) for name in _INSTALLED]
@@ -301,13 +298,6 @@ def _packages(prefix: Path) -> list[Path]:
     return [
         site for pattern in SITES for kind in ("dist-info", "egg-info") for site in prefix.glob(f"{pattern}/*.{kind}")
     ]
-
-
-def _program(path: str | None) -> list[object] | None:
-    if path is None:
-        return None
-    status = Path(path).stat()
-    return [str(Path(path).resolve()), status.st_size, status.st_mtime_ns]
 
 
 def _content(file: Path) -> str | None:

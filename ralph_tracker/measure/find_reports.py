@@ -47,15 +47,13 @@ def matching_files(base: Path, pattern: str) -> list[str]:
     fixed, rest = segments[:wild], segments[wild:]
     compiled = _compiled("/".join(rest))
     depth = None if "**" in rest else len(rest)
-    return sorted("/".join([*fixed, path]) for path in _walk(base.joinpath(*fixed), depth) if compiled.fullmatch(path))
-
-
-def _walk(start: Path, depth: int | None) -> Iterable[str]:
+    start, found = base.joinpath(*fixed), list[str]()
     for folder, folders, files in os.walk(start):
         below = Path(folder).relative_to(start)
         enough = depth is not None and len(below.parts) + 1 >= depth
         folders[:] = [] if enough else [name for name in folders if name not in _NEVER_WALKED]
-        yield from ((below / name).as_posix() for name in files)
+        found += (path for name in files if compiled.fullmatch(path := (below / name).as_posix()))
+    return sorted("/".join([*fixed, path]) for path in found)
 
 
 def _clean(pattern: str) -> str:
@@ -112,7 +110,10 @@ def _filled_shell(command: str, folder: str) -> str:
     quote, escaped, done = "", False, []
     for piece in _PIECES.findall(command):
         if piece == PLACEHOLDER:
-            done.append(_quoted(folder, quote))
+            if quote == "'":
+                done.append(folder.replace("'", "'\\''"))
+            else:
+                done.append(re.sub(r'([\\$"`])', r"\\\1", folder) if quote else shlex.quote(folder))
             escaped = False
             continue
         done.append(piece)
@@ -125,14 +126,6 @@ def _filled_shell(command: str, folder: str) -> str:
         elif piece in {"'", '"'} and not quote:
             quote = piece
     return "".join(done)
-
-
-def _quoted(folder: str, quote: str) -> str:
-    if quote == "'":
-        return folder.replace("'", "'\\''")
-    if quote == '"':
-        return re.sub(r'([\\$"`])', r"\\\1", folder)
-    return shlex.quote(folder)
 
 
 class Missing(StrEnum):

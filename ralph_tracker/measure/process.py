@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from threading import Event, active_count
@@ -155,13 +155,21 @@ def run_command(
     started, alone = time.monotonic(), active_count() == 1
     with (
         Watcher() as watcher,
-        _input(streams.stdin) as given,
+        Path(streams.stdin or os.devnull).open("rb") as given,
         _Output(streams.stdout, streams.cap) as out,
         _Output(streams.stderr, streams.cap) as err,
     ):
         try:
-            descriptors = (given, out.descriptor, err.descriptor)
-            process = _start(argv, cwd, env, descriptors, watcher.watch_me if alone else None)
+            process = subprocess.Popen(  # noqa: S603  # running the project's own commands is the purpose
+                argv,
+                cwd=cwd,
+                env=dict(env),
+                stdin=given,
+                stdout=out.descriptor,
+                stderr=err.descriptor,
+                start_new_session=True,
+                preexec_fn=watcher.watch_me if alone else None,  # noqa: PLW1509  # only if no other thread could hold a lock
+            )
         except (OSError, ValueError) as error:
             return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
         if not alone:
@@ -210,36 +218,6 @@ class _Output:
                 os.write(self.descriptor, f"\n[ralph-tracker: cut here, after {self._cap} bytes]\n".encode())
         finally:
             os.close(self.descriptor)
-
-
-@contextlib.contextmanager
-def _input(path: Path | None) -> Iterator[int]:
-    """Open the standard input of the command."""
-    descriptor = os.open(path or os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _start(
-    argv: Sequence[str],
-    cwd: Path,
-    env: Mapping[str, str],
-    descriptors: tuple[int, int, int],
-    first: Callable[[], None] | None,
-) -> subprocess.Popen[bytes]:
-    given, out, err = descriptors
-    return subprocess.Popen(  # noqa: S603  # running the project's own commands is the purpose
-        argv,
-        cwd=cwd,
-        env=dict(env),
-        stdin=given,
-        stdout=out,
-        stderr=err,
-        start_new_session=True,
-        preexec_fn=first,  # noqa: PLW1509  # only if no other thread could hold a lock
-    )
 
 
 def _is_absent(error: Exception, cwd: Path) -> bool:

@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
@@ -21,6 +22,7 @@ from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, add_tests
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
+from ralph_tracker.measure.commands import last_words
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.secrets import masked
 
@@ -188,12 +190,17 @@ class _Totals:
                 if found is not None:
                     diagnostic = Diagnostic(found.file or result.check.name, found.number, "", found.line)
                 else:
-                    diagnostic = Diagnostic(result.check.name, None, "", _ending(result))
+                    said = last_words(result.stdout, result.stderr)
+                    # Times would make the same failure another one.
+                    how = f"ended with {result.finished.summary.partition(' after ')[0]}{f'; {said}' if said else ''}"
+                    diagnostic = Diagnostic(result.check.name, None, "", how)
                 self._diagnostics.append((Group.BUILD, diagnostic))
 
     def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
-        report = _read(result, found, kind, self._root, self._near(result.check))
+        # Absolute paths are relative to the check's own folder, then to the project's.
+        own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
+        report = _read(result, found, kind, self._root, tuple(dict.fromkeys((*own, *self._folders))))
         if isinstance(report, Unreadable):
             missed = _declared(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
@@ -206,7 +213,10 @@ class _Totals:
         elif isinstance(report, TestReport):
             self._with_tests.append(result.check.name)
             report = _in_folder(report, self._folders_of_tests.get(result.check.name, ""))
-            self._tests.append(report if result.check.held_back is None else _hidden(report, result.check.name))
+            if result.check.held_back is not None:  # marked names, and no messages
+                report = _renamed(report, partial(_behind, result.check.name))
+                report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
+            self._tests.append(report)
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
             if isinstance(report, CoverageReport) and report.files is not None:
@@ -238,11 +248,6 @@ class _Totals:
         found = first_error(self._relative(_output(result)))
         if found is not None and found.line not in self._not_loaded.values():
             self._not_loaded.setdefault(found.file or result.check.name, found.line)
-
-    def _near(self, check: Check) -> tuple[str, ...]:
-        """Return the folders that the check's absolute paths are relative to: its own, then the project's."""
-        own = [os.path.normpath(os.path.join(folder, check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
-        return tuple(dict.fromkeys((*own, *self._folders)))
 
     def _in_project(self, check: Check, path: str) -> str:
         """Return a path of a report relative to the project, where it names a file below the check's own folder."""
@@ -295,7 +300,7 @@ class _Totals:
             self.note(tests.note)
         for name, report in self._sums.items():
             if name not in self._missing:
-                values |= _VALUES[name](report)
+                values |= _values_of(report)
                 self.note(getattr(report, "contradiction", None))
         if self._builds and Group.BUILD not in self._missing:
             values["build_status"] = "success" if all(self._builds) else "failure"
@@ -333,12 +338,6 @@ class _Totals:
 def _behind(check: str, name: str) -> str:
     """Return the name marked as held back, as one word, so that it can be kept from the agent (core/identities)."""
     return re.sub(r"[\s,]", "_", f"{HELD_BACK}{check}::{name}" if name else f"{HELD_BACK}{check}")
-
-
-def _hidden(report: TestReport, check: str) -> TestReport:
-    """Return the report of a held-back check with marked names and without messages."""
-    marked = _renamed(report, partial(_behind, check))
-    return marked._replace(messages={}, not_loaded=dict.fromkeys(marked.not_loaded, _HIDDEN))
 
 
 def _folders_of_tests(results: Sequence[CheckResult]) -> Mapping[str, str]:
@@ -435,21 +434,10 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     return silences[0] if silences and None not in silences else None
 
 
-def _ending(result: CheckResult) -> str:
-    """Return how a command ended, with its explanation if it printed one."""
-    from ralph_tracker.measure.commands import last_words  # noqa: PLC0415  # most commands succeed
-
-    said = last_words(result.stdout, result.stderr)
-    how = result.finished.summary.partition(" after ")[0]  # times would make the same failure another one
-    return f"ended with {how}{f'; {said}' if said else ''}"
-
-
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
     absent, name = found.missing is Missing.ABSENT, result.check.name
     if (absent or report.empty) and _failed(result) and result.check.held_back is None:
-        from ralph_tracker.measure.commands import last_words  # noqa: PLC0415  # most commands leave their reports
-
         said = last_words(result.stdout, result.stderr)
     how, reason = result.finished.summary, f"; {said}" if said else ""
     if found.path == STANDARD_OUTPUT:
@@ -461,15 +449,11 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
 
 def _output(result: CheckResult) -> str:
     """Return the beginning of a command's output, standard error first."""
-    return "\n".join(_beginning(path) for path in (result.stderr, result.stdout))
-
-
-def _beginning(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return file.read(_LOOKED_AT).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    texts = ["", ""]
+    for place, path in enumerate((result.stderr, result.stdout)):
+        with suppress(OSError), path.open("rb") as file:
+            texts[place] = file.read(_LOOKED_AT).decode("utf-8", "replace")
+    return "\n".join(texts)
 
 
 def _failed(result: CheckResult) -> bool:
@@ -477,22 +461,14 @@ def _failed(result: CheckResult) -> bool:
     return result.finished.exit_code not in {None, 0} and result.finished.problem is None
 
 
-def _coverage_values(report: object) -> dict[str, Any]:
-    coverage = cast("CoverageReport", report)
-    return {
-        "coverage_percentage": coverage.percent,
-        "coverage_lines_covered": coverage.lines_covered,
-        "coverage_lines_total": coverage.lines_total,
-    }
-
-
-def _lint_values(report: object) -> dict[str, Any]:
-    lint = cast("LintReport", report)
-    return {"lint_errors": lint.errors, "lint_warnings": lint.warnings}
-
-
-def _type_values(report: object) -> dict[str, Any]:
-    return {"type_errors": cast("TypeReport", report).errors}
-
-
-_VALUES: Final = {"coverage": _coverage_values, "lint": _lint_values, "types": _type_values}
+def _values_of(report: CoverageReport | LintReport | TypeReport) -> dict[str, Any]:
+    """Return the metrics of a report that is no report of tests."""
+    if isinstance(report, CoverageReport):
+        return {
+            "coverage_percentage": report.percent,
+            "coverage_lines_covered": report.lines_covered,
+            "coverage_lines_total": report.lines_total,
+        }
+    if isinstance(report, LintReport):
+        return {"lint_errors": report.errors, "lint_warnings": report.warnings}
+    return {"type_errors": report.errors}

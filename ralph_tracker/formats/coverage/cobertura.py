@@ -36,14 +36,9 @@ def read(content: Content) -> CoverageReport:
     """
     reader = _Reader(content)
     reader.walk()
-    return reader.report(_folder(content.data))
-
-
-def _folder(data: bytes) -> str:
-    found = [bytes(each).strip() for each in _SOURCE.findall(data, 0, _HEAD)]
-    if len(found) != 1 or found[0] in (b"", b"."):
-        return ""
-    return found[0].decode(errors="replace").rstrip("/\\") + "/"
+    folders = [bytes(each).strip() for each in _SOURCE.findall(content.data, 0, _HEAD)]
+    single = len(folders) == 1 and folders[0] not in (b"", b".")
+    return reader.report(folders[0].decode(errors="replace").rstrip("/\\") + "/" if single else "")
 
 
 class _Reader(Elements):

@@ -40,7 +40,9 @@ def read_json(content: Content) -> CoverageReport:
     document = content.json_value()
     if not isinstance(document, dict):
         raise DamageError("the report is no JSON object")
-    totals = _mapping(document, "totals")
+    totals = document.get("totals")
+    if not isinstance(totals, dict):
+        raise DamageError(f"totals is {_shown(totals)}, not an object")
     covered, total = _count(totals, "covered_lines"), _count(totals, "num_statements")
     if covered > plausible(total, "lines"):
         raise DamageError(f"covered_lines is {covered}, more than the {total} of num_statements")
@@ -76,14 +78,6 @@ def _rows(files: object) -> dict[str, dict[int, bool]]:
             numbers = file.get(key) if isinstance(file, dict) else None
             lines |= {number: hit for number in numbers if isinstance(number, int)} if isinstance(numbers, list) else {}
     return found
-
-
-def _mapping(owner: Mapping[str, object], key: str) -> Mapping[str, object]:
-    """Return the object of that key. Raises DamageError if there is none."""
-    value = owner.get(key)
-    if not isinstance(value, dict):
-        raise DamageError(f"{key} is {_shown(value)}, not an object")
-    return value
 
 
 def _count(owner: Mapping[str, object], key: str) -> int:

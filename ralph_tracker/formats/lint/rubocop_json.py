@@ -41,11 +41,6 @@ def sniff(content: Content) -> bool:
     return content.opening.startswith("{") and content.json_keys >= _KEYS and _VERSION in content.json_inner_keys
 
 
-def _grade(word: Any) -> Any:  # noqa: ANN401  # as the report has it
-    """Return the word for a severity, a warning for those below at which a run of RuboCop fails all the same."""
-    return "warning" if word in {"convention", "refactor"} else word
-
-
 def read(content: Content) -> LintReport:
     """Count the offenses by severity and cop, without those that the run corrected. Raises DamageError."""
     report = decode(content, _Report, "RuboCop")
@@ -64,4 +59,6 @@ def _rows(report: _Report) -> Iterator[Row]:
     for file in report.files:
         for each in file.offenses:
             if not each.corrected:
-                yield file.path, inside(each.location, "start_line"), each.cop_name, _grade(each.severity), each.message
+                # Conventions make a run fail all the same.
+                word = "warning" if each.severity in {"convention", "refactor"} else each.severity
+                yield file.path, inside(each.location, "start_line"), each.cop_name, word, each.message

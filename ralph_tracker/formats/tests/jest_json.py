@@ -33,7 +33,7 @@ class _Test(msgspec.Struct, rename="camel", gc=False):
     @property
     def said(self) -> str | None:
         text = self.failure_messages
-        return "\n".join(filter(_is_text, text)) if isinstance(text, list) else None
+        return "\n".join(each for each in text if isinstance(each, str)) if isinstance(text, list) else None
 
 
 class _File(msgspec.Struct, rename="camel", gc=False):
@@ -82,10 +82,6 @@ def read(content: Content) -> TestReport:
     if report.success is False and not cases.failed:
         cases.add(WHOLE_RUN, ERROR)
     return cases.report(declared, contradiction=wrong)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 def _without_banner(said: str) -> str:

@@ -278,14 +278,11 @@ class _Reader:
             verdict = self._verdicts.pop(len(self._cases), None) if self._verdicts else None
             self._close_case(self._cases.pop(), verdict)
         elif local == "testsuite":
-            self._close_suite()
-
-    def _close_suite(self) -> None:
-        suite = self._suites.pop()
-        cases = len(self._outcomes) - suite.begins
-        self._totals.children(suite.declared, cases - suite.inner_cases + suite.inner_suites)
-        self._suites[-1].inner_cases += cases
-        self._suites[-1].inner_suites += 1
+            suite = self._suites.pop()
+            cases = len(self._outcomes) - suite.begins
+            self._totals.children(suite.declared, cases - suite.inner_cases + suite.inner_suites)
+            self._suites[-1].inner_cases += cases
+            self._suites[-1].inner_suites += 1
 
     def _root(self, local: str, attributes: dict[str, str]) -> None:
         if local not in ROOTS:

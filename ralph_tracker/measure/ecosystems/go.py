@@ -14,6 +14,7 @@ from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, v
 NAME: Final = "go"
 _TIMEOUT: Final = "30m"  # go itself stops a package's tests after ten minutes
 _PROFILE: Final = "{reports}/cover.out"
+_LINTED: Final = "{reports}/golangci.json"
 _BLOCK: Final = re.compile(r"^use\s*\((.*?)\)", re.MULTILINE | re.DOTALL)
 _USE: Final = re.compile(r"^use\s+([^\s(]+)", re.MULTILINE)
 _JSON_PATH_SINCE: Final = 2
@@ -30,7 +31,10 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     checks = _test_checks(_packages(root), with_gotestsum="gotestsum" in tools)
     notes = ["golangci-lint not found: install it, lint findings are not measured"]
     if "golangci-lint" in tools:
-        checks["lint"] = _lint_check(version_of(("golangci-lint",), root, environment))
+        found = version_of(("golangci-lint",), root, environment)
+        major = int(found.split(".")[0]) if found is not None else _JSON_PATH_SINCE
+        how = f"--output.json.path={_LINTED}" if major >= _JSON_PATH_SINCE else f"--out-format=json:{_LINTED}"
+        checks["lint"] = {"run": ["golangci-lint", "run", how], "reports": [_LINTED], "format": "golangci-json"}
         notes = []
     return Ecosystem(NAME, ("go",), version, tools, checks, tuple(notes))
 
@@ -53,10 +57,3 @@ def _test_checks(packages: list[str], *, with_gotestsum: bool) -> Checks:
     # the total that go prints counts statements, like the report
     coverage = {"run": ["go", "tool", "cover", f"-func={_PROFILE}"], "reports": [_PROFILE], "format": "gocover"}
     return {"tests": {**tests, **output, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
-
-
-def _lint_check(version: str | None) -> dict[str, object]:
-    report = "{reports}/golangci.json"
-    major = int(version.split(".")[0]) if version is not None else _JSON_PATH_SINCE
-    how = f"--output.json.path={report}" if major >= _JSON_PATH_SINCE else f"--out-format=json:{report}"
-    return {"run": ["golangci-lint", "run", how], "reports": [report], "format": "golangci-json"}

@@ -27,35 +27,23 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
         ("gradle", "gradlew", _GRADLE, _gradle_checks),
     ):
         if any((root / name).is_file() for name in files):
-            calls = _calls(root, tool, wrapper, environment)
+            own = [f"./{wrapper}"] if os.access(root / wrapper, os.X_OK) else []
+            calls = [*own, *([tool] if program(tool, environment) else [])]
             if not calls:
                 return Ecosystem(NAME, notes=(f"neither {wrapper} nor {tool} found for {root}; install {tool}",))
             runs = ((each, version_of((each,), root, environment)) for each in calls)
             call, version = next(((each, number) for each, number in runs if number is not None), (calls[0], None))
-            broken = [] if call == calls[0] and version is not None else [_broken(calls[0], tool, root, environment)]
+            broken = []
+            if call != calls[0] or version is None:  # such as a wrapper that cannot download
+                said = why_not((calls[0], "--version"), root, environment)
+                broken = [f"{calls[0]} does not run here ({said}); fix that, or install {tool}"]
             if version is None:
                 return Ecosystem(NAME, (call,), notes=tuple(broken))
-            checks, notes = checks_of(call, "\n".join(_texts(root, files)))
+            # The build files of the project and of modules one folder deep.
+            paths = chain.from_iterable((root / name, *sorted(root.glob(f"[!.]*/{name}"))) for name in files)
+            checks, notes = checks_of(call, "\n".join(text for text in map(text_of, paths) if text is not None))
             return Ecosystem(NAME, (call,), version, {}, checks, (*broken, *notes))
     return None
-
-
-def _calls(root: Path, tool: str, wrapper: str, environment: Mapping[str, str]) -> list[str]:
-    """Return the project's own wrapper, then the tool on PATH, as far as they are there."""
-    own = [f"./{wrapper}"] if os.access(root / wrapper, os.X_OK) else []
-    return [*own, *([tool] if program(tool, environment) else [])]
-
-
-def _broken(call: str, tool: str, root: Path, environment: Mapping[str, str]) -> str:
-    """Return a note on a tool that is there and does not run, such as a wrapper that cannot download."""
-    said = why_not((call, "--version"), root, environment)
-    return f"{call} does not run here ({said}); fix that, or install {tool}"
-
-
-def _texts(root: Path, files: tuple[str, ...]) -> list[str]:
-    """Return the build files of the project and of modules one folder deep."""
-    paths = chain.from_iterable((root / name, *sorted(root.glob(f"[!.]*/{name}"))) for name in files)
-    return [text for text in map(text_of, paths) if text is not None]
 
 
 def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:

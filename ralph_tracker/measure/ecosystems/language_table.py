@@ -60,14 +60,16 @@ class Project:
 
     def _files(self, patterns: tuple[str, ...]) -> Iterator[Path]:
         for pattern in patterns:
-            paths = (path for path in self.root.glob(pattern) if not _hidden(path.relative_to(self.root), pattern))
+            # Not those in installed packages, or in a hidden folder that the pattern does not name.
+            paths = (
+                path
+                for path in self.root.glob(pattern)
+                if not any(
+                    part in {"vendor", "node_modules"} or (part[0] == "." and part not in pattern)
+                    for part in path.relative_to(self.root).parts[:-1]
+                )
+            )
             yield from islice((path for path in paths if path.is_file()), _LOOKED_AT)
-
-
-def _hidden(path: Path, pattern: str) -> bool:
-    """Return whether a path lies in installed packages or in a hidden folder that the pattern does not name."""
-    folders = path.parts[:-1]
-    return any(part in {"vendor", "node_modules"} or (part[0] == "." and part not in pattern) for part in folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,10 +278,6 @@ _RUBOCOP: Final = _report([_CALL, "--cache", "false", "--format", "json"], "-", 
 _TEST_TASK: Final = _has("Rakefile", "rakefile", "Rakefile.rb", saying=r"TestTask|task\s*\(?:test\b|task\s+test\b")
 
 
-def _uses_minitest(project: Project) -> bool:
-    return _TEST_TASK(project) and project.has(*_MINITESTS, saying=r"[Mm]initest")
-
-
 def _bundled(name: str) -> tuple[str, ...]:
     return (f"bin/{name}", f"bundle exec {name}", name)
 
@@ -302,7 +300,7 @@ _RUBY: Final = Language(
             "rake test",
             "tests",
             _bundled("rake"),
-            _uses_minitest,
+            lambda project: _TEST_TASK(project) and project.has(*_MINITESTS, saying=r"[Mm]initest"),
             {"tests": _report([_CALL, "test"], "-", "minitest-text", env={"TESTOPTS": "-v"})},
             missing="bundle install",
         ),
@@ -512,14 +510,10 @@ def _called(check: Mapping[str, Any], call: tuple[str, ...], project: Project) -
     run = check["run"]
     if isinstance(run, str):
         return dict(check)
-    filled = {_CALL: call, _WORDS: _own_words(project) if _WORDS in run else ()}
-    return {**check, "run": [each for word in run for each in filled.get(word, (word,))]}
-
-
-def _own_words(project: Project) -> list[str]:
-    texts = (text_of(project.root / name) for name in ("deno.json", "deno.jsonc"))
+    texts = (text_of(project.root / name) for name in ("deno.json", "deno.jsonc") if _WORDS in run)
     own = next((found for text in texts if text and (found := _DENO_TASK.search(text))), None)
-    return shlex.split(own[1]) if own else []
+    filled = {_CALL: call, _WORDS: shlex.split(own[1]) if own else ()}
+    return {**check, "run": [each for word in run for each in filled.get(word, (word,))]}
 
 
 def detect_make(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:

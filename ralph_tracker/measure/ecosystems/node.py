@@ -308,7 +308,11 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
     names = ["test", *sorted(name for name in scripts if name.startswith("test") and name != "test"), "unit"]
     used = {name: usage for name in RUNNERS if (usage := usage_of(name, scripts, names))}
     used |= {name: usage for name in _OF_RUNTIMES if (usage := _usage_of_runtime(name, scripts, names))}
-    by_test = [name for name in used if _is_in(name, scripts)]
+    by_test = [
+        name
+        for name in used
+        if (_usage_of_runtime if name in _OF_RUNTIMES else usage_of)(name, scripts, ["test"]) is not None
+    ]
     declared = [name for name in RUNNERS if name in package.declared]
     chosen = next(iter([*by_test, *used, *declared]), None)
     if chosen is None:
@@ -331,11 +335,6 @@ def _usage_of_runtime(name: str, scripts: Mapping[str, str], names: list[str]) -
     """Return how a script runs the tests of a runtime, None if it only starts a program with it."""
     usage = usage_of(name, scripts, names)
     return usage if usage is not None and _OF_RUNTIMES[name] in usage.words else None
-
-
-def _is_in(name: str, scripts: Mapping[str, str]) -> bool:
-    of = _usage_of_runtime if name in _OF_RUNTIMES else usage_of
-    return of(name, scripts, ["test"]) is not None
 
 
 def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
@@ -429,20 +428,16 @@ def _types(package: Package) -> _Part:
     call = package.tool("tsc")
     if call is None:
         return _Part({}, {}, (_missing(package, "typescript"),))
-    programs = _programs(path)
     checks: Checks = {}
-    for number, project in enumerate(programs, start=1):
+    for number, project in enumerate(_programs(path), start=1):
         name = "types" if number == 1 else f"types-{number}"
-        checks[name] = {**_type_check(call, name, project), **({} if number == 1 else {"kind": "types"})}
+        which = [] if project is None else ["-p", project]
+        # else the build info of a project with references would be written into the tree
+        notes = ["--incremental", "--tsBuildInfoFile", f"{{reports}}/{name}.tsbuildinfo"]
+        run = [*call, *which, "--noEmit", "--pretty", "false", *notes]
+        kind = {} if number == 1 else {"kind": "types"}
+        checks[name] = {"run": run, "reports": ["-"], "format": "tsc-text", **kind}
     return _Part(checks, {"tsc": call})
-
-
-def _type_check(call: tuple[str, ...], name: str, project: str | None) -> dict[str, Any]:
-    which = [] if project is None else ["-p", project]
-    # else the build info of a project with references would be written into the tree
-    notes = ["--incremental", "--tsBuildInfoFile", f"{{reports}}/{name}.tsbuildinfo"]
-    run = [*call, *which, "--noEmit", "--pretty", "false", *notes]
-    return {"run": run, "reports": ["-"], "format": "tsc-text"}
 
 
 def _programs(path: Path) -> list[str | None]:

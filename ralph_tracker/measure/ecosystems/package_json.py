@@ -37,12 +37,12 @@ class Package:
     @property
     def declared(self) -> frozenset[str]:
         """Return the names of all packages that it depends on."""
-        return frozenset(name for key in _DEPENDENCIES for name in self._table(key))
+        return frozenset(name for key in _DEPENDENCIES for name in self.table(key))
 
     @property
     def scripts(self) -> dict[str, str]:
         """Return its scripts that are strings."""
-        return {name: text for name, text in self._table("scripts").items() if isinstance(text, str)}
+        return {name: text for name, text in self.table("scripts").items() if isinstance(text, str)}
 
     @property
     def install(self) -> str:
@@ -91,10 +91,7 @@ class Package:
         return [path.parent for path in paths if not {"node_modules", ".aiwg"} & set(path.parts)]
 
     def table(self, key: str) -> Mapping[str, Any]:
-        """Return a tool's own table, {} without one."""
-        return self._table(key)
-
-    def _table(self, key: str) -> Mapping[str, Any]:
+        """Return a table of the document, such as a tool's own, {} without one."""
         table = self.document.get(key)
         return table if isinstance(table, Mapping) else {}
 

@@ -57,7 +57,10 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
         return Ecosystem(NAME, python, notes=(f"{' '.join(python)} does not run here; fix the environment first",))
     *modules, version = answer
     tools = _tools(python, modules, environment)
-    missing = _missing(root, tools, modules)
+    wanted = ["pytest", "coverage", "ruff", *(["mypy"] if _uses_mypy(root) else [])]
+    missing = [name for name in wanted if name not in tools]
+    if "pytest" in tools and _asks_for_pytest_cov(root) and "pytest_cov" not in modules:
+        missing.append("pytest-cov")
     notes = [f"{tool} not found: {adding(python, tool) or _INSTALL.format(tool)}" for tool in missing]
     checks = _checks(root, python, tools, modules)
     command = None if "tests" in checks else _by_itself(root, python, environment)
@@ -147,12 +150,6 @@ def _tools(python: Sequence[str], modules: Sequence[str], environment: Mapping[s
     return tools
 
 
-def _missing(root: Path, tools: Mapping[str, Any], modules: Sequence[str]) -> list[str]:
-    wanted = ["pytest", "coverage", "ruff", *(["mypy"] if _uses_mypy(root) else [])]
-    plugins = ["pytest-cov"] if "pytest" in tools and _asks_for_pytest_cov(root) and "pytest_cov" not in modules else []
-    return [*(name for name in wanted if name not in tools), *plugins]
-
-
 def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ...]], modules: Sequence[str]) -> Checks:
     checks: Checks = {}
     if "pytest" in tools:
@@ -164,7 +161,8 @@ def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ..
         run = [*tools["ruff"], "check", *words]
         checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}
     if "mypy" in tools and _uses_mypy(root):
-        run = [*tools["mypy"], "--output=json", *([] if _mypy_names_files(root) else ["."])]
+        names_files = any({"files", "packages", "modules"} & table.keys() for table in _mypy_settings(root))
+        run = [*tools["mypy"], "--output=json", *([] if names_files else ["."])]
         checks["types"] = {"run": run, "reports": ["-"], "format": "mypy-json"}
     return checks
 
@@ -240,7 +238,3 @@ def _mypy_settings(root: Path) -> list[Mapping[str, Any]]:
 
 def _uses_mypy(root: Path) -> bool:
     return any(_mypy_settings(root)) or any((root / name).is_file() for name in _MYPY_FILES[:2])
-
-
-def _mypy_names_files(root: Path) -> bool:
-    return any({"files", "packages", "modules"} & table.keys() for table in _mypy_settings(root))
