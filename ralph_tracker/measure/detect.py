@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.checks import ours_if_active, without_ours
-from ralph_tracker.measure.ecosystems import go, jvm, language_table, node, python, rust
+from ralph_tracker.measure.ecosystems import compiled_languages, language_table, node, python
 from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (
-    *(python.detect, node.detect, go.detect, rust.detect, jvm.detect),
+    *(python.detect, node.detect),
+    *(compiled_languages.detect_go, compiled_languages.detect_rust, compiled_languages.detect_jvm),
     *(partial(language_table.detect, language) for language in language_table.LANGUAGES),
 )
 _NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
