@@ -225,8 +225,8 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
         return lacking
     errors = [each.line for text in texts if (each := first_error(text))]
     errors += [match[1] for text in texts if (match := _NPM.search(_COLOUR.sub("", text)))]
-    line = next(iter(errors), None) or next((line for text in texts if (line := _last_line(text))), None)
-    return f"it said: {_plain(line)}" if line else None
+    said = errors or [shown for text in texts for line in reversed(text.splitlines()) if (shown := _plain(line))]
+    return f"it said: {_plain(said[0])}" if said else None
 
 
 def _missing_dependency(text: str) -> str | None:
@@ -255,10 +255,6 @@ def _end_of(path: Path) -> str:
             return file.read().decode("utf-8", "replace")
     except OSError:
         return ""
-
-
-def _last_line(text: str) -> str:
-    return next((plain for line in reversed(text.splitlines()) if (plain := _plain(line))), "")
 
 
 def _plain(line: str) -> str:

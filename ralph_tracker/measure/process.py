@@ -171,7 +171,7 @@ def run_command(
                 preexec_fn=watcher.watch_me if alone else None,  # noqa: PLW1509  # only if no other thread could hold a lock
             )
         except (OSError, ValueError) as error:
-            return Finished(not_found=_is_absent(error, cwd), problem=_why_not(error, argv, cwd))
+            return _not_started(error, argv, cwd)
         if not alone:
             watcher.watch(process.pid)
         timed_out = _wait(process, (out, err), None if timeout_s is None else started + timeout_s, stop, look)
@@ -220,17 +220,14 @@ class _Output:
             os.close(self.descriptor)
 
 
-def _is_absent(error: Exception, cwd: Path) -> bool:
-    return isinstance(error, (FileNotFoundError, NotADirectoryError)) and cwd.is_dir()
-
-
-def _why_not(error: Exception, argv: Sequence[str], cwd: Path) -> str:
+def _not_started(error: Exception, argv: Sequence[str], cwd: Path) -> Finished:
+    """Return the end of a command that could not be started, with the reason."""
     if not cwd.is_dir():
-        return f"no such folder: {cwd}"
-    if _is_absent(error, cwd):
-        return f"command not found: {argv[0]}"
+        return Finished(problem=f"no such folder: {cwd}")
+    if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return Finished(not_found=True, problem=f"command not found: {argv[0]}")
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return f"cannot be started: {argv[0]}: {reason}"
+    return Finished(problem=f"cannot be started: {argv[0]}: {reason}")
 
 
 def _wait(
