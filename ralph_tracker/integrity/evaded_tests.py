@@ -305,11 +305,6 @@ def _literals(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-def _is_rare(literal: str) -> bool:
-    """Return whether a literal is rare enough to identify a test."""
-    return literal not in _COMMON
-
-
 class _Branch(NamedTuple):
     """A condition with its answer, or an entry of a table: its line, and the literals of both."""
 
@@ -318,6 +313,16 @@ class _Branch(NamedTuple):
     inputs: frozenset[str]
     answers: frozenset[str]
     is_entry: bool
+
+    def holds(self, asked: _TestLiterals) -> bool:
+        """Return whether it holds an input of a test and what that expects, and one of them identifies the test."""
+        inputs, answers = self.inputs & asked.all, self.answers & asked.expected
+        return bool(inputs and answers and (inputs | answers) - _COMMON) and len(inputs | answers) > 1
+
+    def surely_holds(self, asked: _TestLiterals) -> bool:
+        """Return whether both the input and the answer identify the test, and differ."""
+        inputs, answers = (self.inputs & asked.all) - _COMMON, (self.answers & asked.expected) - _COMMON
+        return bool(inputs and answers) and len(inputs | answers) > 1
 
 
 def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
@@ -346,7 +351,7 @@ def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
 
 def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
     branches = list(_branches(file, added))
-    hits = {branch.line: [each for each in asked if _answers(branch, each)] for branch in branches}
+    hits = {branch.line: [each for each in asked if branch.holds(each)] for branch in branches}
     entries = [branch.line for branch in branches if branch.is_entry]
     # A table with more entries than the tests need is data, not a special case.
     honest_table = 2 * sum(1 for line in entries if hits[line]) <= len(entries)
@@ -356,7 +361,7 @@ def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLitera
         if not named or (branch.is_entry and honest_table):
             continue
         ids = tuple(sorted({test for each in named for test in each.ids}))
-        sure = any(_is_sure(branch, each) for each in named)
+        sure = any(branch.surely_holds(each) for each in named)
         reported_ids.update(ids)
         yield Finding(
             "R4",
@@ -371,23 +376,11 @@ def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLitera
     yield from _constants(file, added, [each for each in asked if not reported_ids.intersection(each.ids)])
 
 
-def _answers(branch: _Branch, asked: _TestLiterals) -> bool:
-    inputs, answers = branch.inputs & asked.all, branch.answers & asked.expected
-    return bool(inputs and answers) and (len(inputs | answers) > 1) and any(map(_is_rare, inputs | answers))
-
-
-def _is_sure(branch: _Branch, asked: _TestLiterals) -> bool:
-    """Return whether the input and the answer are both rare and different."""
-    inputs = set(filter(_is_rare, branch.inputs & asked.all))
-    answers = set(filter(_is_rare, branch.answers & asked.expected))
-    return bool(inputs and answers) and len(inputs | answers) > 1
-
-
 def _constants(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
     lines = file.new.code.split("\n")
     for number in sorted(added):
         match = _CONSTANT.match(lines[number - 1])
-        literals = frozenset(filter(_is_rare, _literals(match["value"]))) if match is not None else frozenset()
+        literals = _literals(match["value"]) - _COMMON if match is not None else frozenset()
         named = next((each for each in asked if literals & each.expected), None)
         if named is not None:
             yield Finding(

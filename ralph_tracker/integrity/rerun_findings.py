@@ -101,6 +101,20 @@ class RerunInputs(NamedTuple):
             return None
         return next((why for place, why in places.items() if belongs_to_any(file, [place])), None)
 
+    def edited(self, file: str) -> list[str]:
+        """Return the restored files that a finding about a file is about: that one, else all."""
+        return [file] if file in self.references else sorted(self.references)
+
+    def reference(self, file: str) -> int:
+        """Return the iteration of the earlier form of a file, of one that has none the first of all."""
+        known = self.references.get(file)
+        return min(self.references.values()) if known is None else known
+
+    def failure(self, tests: Iterable[str]) -> str | None:
+        """Return the first failure message of the earlier forms of tests, None without one."""
+        said = next((why for test in tests if (why := self.why(test))), None)
+        return None if said is None else said[:_FAILURE_SHOWN]
+
 
 class RerunFindings(NamedTuple):
     """The result of a re-run: findings, tests that no longer count, and files whose reference moves."""
@@ -130,8 +144,12 @@ def show(run: RerunInputs) -> RerunFindings:
             moved.update([] if file is None else [file])
         elif rule == REMOVED_WITH_CODE:
             unrunnable.setdefault(gone_name or "", []).append(test)
-        elif not _is_told(run, rule, test, file or ""):
-            tests_by_rule.setdefault((rule, file or ""), []).append(test)
+        else:
+            # Not again where an open finding reports it, and nothing that it is about was edited since.
+            raised = run.raised.get((rule, test))
+            edits = [run.edited_in.get(path, run.number) for path in run.edited(file or "")]
+            if raised is None or max(edits, default=run.number) > raised:
+                tests_by_rule.setdefault((rule, file or ""), []).append(test)
     findings = [_finding(run, rule, file, tests) for (rule, file), tests in tests_by_rule.items()]
     findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
     # A finding is about its own test files, else about all edited files. Their references move to the present form,
@@ -181,20 +199,9 @@ def _rule(run: RerunInputs, file: str | None, was: str, now: str | None, gone_na
     return "outcome_forged" if runner_only else "demand_changed"
 
 
-def _is_told(run: RerunInputs, rule: str, test: str, file: str) -> bool:
-    """Return whether an open finding reports this already: nothing it is about was edited since."""
-    raised = run.raised.get((rule, test))
-    edits = [run.edited_in.get(path, run.number) for path in _edited(run, file)]
-    return raised is not None and max(edits, default=run.number) <= raised
-
-
-def _edited(run: RerunInputs, file: str) -> list[str]:
-    return [file] if file in run.references else sorted(run.references)
-
-
 def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Finding:
-    reference = _reference(run, file)
-    edited = _edited(run, file)
+    reference = run.reference(file)
+    edited = run.edited(file)
     since = min((run.edited_in[path] for path in edited if path in run.edited_in), default=run.number)
     files, names = names_in_short(edited), names_in_short(tests)
     fail = f"{_count(tests)} of iteration {reference} {{}} on this source: {names}"
@@ -216,7 +223,7 @@ def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Findin
         tests=tuple(tests),
         against=reference,
         about=f"{reference}>{run.number}",
-        failure=_failure(run, tests),
+        failure=run.failure(tests),
         command=repeat_command(run.number),
     )
 
@@ -232,21 +239,11 @@ def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
         message=message,
         file=file,
         tests=tuple(tests),
-        against=_reference(run, file),
+        against=run.reference(file),
         about=f"{name}>{run.number}",
-        failure=_failure(run, tests) or run.unloaded(file),
+        failure=run.failure(tests) or run.unloaded(file),
         command=repeat_command(run.number),
     )
-
-
-def _reference(run: RerunInputs, file: str) -> int:
-    known = run.references.get(file)
-    return min(run.references.values()) if known is None else known
-
-
-def _failure(run: RerunInputs, tests: Iterable[str]) -> str | None:
-    said = next((why for test in tests if (why := run.why(test))), None)
-    return None if said is None else said[:_FAILURE_SHOWN]
 
 
 def _count(tests: list[str]) -> str:
