@@ -15,8 +15,8 @@ from ralph_tracker.agents.hosts.host import Host
 from ralph_tracker.agents.hosts.installation import Installation, Scope
 from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, host
 from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
-from ralph_tracker.cli.agent_hook import answer_host
 from ralph_tracker.cli.answers import say_next
+from ralph_tracker.cli.app import answer_host
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.problems import nearest
 from ralph_tracker.errors import InputError

@@ -1,10 +1,11 @@
-"""Run the command line, with the only error boundary, and the hooks of every iteration without click."""
+"""Run the command line, with the only error boundary, and the hooks of iterations and agents without click."""
 
 import errno
 import gc
+import os
 import signal
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -81,8 +82,6 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 def _answered(arguments: list[str]) -> int:
     """Take a shortcut without click if there is one, because it runs after every iteration."""
     if arguments[:2] in (["agent", "hook"], ["agent", "status-line"]) and arguments[2:] != ["--help"]:
-        from ralph_tracker.cli.agent_hook import answer_host
-
         return answer_host(arguments[1], arguments[2:])
     if sys.platform == "win32":
         raise RalphTrackerError("Windows is not supported; use Linux, macOS or WSL")
@@ -96,6 +95,42 @@ def _answered(arguments: list[str]) -> int:
     from ralph_tracker.cli.verbs import dispatch
 
     return dispatch(arguments)
+
+
+def answer_host(verb: str, words: Sequence[str]) -> int:
+    """Answer the named host of an agent, at each of its tool calls or for its status line; return 0, whatever happens.
+
+    A host treats 2 as a message to its agent: an error is one line on standard error. If nobody reads the answer, that
+    is ignored.
+    """
+    try:
+        from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, showing
+
+        name = words[0] if len(words) == 1 else ""
+        if name not in HOSTS and name not in RUNNERS:
+            from difflib import get_close_matches
+
+            known = [*HOSTS, *RUNNERS]
+            near = get_close_matches(" ".join(words), known, n=1)
+            which = f"did you mean {near[0]}?" if near else ", ".join(known)
+            complain(f"agent {verb}: name one agent: {which}")
+            return EXIT_OK
+        answer = answering(name) if verb == "hook" else showing(name)
+        if answer is None:
+            complain(f"agent {verb}: {name} has no status line; `ralph-tracker status` shows the loop")
+            return EXIT_OK
+        text = answer(os.environ, 0)
+        if text and sys.stdout is not None:
+            try:
+                sys.stdout.write(text)
+                sys.stdout.flush()
+            except OSError:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except RalphTrackerError as error:
+        complain(f"agent {verb}: {error}")
+    except BaseException as error:  # noqa: BLE001  # the exit code must be 0
+        complain(f"agent {verb}: {type(error).__name__}: {error}")
+    return EXIT_OK
 
 
 def answer_fast(arguments: list[str]) -> int | None:

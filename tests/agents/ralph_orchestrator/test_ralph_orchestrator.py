@@ -7,8 +7,7 @@ import pytest
 
 from ralph_tracker.agents import ralph_orchestrator as hook
 from ralph_tracker.agents.ralph_orchestrator import COMPLETE, ERROR, ITERATION, START
-from ralph_tracker.cli.agent_hook import answer_host
-from ralph_tracker.cli.app import run
+from ralph_tracker.cli.app import answer_host, run
 from ralph_tracker.errors import InputError
 from ralph_tracker.tracker import Tracker
 
