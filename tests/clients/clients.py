@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -201,3 +202,8 @@ def program_of(name: str) -> Path:
 
 
 CLIENTS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI_CLI, "opencode": OPENCODE}
+
+if __name__ == "__main__":  # install them all, before a test asks for one
+    for client in (*CLIENTS.values(), COPILOT):
+        with suppress(pytest.skip.Exception):
+            client.installed()
