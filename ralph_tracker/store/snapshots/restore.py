@@ -11,9 +11,8 @@ from pathlib import Path
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
-from ralph_tracker.store.snapshots.index import Index, Seen
+from ralph_tracker.store.snapshots.index import Captured, Index, Scanner, Seen
 from ralph_tracker.store.snapshots.objects import hash_only, staging_in
-from ralph_tracker.store.snapshots.scan import Captured, Scanner
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.values import (
     SAFETY,

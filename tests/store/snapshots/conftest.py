@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.snapshots.scan import Scanner
+from ralph_tracker.store.snapshots.index import Scanner
 
 from .projects import Project
 
