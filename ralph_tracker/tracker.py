@@ -55,7 +55,7 @@ from ralph_tracker.store.trust import Consent, Trust
 if TYPE_CHECKING:
     from ralph_tracker.core.selection import Selection
     from ralph_tracker.iteration.apply_selection import Apply, Placement
-    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.store.loop_verification import Examination
 
 
@@ -315,7 +315,7 @@ class Tracker(NamedTuple):
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
-        from ralph_tracker.loop.finish import close, contender_of  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.reports import close, contender_of  # noqa: PLC0415  # as above
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):

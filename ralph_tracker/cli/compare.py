@@ -17,7 +17,7 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT
 
 if TYPE_CHECKING:
-    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.replay.replay import Replay
 
 _COLUMNS = ("rank", "candidate", "tests", "score", "gained", "lost")

@@ -17,7 +17,7 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import sparkline
 
 if TYPE_CHECKING:
-    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.replay.history import Commit
     from ralph_tracker.replay.replay import Replay, Turn
 

@@ -50,7 +50,7 @@ def command(
     if reader is not None:
         if number is not None or as_json or html is not None:
             raise click.UsageError("--for pr reports the whole loop: leave out NUMBER, --json and --html")
-        from ralph_tracker.loop.page_and_comment import pull_request_comment  # as below
+        from ralph_tracker.loop.reports import pull_request_comment  # as below
 
         paths = paths_of(root, loop_id, os.environ)
         _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
@@ -58,7 +58,7 @@ def command(
     if html is not None:
         if number is not None or as_json or output is not None:
             raise click.UsageError("--html writes the whole loop: leave NUMBER, --json and --output away")
-        from ralph_tracker.loop.page_and_comment import loop_page  # a page needs more than a report
+        from ralph_tracker.loop.reports import loop_page  # a page needs more than a report
 
         paths = paths_of(root, loop_id, os.environ)
         page = loop_page(LoopStore(paths), _next_step(paths))

@@ -25,7 +25,7 @@ from ralph_tracker.iteration.commit import follow, recovered
 from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
 from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.trust_listing import project_runs
-from ralph_tracker.loop.finish import FinishedLoop
+from ralph_tracker.loop.reports import FinishedLoop
 from ralph_tracker.loop.start import Start
 from ralph_tracker.measure.environments import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder

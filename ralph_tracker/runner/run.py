@@ -53,7 +53,7 @@ from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:
-    from ralph_tracker.loop.finish import FinishedLoop
+    from ralph_tracker.loop.reports import FinishedLoop
 
 _MINUTE_S = 60
 _HOUR_S = 3600.0

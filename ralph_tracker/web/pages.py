@@ -8,7 +8,7 @@ from ralph_tracker.errors import RalphTrackerError, RecordError
 from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
-from ralph_tracker.loop.page_and_comment import DIFF_ROOM, file_patches, loop_page
+from ralph_tracker.loop.reports import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
 from ralph_tracker.report.page import Live, rendered

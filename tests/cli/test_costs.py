@@ -20,7 +20,7 @@ NOT_NEEDED = {
     "pydantic",
     "pygments",
     "ralph_tracker.iteration.apply_selection",
-    "ralph_tracker.loop.finish",
+    "ralph_tracker.loop.reports",
     "ralph_tracker.config.schema",
     "ralph_tracker.core.selection",
     "ralph_tracker.formats.coverage.cobertura",

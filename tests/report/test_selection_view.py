@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.loop.page_and_comment import gathered
+from ralph_tracker.loop.reports import gathered
 from ralph_tracker.report.selection_view import selection_view
 from ralph_tracker.store.loop_store import LoopStore
 

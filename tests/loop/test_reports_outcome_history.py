@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.loop.finish import changed_paths, outcome_history
+from ralph_tracker.loop.reports import changed_paths, outcome_history
 from ralph_tracker.store.layout import LoopPaths
 
 NAMED = {"measured": True, "names": ["a", "b"], "outcomes": "pf", "gone": {}}
