@@ -354,6 +354,3 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
                 owners.setdefault(file, check.name)
     streams = setting.stdout(check), setting.stderr(check)
     return CheckResult(check, finished, tuple(found), *streams, shared, setting.secrets(check))
-
-
-def _say_nothing(_line: str) -> None: ...

@@ -103,11 +103,6 @@ class Finished(NamedTuple):
     stderr_truncated: bool = False
 
     @property
-    def output_truncated(self) -> bool:
-        """Return whether either stream was cut."""
-        return self.stdout_truncated or self.stderr_truncated
-
-    @property
     def succeeded(self) -> bool:
         """Return whether it ran to its end and exited with 0."""
         return self.exit_code == 0 and not self.timed_out
