@@ -11,9 +11,8 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.agents.hosts.host import Host
+from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host
 from ralph_tracker.agents.hosts.installation import Installation, Scope
-from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, host
 from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
 from ralph_tracker.cli.answers import say_next
 from ralph_tracker.cli.app import answer_host

@@ -104,7 +104,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     is ignored.
     """
     try:
-        from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, showing
+        from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answering, showing
 
         name = words[0] if len(words) == 1 else ""
         if name not in HOSTS and name not in RUNNERS:

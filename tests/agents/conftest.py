@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.agents.claude_code import status_line
-from ralph_tracker.agents.hosts.registry import answering
+from ralph_tracker.agents.hosts.host import answering
 from ralph_tracker.tracker import Tracker
 
 # A check that costs nothing: the report is what the test wrote. A file that the command named would be one of its own.

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.hosts.registry import HOSTS, RUNNERS, answering, host, showing
+from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answering, host, showing
 from ralph_tracker.cli.app import run
 
 pytestmark = pytest.mark.slow

@@ -18,7 +18,7 @@ import click
 import pytest
 from coverage import CoverageData
 
-from ralph_tracker.agents.hosts.registry import answering
+from ralph_tracker.agents.hosts.host import answering
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.verbs import cli
 from ralph_tracker.errors import EXIT_BUG, EXIT_OK

@@ -1,4 +1,4 @@
-"""Define what a host of agents is: the wire between its events and our answers, and its settings, as data.
+"""Define what a host of agents is, as data (its events, our answers, its settings), and name the hosts.
 
 Every wire hears an event in one form, that of Claude Code's hooks, which Codex shares: `hook_event_name` (one of
 `EVENTS`), `session_id`, `prompt_id`, `agent_id` (a subagent's), `tool_name`, `tool_input`, `tool_use_id`,
@@ -7,6 +7,7 @@ These modules are imported at every tool call, so what an answer seldom needs is
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple
 
@@ -130,3 +131,39 @@ def named(place: str) -> Any:  # noqa: ANN401  # whatever it names
     """Return what "module:name" names."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
+
+
+HOSTS: Final[Mapping[str, str]] = {
+    "claude-code": "ralph_tracker.agents.claude_code.host:HOST",
+    "codex": "ralph_tracker.agents.codex:HOST",
+    "gemini": "ralph_tracker.agents.gemini:HOST",
+    "opencode": "ralph_tracker.agents.opencode:HOST",
+    "cursor": "ralph_tracker.agents.cursor:HOST",
+    "copilot": "ralph_tracker.agents.copilot:HOST",
+}
+RUNNERS: Final[Mapping[str, str]] = {
+    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator:answer",
+}
+"""Loop runners, whose hooks call us at their iterations; their settings are the user's."""
+Answering = Callable[[Environment, int], str]
+
+
+def host(name: str) -> Host:
+    """Return a host. Raises KeyError for an unknown one."""
+    found: Host = named(HOSTS[name])
+    return found
+
+
+def answering(name: str) -> Answering:
+    """Return the function that answers the hooks of a host or a runner. Raises KeyError for an unknown one."""
+    if name in RUNNERS:
+        runner: Answering = named(RUNNERS[name])
+        return runner
+    return partial(named("ralph_tracker.agents.hosts.hook_entry:answer"), host(name))
+
+
+def showing(name: str) -> Answering | None:
+    """Return the function that prints the status line of a host, None if it has none."""
+    place = host(name).status_line if name in HOSTS else None
+    found: Any = None if place is None else named(place)
+    return found  # type: ignore[no-any-return]

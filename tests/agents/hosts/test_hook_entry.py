@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.agents.hosts import hook_entry
 from ralph_tracker.agents.hosts.hook_entry import READ_AT_MOST
-from ralph_tracker.agents.hosts.registry import answering
+from ralph_tracker.agents.hosts.host import answering
 
 RED = {"test_add": False, "test_sub": True}
 EVENTS = ("SessionStart", "Stop", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "StopFailure", "Other")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.hosts.host import OWN_CAP
+from ralph_tracker.agents.hosts.host import HOSTS, OWN_CAP, host
 from ralph_tracker.agents.hosts.installation import Installation
-from ralph_tracker.agents.hosts.registry import HOSTS, host
 from ralph_tracker.agents.hosts.settings_text import absolute, portable
 from ralph_tracker.errors import InputError
 

@@ -315,7 +315,7 @@ def test_neither_yaml_nor_pydantic_is_imported_at_a_tool_or_at_the_end_of_a_turn
     session.begin(**RED)
     program = (
         "import json, os, sys\n"
-        "from ralph_tracker.agents.hosts.registry import answering\n"
+        "from ralph_tracker.agents.hosts.host import answering\n"
         "for event in ('UserPromptSubmit', 'PostToolUse', 'PostToolBatch'):\n"
         "    reading, writing = os.pipe()\n"
         "    os.write(writing, json.dumps({'hook_event_name': event, 'session_id': 's', 'tool_name': 'Read',\n"
