@@ -15,10 +15,8 @@ from ralph_tracker.formats.report import TypeReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible
 
 _KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
-_ROW: Final = re.compile(
-    r"(?P<file>\S.*?):(?:(?P<line>\d{1,9}):)?(?:\d{1,9}:){0,3} (?P<severity>error|warning|note): "
-    r"(?P<message>.*?)(?:  \[(?P<code>[\w-]{1,60})\])?$"
-)
+_ROW: Final = re.compile(r"(?P<file>\S.*?):(?:(?P<line>\d{1,9}):)?(?:\d{1,9}:){0,3} (?P<severity>error|warning|note): ")
+_WHOLE_ROW: Final = re.compile(_ROW.pattern + r"(?P<message>.*?)(?:  \[(?P<code>[\w-]{1,60})\])?$")  # takes longer
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors? in \d+ files? \((?P<how>checked|errors prevented) ")
 _SUCCESS: Final = re.compile(r"Success: no issues found in \d+ source files?")
@@ -53,7 +51,7 @@ def read_text(content: Content) -> TypeReport:
 
 def diagnostics_text(content: Content) -> Iterator[Row]:
     """Yield the findings with their places."""
-    yield from by_line(_ROW, content)
+    yield from by_line(_WHOLE_ROW, content)
 
 
 def sniff_json(content: Content) -> bool:
