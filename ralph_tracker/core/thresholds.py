@@ -66,7 +66,7 @@ class AlertThresholds(NamedTuple):
 
 
 class ClassificationThresholds(NamedTuple):
-    """Beyond these an iteration is a regression; `alerts.coverage_drop` only decides whether it raises an alert.
+    """These decide the class of an iteration; `alerts.coverage_drop` only decides whether it raises an alert.
 
     `pass_rate_drop` and `coverage_drop` in points; `good_pass_rate` in percent; `score_band` of the score.
     """
