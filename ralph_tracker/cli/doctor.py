@@ -16,7 +16,7 @@ from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 from ralph_tracker.loop.status import missing_files
-from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks, without_ours
+from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.commands import MissingModule, command_of, is_there, located, missing_modules
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.found import version_of
@@ -104,7 +104,7 @@ def _configuration(root: Path, environment: Mapping[str, str], *, may_start: boo
         step = "`ralph-tracker init` writes them to ralph-tracker.yaml"
         return [_line("warning", "configuration", found, step)]
     counted = f"{config.source}, {len(checks)} check{'' if len(checks) == 1 else 's'}"
-    env = without_ours(environment_for_checks(environment), root)
+    env = environment_for_checks(environment, root)
     lacking = missing_modules(checks, root, env) if may_start else {}
     commands = [_command(check, root, environment, lacking.get(check.name)) for check in checks]
     return [_line("ok", "configuration", counted), *commands]

@@ -11,7 +11,7 @@ import click
 from ralph_tracker.cli.output import complain, say, say_json
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
-from ralph_tracker.formats.registry import Reading, examine
+from ralph_tracker.formats.registry import ReadReport, examine
 from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.measure.results import as_json, is_data
@@ -96,7 +96,7 @@ def understand(path: str, name: str | None) -> ReadDocument:
     if isinstance(data, bytes) and is_data(data) and path != STANDARD_INPUT:
         made = as_json(Path(path), Path(), settings=Trust(Path.cwd()).has_project())
         data, name = (made.why, None) if isinstance(made, Unreadable) else (made, "coveragepy-json")
-    reading = examine(data, format=name) if isinstance(data, bytes) else Reading(None, Unreadable(data))
+    reading = examine(data, format=name) if isinstance(data, bytes) else ReadReport(None, Unreadable(data))
     result, form = reading.result, reading.format
     bad = result if isinstance(result, Unreadable) else None
     return {

@@ -57,7 +57,7 @@ from ralph_tracker.core.score import (
 )
 
 
-def difference(
+def why_adjusted(
     basis: Basis,
     metrics: Metrics,
     quality: float,
@@ -447,7 +447,7 @@ def _record(
         metrics=inputs.metrics,
         quality_score=inputs.score.value,
         adjusted_score=inputs.adjusted,
-        adjusted_because=difference(
+        adjusted_because=why_adjusted(
             inputs.basis,
             inputs.metrics,
             inputs.score.value,

@@ -62,7 +62,7 @@ class Group(StrEnum):
     CODE = "code"
 
 
-class Measure(NamedTuple):
+class MetricSource(NamedTuple):
     """One check, or one group of metrics without a check.
 
     `group` is what it measures (None: known from its reports). `why` says why nothing was measured, else None;

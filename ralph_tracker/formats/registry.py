@@ -121,7 +121,7 @@ _MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
-class Reading(NamedTuple):
+class ReadReport(NamedTuple):
     """The recognised format (None: none), and the report or why it cannot be read."""
 
     format: Format | None
@@ -175,7 +175,7 @@ def _diagnostics(rows: Iterable[Row], overrides: Mapping[str, Severity]) -> Iter
                 yield Diagnostic(file, at or None, name, first_line(message), how)
 
 
-def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> Reading:  # noqa: A002
+def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFAULT_LIMITS) -> ReadReport:  # noqa: A002
     """Return the result of `read` with the format, and a place whenever possible.
 
     Damage of a whole XML or JSON document is placed at its beginning.
@@ -189,25 +189,25 @@ def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFA
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
-def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str, ...] = ()) -> Reading:
+def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str, ...] = ()) -> ReadReport:
     if len(data) > limits.max_bytes:
-        return Reading(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
+        return ReadReport(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
     content = Content(data, limits, folders)
     if not content.opening:
-        return Reading(None, Unreadable(EMPTY))
+        return ReadReport(None, Unreadable(EMPTY))
     if name is not None and name not in BY_NAME:
         import difflib  # noqa: PLC0415  # most names are known
 
         near = difflib.get_close_matches(name, BY_NAME, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
-        return Reading(None, Unreadable(f"no format is called {name!r}; {hint}"))
+        return ReadReport(None, Unreadable(f"no format is called {name!r}; {hint}"))
     chosen = BY_NAME[name] if name is not None else recognise(content)
     if chosen is None:
-        return Reading(None, _unrecognised(content))
+        return ReadReport(None, _unrecognised(content))
     try:
-        return Reading(chosen, chosen.read(content))
+        return ReadReport(chosen, chosen.read(content))
     except DamageError as damage:
-        return Reading(chosen, damage.unreadable)
+        return ReadReport(chosen, damage.unreadable)
 
 
 def recognise(content: Content) -> Format | None:

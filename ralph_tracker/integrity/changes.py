@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from ralph_tracker.integrity.file_roles import kind_of_file
 from ralph_tracker.integrity.parsed_tests import Language, language_of
-from ralph_tracker.integrity.test_files import kind_of_file
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
@@ -35,7 +35,7 @@ def one_line(text: str) -> str:
     return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
 
 
-class FileChange(NamedTuple):
+class FileVersions(NamedTuple):
     """The old and the new content of a file, None if it is absent; the path is relative, with forward slashes."""
 
     path: str
@@ -108,7 +108,7 @@ class ChangedFile:
         return self.language is not None and self.kind in {"test", "support", "data"}
 
 
-def read(change: FileChange) -> ChangedFile | str:
+def read(change: FileVersions) -> ChangedFile | str:
     """Return the file with its texts, or why it cannot be read."""
     for data in (change.old, change.new):
         if data is not None and (reason := unreadable(data)) is not None:

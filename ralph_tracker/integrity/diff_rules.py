@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
-from ralph_tracker.integrity.changes import ChangedFile, FileChange, Text, one_line, read, unreadable
+from ralph_tracker.integrity.changes import ChangedFile, FileVersions, Text, one_line, read, unreadable
 from ralph_tracker.integrity.evaded_tests import evaded
+from ralph_tracker.integrity.file_roles import kind_of_file
 from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
 from ralph_tracker.integrity.parsed_tests import Language, language_of
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
-from ralph_tracker.integrity.test_files import kind_of_file
 
 
 class Mark(NamedTuple):
@@ -77,7 +77,7 @@ def count(side: Text) -> Mapping[SuppressionKind, int]:
     return found
 
 
-# Files that decide what is run, in addition to the kinds of test_files.
+# Files that decide what is run, in addition to the kinds of file_roles.
 _DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}")
 
 
@@ -90,7 +90,7 @@ class Inspection(NamedTuple):
 
 
 def inspect(
-    changes: Iterable[FileChange],
+    changes: Iterable[FileVersions],
     before: Mapping[str, str],
     after: Mapping[str, str],
     unchanged_tests: Mapping[str, str] | None = None,

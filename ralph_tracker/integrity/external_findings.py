@@ -9,9 +9,9 @@ import msgspec
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.errors import InputError
 from ralph_tracker.integrity.changes import one_line
+from ralph_tracker.integrity.file_roles import is_test_path
 from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest
 from ralph_tracker.integrity.report_ids import definitions
-from ralph_tracker.integrity.test_files import is_test_path
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
 from ralph_tracker.core.known_tests import belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.integrity.changes import Text
-from ralph_tracker.integrity.test_files import is_code
+from ralph_tracker.integrity.file_roles import is_code
 
 NO_PASS: Final = frozenset({None, SKIPPED})
 _FAILURE_SHOWN: Final = 600
@@ -124,7 +124,7 @@ class RerunFindings(NamedTuple):
     moved: frozenset[str] = frozenset()
 
 
-def show(run: RerunInputs) -> RerunFindings:
+def findings_of_rerun(run: RerunInputs) -> RerunFindings:
     """Return the result of the re-run, by the table of integrity.md."""
     tests_by_rule: dict[tuple[str, str], list[str]] = {}
     unrunnable: dict[str, list[str]] = {}

@@ -421,7 +421,7 @@ _READS_TESTS: Final = (
     ),
 )
 
-# ── R5: gates are lowered by a word (values of settings are compared in gates.py) ─────────────────────────────────────
+# ── R5: gates are lowered by a word (values of settings are compared in lowered_settings.py) ─────────────────────────────────────
 CI: Final = r"(^|/)\.github/workflows/[^/]+\.ya?ml$|(^|/)\.gitlab-ci\.ya?ml$|(^|/)azure-pipelines\.ya?ml$|(^|/)\.circleci/config\.yml$|(^|/)\.travis\.yml$|(^|/)Jenkinsfile$"
 COMMANDS: Final = (
     CI

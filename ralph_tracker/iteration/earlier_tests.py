@@ -12,7 +12,7 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks, without_ours
+from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.results import measured_kind, read_results
@@ -121,7 +121,7 @@ class ScratchRunner(NamedTuple):
                 root=copy,
                 folder=folder / "output",
                 reports=folder / "reports",
-                environment=without_ours(environment_for_checks(environment), self.iteration_files.paths.root),
+                environment=environment_for_checks(environment, self.iteration_files.paths.root),
             )
             measured = read_results(results, root=copy)
             if self.kept is not None:

@@ -30,7 +30,7 @@ from ralph_tracker.core.metrics import (
     KEY_METRICS,
     Direction,
     Group,
-    Measure,
+    MetricSource,
     half_up,
     plain_number,
 )
@@ -66,7 +66,7 @@ class Gate:
 
     record: IterationRecord
     compared_with: int
-    measures: tuple[Measure, ...]
+    measures: tuple[MetricSource, ...]
     failing: FailingTests | None = None
     strict: bool = False
 
@@ -97,7 +97,7 @@ class Gate:
         return self.record.classification == "regression"
 
     @property
-    def unmeasured(self) -> tuple[Measure, ...]:
+    def unmeasured(self) -> tuple[MetricSource, ...]:
         """Return the measures without a result, except those whose alert was accepted."""
         return tuple(measure for measure in self.measures if measure.why is not None and not measure.accepted)
 
@@ -194,7 +194,7 @@ def gate_of(
     record: IterationRecord,
     compared_with: int,
     missing: Mapping[str, str],
-    checks: tuple[Measure, ...] = (),
+    checks: tuple[MetricSource, ...] = (),
     failing: FailingTests | None = None,
     *,
     strict: bool = False,
@@ -211,7 +211,7 @@ def gate_of(
     groups = {COMPONENT_BY_NAME[name].group for name in record.components} | {Group(group) for group in gaps}
     groups |= {BY_NAME[name].group for name in record.metrics.measured()}
     rest = [
-        Measure(group, group, whys.get(group), group in accepted)
+        MetricSource(group, group, whys.get(group), group in accepted)
         for group in Group
         if group in groups and (group not in named or (group in whys and group not in explained))
     ]

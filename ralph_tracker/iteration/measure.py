@@ -14,7 +14,7 @@ from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.loop_state import LoopState
-from ralph_tracker.core.metrics import Group, Measure, Measurement, Metrics, TestResults
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
@@ -30,7 +30,6 @@ from ralph_tracker.measure.checks import (
     environment_for_checks,
     parse_duration,
     run_checks,
-    without_ours,
 )
 from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.commands import absent, require_commands
@@ -111,7 +110,7 @@ def run_held_back(
             root=copy,
             folder=output / check.name,
             reports=folder / "reports",
-            environment=without_ours(environment_for_checks(variables), iteration_files.paths.root),
+            environment=environment_for_checks(variables, iteration_files.paths.root),
             on_progress=progress,
         )
     return tuple(results)
@@ -180,7 +179,7 @@ class CheckRun(NamedTuple):
     tests: TestResults | None
     missing: Mapping[str, str]
     notes: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[MetricSource, ...]
     kept: KeptFiles
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
@@ -284,7 +283,7 @@ def _checked(
         root=place.root,
         folder=place.scratch / "output",
         reports=place.scratch / "reports",
-        environment=without_ours(environment_for_checks(place.environment), place.root),
+        environment=environment_for_checks(place.environment, place.root),
         on_progress=progress,
     )
     if not allow_missing:

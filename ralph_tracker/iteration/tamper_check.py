@@ -10,25 +10,25 @@ from ralph_tracker.core.known_tests import belongs_to_any
 from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.integrity.changes import MAX_BYTES, FileChange
+from ralph_tracker.integrity.changes import MAX_BYTES, FileVersions
+from ralph_tracker.integrity.file_roles import (
+    declare_the_same,
+    files_named_in_commands,
+    kind_of_file,
+    settings_for_rerun,
+    settings_part,
+    shares_names,
+    why_inseparable,
+)
 from ralph_tracker.integrity.parsed_tests import language_of, tests_of
 from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,
+    findings_of_rerun,
     gone_from_source,
     hidden_failures_without_rerun,
     missing_names,
-    show,
     still_failing,
-)
-from ralph_tracker.integrity.test_files import (
-    called,
-    declare_the_same,
-    kind_of_file,
-    restored,
-    settings_part,
-    shares_names,
-    why_inseparable,
 )
 from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
 from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
@@ -45,12 +45,12 @@ _STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
 _SPACES: Final = re.compile(r"\s+")
 
 
-def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) -> list[FileChange]:
+def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) -> list[FileVersions]:
     """Return both contents of each changed file, without links; large contents are cut."""
     looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
     contents = iteration_files.contents(looked_at, MAX_BYTES + 1)
     return [
-        FileChange(
+        FileVersions(
             as_utf8(change.path),
             None if change.old_id is None else contents[change.old_id],
             None if change.new_id is None else contents[change.new_id],
@@ -99,7 +99,7 @@ class TamperCheck:
         self._not_loaded = frozenset(not_loaded)
         self._runner = None if reruns is None else reruns.runner
         self._only_touched = reruns is not None and reruns.only_touched
-        self._called = called(() if reruns is None else reruns.commands)
+        self._called = files_named_in_commands(() if reruns is None else reruns.commands)
         self._tool = tool
         self._differences: dict[int, Mapping[str, Change]] = {}
 
@@ -160,7 +160,7 @@ class TamperCheck:
                 continue
             if kind_of_file(path) == "settings":
                 # Only the runner's part counts: the source's part is not put back.
-                (file,) = self._contents([change]) or [FileChange(path, None, None)]
+                (file,) = self._contents([change]) or [FileVersions(path, None, None)]
                 old, new = (None if data is None else settings_part(path, _text(data)) for data in (file.old, file.new))
                 if old is None or old == new:
                     continue
@@ -192,7 +192,7 @@ class TamperCheck:
                 if kind_of_file(path) == "settings" and change.new_id is not None:
                     for file in self._contents([change]):
                         if file.old is not None and file.new is not None:
-                            content = restored(path, _text(file.old), _text(file.new)).encode()
+                            content = settings_for_rerun(path, _text(file.old), _text(file.new)).encode()
                 yield EarlierFile(change.path, change.old_mode, change.old_id, number, content)
                 if change.new_id is None:
                     back.add((path.rpartition("/")[2], number))
@@ -297,7 +297,7 @@ class TamperCheck:
                 for test in each.tests
             },
         )
-        shown = show(run) if runs else RerunFindings()
+        shown = findings_of_rerun(run) if runs else RerunFindings()
         told = {test for each in (*shown.findings, *self._open) for test in each.tests}
         unasked = (
             None if self._tests is None else hidden_failures_without_rerun(run, self._state.known.present.keys() - told)
@@ -472,7 +472,7 @@ class TamperCheck:
         gone = {test: how for test, how in before.items() if test not in now}
         if not gone:
             return {}
-        from ralph_tracker.integrity.test_matching import matches  # noqa: PLC0415  # only if tests are missing
+        from ralph_tracker.integrity.matched_tests import matches  # noqa: PLC0415  # only if tests are missing
 
         added = {test: how for test, how in now.items() if test not in before}
         files = self._contents(self._kept.changed)
@@ -480,7 +480,7 @@ class TamperCheck:
         new = [test for file in files if file.new is not None for test in tests_of(file.path, _text(file.new))]
         return dict(matches(gone, added, old, new, before.keys() & now.keys()))
 
-    def _contents(self, changes: Iterable[Change]) -> list[FileChange]:
+    def _contents(self, changes: Iterable[Change]) -> list[FileVersions]:
         return changed_files(self._iteration_files, changes)
 
     def _not_parted(self) -> dict[str, str]:

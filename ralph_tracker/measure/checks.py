@@ -123,14 +123,16 @@ class _Setting(NamedTuple):
         return self.folder / f"{check.name}.stderr"
 
 
-def environment_for_checks(base: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for checks: ours without our internal variables.
+def environment_for_checks(base: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return the environment for checks in a project: ours without our internal variables and our virtual environment.
 
     Python writes no bytecode in it: `__pycache__` would change the measured tree, and bytecode of a file that was
     restored with its old time and size would be wrong. A setting made already, here or in the check's `env` (the empty
     string means "write it"), is kept.
     """
-    kept = {name: value for name, value in base.items() if not name.startswith(_INTERNAL)}
+    kept = {
+        name: value for name, value in without_own_environment(base, root).items() if not name.startswith(_INTERNAL)
+    }
     if _BYTECODE_ELSEWHERE not in kept:
         kept.setdefault(_BYTECODE, "1")
     return kept
@@ -151,7 +153,7 @@ def ours_if_active(environment: Mapping[str, str], root: Path) -> str | None:
     return None if lies_in else active
 
 
-def without_ours(environment: Mapping[str, str], root: Path) -> dict[str, str]:
+def without_own_environment(environment: Mapping[str, str], root: Path) -> dict[str, str]:
     """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
     left_out = () if ours_if_active(environment, root) is None else (_ACTIVE,)
     return {name: value for name, value in environment.items() if name not in left_out}

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.measure.checks import Check, environment_for_checks, without_ours
+from ralph_tracker.measure.checks import Check, environment_for_checks
 from ralph_tracker.measure.process import SHELL
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
@@ -111,13 +111,13 @@ def require_commands(checks: Sequence[Check], root: Path, environment: Mapping[s
 
     A relative path is only checked for the first check: an earlier check may create it.
     """
-    env = environment_for_checks(environment)
+    env = environment_for_checks(environment, root)
     for place, check in enumerate(checks):
         name = command_of(check)
         made_by_another = name is not None and "/" in name and not name.startswith("/") and place > 0
         if not made_by_another and not is_there(check, root, env):
             raise absent(check.name, f"command not found: {name}")
-    for check_name, lacking in missing_modules(checks, root, without_ours(env, root)).items():
+    for check_name, lacking in missing_modules(checks, root, env).items():
         raise absent(check_name, str(lacking))
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.checks import ours_if_active, without_ours
+from ralph_tracker.measure.checks import ours_if_active, without_own_environment
 from ralph_tracker.measure.ecosystems import compiled_languages, language_table, node, python
 from ralph_tracker.measure.ecosystems.found import BY_STATUS, Checks, Ecosystem, by_status
 
@@ -49,7 +49,7 @@ class Detected:
 
 def detect(root: Path, environment: Mapping[str, str]) -> Detected:
     """Look at a project and return how it can be measured."""
-    ours, environment = ours_if_active(environment, root), without_ours(environment, root)
+    ours, environment = ours_if_active(environment, root), without_own_environment(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
     if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
         make = language_table.detect_make(root, environment)

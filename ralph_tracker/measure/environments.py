@@ -17,7 +17,7 @@ from typing import Final
 
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.checks import Check, without_ours
+from ralph_tracker.measure.checks import Check, without_own_environment
 from ralph_tracker.measure.commands import command_of, located
 from ralph_tracker.version import __version__
 
@@ -127,7 +127,7 @@ def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mappin
         asked = subprocess.run(  # noqa: S603  # the project's own tool
             [*_WHERE[tool], *named],
             cwd=root,
-            env=without_ours(environment, root),
+            env=without_own_environment(environment, root),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

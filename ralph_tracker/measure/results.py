@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
-from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
+from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.diagnostics import Diagnostic, Severity
 from ralph_tracker.formats.first_error import first_error
@@ -93,7 +93,7 @@ class CheckTotals(NamedTuple):
     tests: TestResults | None
     missing: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
-    measures: tuple[Measure, ...] = ()
+    measures: tuple[MetricSource, ...] = ()
     integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     coverage: CoverageReport | None = None
@@ -164,13 +164,13 @@ class _Totals:
         self._of_no_kind: list[str] = []
         self._notes: list[str] = []
         self._builds: list[bool] = []
-        self._measures: dict[str, Measure] = {}
+        self._measures: dict[str, MetricSource] = {}
         self._integrity: bytes | str | None = None
         self._diagnostics: list[tuple[Group, Diagnostic]] = []
 
     def ran(self, name: str, kind: str | None) -> None:
         """Add a check that ran, in its place among the others."""
-        self._measures[name] = Measure(name, kind)
+        self._measures[name] = MetricSource(name, kind)
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
         """Record why a check gave nothing; the first reason is kept."""

@@ -19,7 +19,7 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.measure.checks import environment_for_checks, without_ours
+from ralph_tracker.measure.checks import environment_for_checks
 from ralph_tracker.measure.commands import last_words
 from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.measure.scratch import remove_folder
@@ -176,7 +176,7 @@ class Environments:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(mode=0o700, parents=True)
         root = self._history.lay_out(commit, home.top)
-        environment = {**without_ours(environment_for_checks(self._environment), root), **_MORE}
+        environment = {**environment_for_checks(self._environment, root), **_MORE}
         for command in commands:
             streams = Streams(place / "set-up.stdout", place / "set-up.stderr")
             ended = run_command(command, streams, cwd=root, env=environment, timeout_s=_LIMIT_S, stop=self._stop)

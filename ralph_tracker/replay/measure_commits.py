@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import msgspec
 
 from ralph_tracker.config.load import Config
-from ralph_tracker.core.metrics import FAILED, PASSED, Group, Measure, Metrics, TestResults
+from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.formats.report import CoverageReport
@@ -32,7 +32,6 @@ from ralph_tracker.measure.checks import (
     configured_checks,
     environment_for_checks,
     run_checks,
-    without_ours,
 )
 from ralph_tracker.measure.environments import link_environments, tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
@@ -78,7 +77,7 @@ class _Kept(NamedTuple):
     tests: TestResults | None
     missing: Mapping[str, str]
     notes: tuple[str, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[MetricSource, ...]
     compared: bytes | None
     not_compared: str | None
     not_loaded: Mapping[str, str]
@@ -313,7 +312,7 @@ class CommitMeasurer(NamedTuple):
             variables = dict(self.environment)
             for lent, to in dict.fromkeys(((home.top, copy), (home.root, root))):
                 variables = link_environments(lent, to, self.checks, variables, builds=self.checkouts.builds)
-            yield root, without_ours(environment_for_checks(variables), root)
+            yield root, environment_for_checks(variables, root)
 
     def again(self, measured: Measured, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
         """Run the files of those tests again, all if one is not found, and yield the outcomes of each run."""

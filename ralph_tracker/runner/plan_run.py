@@ -95,7 +95,7 @@ def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path
 
     A relative path may be a file that a task will create.
     """
-    sections, environment = config.document["checks"], environment_for_checks(env)
+    sections, environment = config.document["checks"], environment_for_checks(env, root)
     for task in tasks:
         for word in task.checks:
             check = Check(word, word)

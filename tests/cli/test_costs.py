@@ -26,7 +26,7 @@ NOT_NEEDED = {
     "ralph_tracker.formats.coverage.cobertura",
     "ralph_tracker.formats.lint.ruff_json",
     "ralph_tracker.formats.tests.nunit",
-    "ralph_tracker.integrity.test_matching",
+    "ralph_tracker.integrity.matched_tests",
     "ralph_tracker.measure.detect",
     "ralph_tracker.measure.handed_in",
     "ralph_tracker.report.selection_view",

@@ -18,7 +18,7 @@ from ralph_tracker.cli.gate import (
 )
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.core.metrics import Measure
+from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.iteration.gate import gate_of
 from tests.tables import table
 
@@ -184,7 +184,7 @@ HOSTILE = (
 def test_a_name_in_the_summary_is_only_text(driven, name):
     driven.start(tests={**NAMES, name: "passed"})
     gate = driven.gate(tests=NAMES)
-    gate = gate_of(gate.record, 0, {}, (Measure(name, None, name),))
+    gate = gate_of(gate.record, 0, {}, (MetricSource(name, None, name),))
     text = step_summary(gate).decode()
     tokens = MarkdownIt("js-default", {"html": True}).parse(text)
     kinds = {token.type for token in tokens} | {t.type for token in tokens for t in token.children or ()}

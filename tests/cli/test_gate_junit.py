@@ -5,7 +5,7 @@ from junitparser import JUnitXml
 
 from ralph_tracker.cli.gate import CHECKS, CLASS_RULE, RULES, gate_junit
 from ralph_tracker.core.alerts import TYPES
-from ralph_tracker.core.metrics import Measure
+from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.formats.registry import read
 from ralph_tracker.iteration.gate import gate_of
 
@@ -98,6 +98,6 @@ def test_a_pass_has_no_failure(driven):
 
 def test_text_that_xml_cannot_hold_stands_by_its_number(driven):
     driven.start()
-    found = gate_of(driven.gate().record, 0, {}, (Measure("odd\x00", None, HOSTILE),))
+    found = gate_of(driven.gate().record, 0, {}, (MetricSource("odd\x00", None, HOSTILE),))
     shown = 'could not be measured: a]]>"<b>&\\u001b[31m\\u202e\\ud800\\ufffe c'
     assert results(gate_junit(found)) == {"odd\\u0000": ("Error", None, shown.replace(" c", "\nc"))}

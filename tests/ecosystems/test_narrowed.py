@@ -129,7 +129,7 @@ def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_
     check, whole = narrowed(case.check, [case.file], copy)
     assert not whole
     environment = link_environments(root, copy, [check], dict(os.environ), same_source=True, builds=tmp_path / "builds")
-    outcomes = _run(check, copy, tmp_path / "run", environment_for_checks(environment))
+    outcomes = _run(check, copy, tmp_path / "run", environment_for_checks(environment, copy))
 
     assert {re.split(r"::|[./]| > ", identity)[-1] for identity in outcomes} == case.tests
     assert not any("ther" in identity for identity in outcomes)

@@ -6,10 +6,10 @@ from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.integrity.rerun_findings import (
     RerunInputs,
+    findings_of_rerun,
     gone_from_source,
     hidden_failures_without_rerun,
     missing_names,
-    show,
     still_failing,
 )
 from tests.tables import table
@@ -70,13 +70,13 @@ class TestShown:
         ],
     )
     def test_rows(self, was, now, earlier, more, rule, severity):
-        shown = show(run(was, now, earlier, **more))
+        shown = findings_of_rerun(run(was, now, earlier, **more))
         assert [(each.rule, each.severity.name) for each in shown.findings] == (
             [] if rule is None else [(rule, severity)]
         )
 
     def test_words(self):
-        (finding,) = show(run(P, P, F)).findings
+        (finding,) = findings_of_rerun(run(P, P, F)).findings
         assert finding.message == f"1 test of iteration 1 fails on this source: box; {FILE} was edited in iteration 2"
         assert (finding.failure, finding.command) == ("assert 1 == 2", "ralph-tracker integrity 3 --rerun")
         assert (finding.file, finding.against, finding.tests) == (FILE, 1, ("box",))
@@ -102,25 +102,25 @@ class TestShown:
         ],
     )
     def test_an_open_finding_is_not_told_again_until_what_it_is_about_is_edited(self, raised, more, rules):
-        assert [each.rule for each in show(run(P, P, F, raised=raised, **more)).findings] == rules
+        assert [each.rule for each in findings_of_rerun(run(P, P, F, raised=raised, **more)).findings] == rules
 
     def test_several_tests_of_a_file_are_one_finding(self):
         two = run(P, P, F)._replace(
             old={"a": P, "b": P}, new={"a": P, "b": P}, earlier=TestResults({"a": F, "b": F}), file_of=lambda _: FILE
         )
-        (finding,) = show(two).findings
+        (finding,) = findings_of_rerun(two).findings
         assert finding.message.startswith("2 tests of iteration 1 fail on this source: a, b;")
         assert finding.failure is None
 
     def test_the_reference_moves_once_a_finding_was_raised_or_where_its_subject_is_gone(self):
-        assert show(run(P, P, F)).moved == {FILE}
-        assert show(run(P, P, F, **ONLY_DATA)).moved == {"tests/box.json"}
-        assert show(run(P, P, F, **NAME_GONE)).moved == {FILE}
-        assert show(run(P, P, P)).moved == frozenset()
+        assert findings_of_rerun(run(P, P, F)).moved == {FILE}
+        assert findings_of_rerun(run(P, P, F, **ONLY_DATA)).moved == {"tests/box.json"}
+        assert findings_of_rerun(run(P, P, F, **NAME_GONE)).moved == {FILE}
+        assert findings_of_rerun(run(P, P, P)).moved == frozenset()
 
     def test_green_ones_that_went_with_their_code_are_retired_and_red_ones_stay_lost(self):
-        assert show(run(P, GONE, F, **NAME_GONE)).retired == {"box"}
-        red = show(run(F, GONE, F, **NAME_GONE))
+        assert findings_of_rerun(run(P, GONE, F, **NAME_GONE)).retired == {"box"}
+        red = findings_of_rerun(run(F, GONE, F, **NAME_GONE))
         assert (red.retired, red.findings[0].message) == (
             frozenset(),
             "1 test went together with 'lid', which they need: box; 1 of them failed, and stay lost",
@@ -128,13 +128,13 @@ class TestShown:
 
     def test_a_file_that_does_not_load_for_what_is_gone_too(self):
         unloaded = TestResults({}, not_loaded={FILE: "ImportError: cannot import name 'lid'"})
-        assert show(run(P, GONE, GONE, **NAME_GONE)._replace(earlier=unloaded)).retired == {"box"}
-        assert show(run(P, GONE, GONE)._replace(earlier=unloaded)).findings == ()
+        assert findings_of_rerun(run(P, GONE, GONE, **NAME_GONE)._replace(earlier=unloaded)).retired == {"box"}
+        assert findings_of_rerun(run(P, GONE, GONE)._replace(earlier=unloaded)).findings == ()
 
     def test_a_test_under_another_name_ends_as_what_stands_for_it(self):
         renamed = {"matches": {"box": ("crate",)}, "new": {"crate": P}}
-        assert [each.rule for each in show(run(P, GONE, F, **renamed)).findings] == ["demand_changed"]
-        assert show(run(P, GONE, F, matches={"box": ("crate",)}, new={"crate": F})).findings == ()
+        assert [each.rule for each in findings_of_rerun(run(P, GONE, F, **renamed)).findings] == ["demand_changed"]
+        assert findings_of_rerun(run(P, GONE, F, matches={"box": ("crate",)}, new={"crate": F})).findings == ()
 
 
 class TestUnasked:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.findings import Severity
-from ralph_tracker.integrity.changes import FileChange
+from ralph_tracker.integrity.changes import FileVersions
 from ralph_tracker.integrity.diff_rules import inspect
 from tests.tables import table
 
@@ -15,7 +15,7 @@ RED, GREEN = {"tests.test_box::test_lid": "failed"}, {"tests.test_box::test_lid"
 
 
 def change(path, new, old=None):
-    return FileChange(path, None if old is None else old.encode(), None if new is None else new.encode())
+    return FileVersions(path, None if old is None else old.encode(), None if new is None else new.encode())
 
 
 def found(path, new, old=None, before=None, after=None):
@@ -830,7 +830,7 @@ UNREADABLE = [
 
 @table(("data", "why"), UNREADABLE)
 def test_a_test_file_that_cannot_be_read_any_more_is_named(data, why):
-    inspection = inspect([FileChange("tests/test_box.py", b"def test_a(): assert a\n", data)], {}, {})
+    inspection = inspect([FileVersions("tests/test_box.py", b"def test_a(): assert a\n", data)], {}, {})
     assert [each.rule for each in inspection.findings] == ["U"]
     assert why in inspection.findings[0].message
     assert why in inspection.unread["tests/test_box.py"]
@@ -842,7 +842,7 @@ def test_a_test_file_that_cannot_be_read_any_more_is_named(data, why):
     ids=["source", "new", "unread before", "prose"],
 )
 def test_other_files_that_cannot_be_read_are_only_listed(path, old):
-    inspection = inspect([FileChange(path, old, b"\0\0")], {}, {})
+    inspection = inspect([FileVersions(path, old, b"\0\0")], {}, {})
     assert (inspection.findings, list(inspection.unread)) == ((), [path])
 
 
@@ -916,7 +916,7 @@ PIECES = [
 )
 def test_no_content_makes_it_fail(path, old, new):
     texts = {"tests/test_box.py": PY_TEST}
-    inspection = inspect([FileChange(path, old, new)], RED, GREEN, texts)
+    inspection = inspect([FileVersions(path, old, new)], RED, GREEN, texts)
     assert all(each.file == path and each.message.endswith(".") for each in inspection.findings)
 
 
@@ -936,5 +936,5 @@ def test_no_content_makes_it_fail(path, old, new):
 @table("path", ["box.py", "conftest.py", "src/box.js", "pyproject.toml"])
 def test_hostile_text_takes_bounded_time(path, text):
     start = time.process_time()
-    inspect([FileChange(path, b"x = 1\n", text.encode())], RED, GREEN)
+    inspect([FileVersions(path, b"x = 1\n", text.encode())], RED, GREEN)
     assert time.process_time() - start < 3

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.metrics import BY_NAME, Measure
+from ralph_tracker.core.metrics import BY_NAME, MetricSource
 from ralph_tracker.iteration.gate import gate_document, gate_of, metric_lines
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
@@ -125,21 +125,21 @@ def without_coverage(driven):
 
 
 def test_a_check_stands_for_its_group_and_its_reason_for_the_gap(without_coverage):
-    checks = (Measure("tests", "tests"), Measure("cov", "coverage", "cov: exit 1"), Measure("all", None))
+    checks = (MetricSource("tests", "tests"), MetricSource("cov", "coverage", "cov: exit 1"), MetricSource("all", None))
     found = gate_of(without_coverage, 0, {"coverage": "cov: exit 1"}, checks)
     assert found.unmeasured == (checks[1],)
     assert [measure.name for measure in found.measures] == ["tests", "cov", "all", "lint", "types", "build", "code"]
 
 
 def test_a_gap_that_no_check_explains_stands_for_itself(without_coverage):
-    checks = (Measure("cov", "coverage"),)
+    checks = (MetricSource("cov", "coverage"),)
     found = gate_of(without_coverage, 0, {"coverage": "the report has no line to cover"}, checks)
-    assert found.unmeasured == (Measure("coverage", "coverage", "the report has no line to cover"),)
+    assert found.unmeasured == (MetricSource("coverage", "coverage", "the report has no line to cover"),)
 
 
 def test_a_check_that_gave_nothing_is_said_though_the_loop_lacks_nothing(driven):
     driven.start()
-    silent = Measure("extra", None, "extra: absent")
+    silent = MetricSource("extra", None, "extra: absent")
     found = gate_of(driven.gate().record, 0, {}, (silent,))
     assert (found.verdict, found.unmeasured) == ("not_measured", (silent,))
 

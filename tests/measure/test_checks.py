@@ -283,16 +283,17 @@ class TestEnvironment:
             ({"PYTHONPYCACHEPREFIX": "p"}, {"PYTHONPYCACHEPREFIX": "p"}),
         ],
     )
-    def test_table(self, base, expected):
+    def test_table(self, base, expected, tmp_path):
         """Our own variables go, bytecode is kept out of the tree unless that is settled, the rest stays."""
-        assert environment_for_checks(base) == expected
+        assert environment_for_checks(base, tmp_path) == expected
 
     def test_python_leaves_the_tree_alone(self, run, tmp_path):
         """A check that imports the project's modules leaves nothing beside them."""
         (tmp_path / "root" / "module.py").touch()
 
         (result,) = run(
-            Check("some", [sys.executable, "-c", "import module"]), environment=environment_for_checks(os.environ)
+            Check("some", [sys.executable, "-c", "import module"]),
+            environment=environment_for_checks(os.environ, tmp_path),
         )
 
         assert result.finished.succeeded

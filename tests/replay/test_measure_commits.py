@@ -1,6 +1,6 @@
 """What is kept of a commit comes back whole, whatever the tools had to say."""
 
-from ralph_tracker.core.metrics import Group, Measure, Metrics, TestResults
+from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.formats.diagnostics import Diagnostic
 from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.measure.checks import Check
@@ -14,7 +14,7 @@ FULL = CheckTotals(
     tests=TestResults({"a": "failed"}, {"a": 0.5}, frozenset({"b"}), {"a": "no"}, {"c.py": "SyntaxError"}),
     missing={Group.TYPES: "why"},
     notes=("a note",),
-    measures=(Measure("tests", Group.TESTS, "gone"),),
+    measures=(MetricSource("tests", Group.TESTS, "gone"),),
     integrity=b'{"report": 1}',
     not_loaded={"c.py": "SyntaxError"},
     coverage=CoverageReport(1, 2, 50.0, {"a.py": {1: True, 2: False}}),

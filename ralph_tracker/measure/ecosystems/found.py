@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_bytes import plain
-from ralph_tracker.measure.checks import is_our_bin, without_ours
+from ralph_tracker.measure.checks import is_our_bin, without_own_environment
 
 Checks = dict[str, dict[str, Any]]
 PROBE_TIMEOUT_S: Final = 60
@@ -114,7 +114,7 @@ def _asked(
         return subprocess.run(  # noqa: S603  # a tool of the project
             command,
             cwd=root,
-            env=without_ours(environment, root),
+            env=without_own_environment(environment, root),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PROBE_TIMEOUT_S,

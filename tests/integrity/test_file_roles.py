@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.test_files import (
-    called,
+from ralph_tracker.integrity.file_roles import (
     declare_the_same,
+    files_named_in_commands,
     is_test_path,
     kind_of_file,
-    restored,
+    settings_for_rerun,
     settings_part,
     shares_names,
     why_inseparable,
@@ -69,7 +69,7 @@ def test_a_file_is_known_by_its_name(path, kind):
     ],
 )
 def test_what_a_check_calls_decides_too(path, command, decided):
-    assert (kind_of_file(path) is not None or path in called([command])) is decided
+    assert (kind_of_file(path) is not None or path in files_named_in_commands([command])) is decided
 
 
 @table(
@@ -115,11 +115,11 @@ def _package(needs, options):
 def test_of_a_shared_manifest_only_the_part_of_the_runner_is_put_back(path, written):
     earlier, now = written("old", "-q"), written("new", "-k none")
     assert settings_part(path, earlier) == settings_part(path, written("new", "-q")) != settings_part(path, now)
-    back = restored(path, earlier, now)
+    back = settings_for_rerun(path, earlier, now)
     assert settings_part(path, back) == settings_part(path, earlier)
     assert "new" in back
     assert "old" not in back
-    assert restored(path, earlier, written("new", "-q")) == written("new", "-q")
+    assert settings_for_rerun(path, earlier, written("new", "-q")) == written("new", "-q")
 
 
 @table(
@@ -132,13 +132,13 @@ def test_of_a_shared_manifest_only_the_part_of_the_runner_is_put_back(path, writ
     ],
 )
 def test_other_settings_are_put_back_whole_or_not_at_all(path, back):
-    assert restored(path, "old", "new") == back
+    assert settings_for_rerun(path, "old", "new") == back
 
 
 @given(st.text(alphabet="[]tool.pyes{}\"':, \n", max_size=60), st.text(alphabet="[]tool.pyes{}\"':, \n", max_size=60))
 def test_any_text_can_be_a_settings_file(earlier, now):
     for path in ("pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "pytest.ini", "pom.xml"):
-        assert settings_part(path, restored(path, earlier, now)) in {
+        assert settings_part(path, settings_for_rerun(path, earlier, now)) in {
             settings_part(path, earlier),
             settings_part(path, now),
         }

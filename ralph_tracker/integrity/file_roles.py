@@ -2,8 +2,8 @@
 
 Settings that the source needs as well (dependencies, build) are never restored whole, because the new source may need
 the new ones: of pyproject.toml, setup.cfg, Cargo.toml and package.json only the runner's own part is restored
-(`restored`); pom.xml, build.gradle, vite.config.*, .cargo/config, go.mod and Makefile stay as they are, and rules check
-what changed in them. tsconfig.json and lock files do not decide about tests.
+(`settings_for_rerun`); pom.xml, build.gradle, vite.config.*, .cargo/config, go.mod and Makefile stay as they are, and
+rules check what changed in them. tsconfig.json and lock files do not decide about tests.
 """
 
 import json
@@ -125,7 +125,7 @@ def settings_part(path: str, text: str) -> str | None:
     return text
 
 
-def restored(path: str, earlier: str, now: str) -> str:
+def settings_for_rerun(path: str, earlier: str, now: str) -> str:
     """Return the settings file for a run of earlier tests: the earlier one, except for what the source needs now."""
     if settings_part(path, earlier) == settings_part(path, now):
         return now
@@ -148,7 +148,7 @@ def restored(path: str, earlier: str, now: str) -> str:
 _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
 
 
-def called(commands: Iterable[str | Sequence[str]]) -> frozenset[str]:
+def files_named_in_commands(commands: Iterable[str | Sequence[str]]) -> frozenset[str]:
     """Return the words of commands that may name files, including those of `sh -c "…"` and `-m module`."""
     words: set[str] = set()
     for command in commands:
