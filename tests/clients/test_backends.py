@@ -104,9 +104,9 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
     assert "Stopped: Target reached" in out
 
 
-def at_least(name):
-    """Go through a trouble with that client each time, with the others in `make test-agents-full`."""
-    clients = [each if each == name else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
+def at_least(*names):
+    """Go through something with these clients each time, with the others in `make test-agents-full`."""
+    clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
     return pytest.mark.parametrize("driven", clients, indirect=True)
 
 
@@ -149,7 +149,7 @@ def test_a_service_that_fails_or_asks_to_wait_is_tried_again_and_no_change_is_an
     assert told == TROUBLE[driven.name]
 
 
-@at_least("gemini")
+@at_least("codex")
 def test_a_key_that_is_refused_needs_a_person_and_resume_goes_on(driven):
     with driven.playing(fail(401), *RIGHT_FIX) as service:
         code, out, err = driven.drive(service.url, "--max-iterations", "3")
@@ -196,6 +196,7 @@ def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
     assert driven.project.history[1]["usage"]["input_tokens"] == turns * (FRESH + KEPT + CACHED)
 
 
+@at_least("claude", "codex")
 def test_one_session_of_the_client_is_kept_over_the_iterations(driven):
     script = writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("the first answer"), *RIGHT_FIX
     with driven.playing(*script) as service:
