@@ -37,7 +37,7 @@ from ralph_tracker.iteration.measure import (
     stamp,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import (
     NEXT_LOOP,
@@ -344,7 +344,7 @@ class Tracker(NamedTuple):
             chosen = selection.selected.iteration
             if verify:
                 verify_again(loop, chosen, self.environment, self.progress)
-            files = IterationFiles(store)
+            files = IterationSnapshots(store)
             placement = placement_of(files, store, chosen, summary.head) if apply in {"output", "worktree"} else None
             if apply == "worktree" and placement is not None and approve is not None and not approve(placement):
                 apply = "none"
@@ -403,7 +403,7 @@ def _export(loop: LoopReader) -> None:
     """Have what was recorded sent beside the loop, where its configuration says so."""
     destinations = loop.config.document.get("export", {}).get("after_each", ())
     if destinations:
-        from ralph_tracker.store.export_queue import send_beside  # noqa: PLC0415  # as above
+        from ralph_tracker.store.pending_export import send_beside  # noqa: PLC0415  # as above
 
         send_beside(loop.store.paths, destinations)
 

@@ -5,21 +5,21 @@ from typing import Any, Final
 from ralph_tracker.agents.hosts.host import (
     MEASURES_S,
     NOTES_S,
-    Heard,
+    HookEvent,
     Host,
     Settings,
-    as_heard,
+    as_hook_event,
     grouped,
     said_like_claude,
 )
 
 
-def hear(payload: Heard) -> Heard | None:
+def hear(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form: what it calls a turn begins with a prompt."""
-    return as_heard({**payload, "prompt_id": payload.get("turn_id")})
+    return as_hook_event({**payload, "prompt_id": payload.get("turn_id")})
 
 
-def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
+def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
     from ralph_tracker.agents.hosts.stops import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
 

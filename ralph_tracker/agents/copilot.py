@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, HookAnswer, HookEvent, Host, Settings
 
 _TIMEOUTS: Final = {
     "sessionStart": MEASURES_S,
@@ -31,7 +31,7 @@ _NAMES: Final = {
 }
 
 
-def hear(payload: Heard) -> Heard | None:
+def hear(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form."""
     name = next((event for key, event in _BY_KEY.items() if key in payload), None)
     return (
@@ -39,14 +39,14 @@ def hear(payload: Heard) -> Heard | None:
     )
 
 
-def say(verdict: Verdict) -> Mapping[str, Any] | None:
+def say(answer: HookAnswer) -> Mapping[str, Any] | None:
     """Return the answer of a hook; a person can be told nothing."""
-    if verdict.kind == "hold":
-        return {"decision": "block", "reason": verdict.text}
-    return {"additionalContext": verdict.text} if verdict.kind == "tell" else None
+    if answer.kind == "hold":
+        return {"decision": "block", "reason": answer.text}
+    return {"additionalContext": answer.text} if answer.kind == "tell" else None
 
 
-def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
+def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
     from ralph_tracker.agents.hosts.stops import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, HookAnswer, HookEvent, Host, Settings
 
 _OURS: Final = {
     "sessionStart": "SessionStart",
@@ -14,7 +14,7 @@ _OURS: Final = {
 }
 
 
-def hear(payload: Heard) -> Heard | None:
+def hear(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form; a stop that was aborted or failed is none."""
     name = _OURS.get(str(payload.get("hook_event_name")))
     if name is None or (name == "Stop" and payload.get("status") != "completed"):
@@ -28,12 +28,12 @@ def hear(payload: Heard) -> Heard | None:
     return {**heard, "tool_response": payload.get("tool_output")} if name == "PostToolUse" else heard
 
 
-def say(verdict: Verdict) -> Mapping[str, Any] | None:
+def say(answer: HookAnswer) -> Mapping[str, Any] | None:
     """Return the answer of a hook; a failed call and a person can be told nothing."""
-    if verdict.kind == "hold":
-        return {"followup_message": verdict.text}
-    is_heard = verdict.kind == "tell" and verdict.event in {"SessionStart", "PostToolUse"}
-    return {"additional_context": verdict.text} if is_heard else None
+    if answer.kind == "hold":
+        return {"followup_message": answer.text}
+    is_heard = answer.kind == "tell" and answer.event in {"SessionStart", "PostToolUse"}
+    return {"additional_context": answer.text} if is_heard else None
 
 
 def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:

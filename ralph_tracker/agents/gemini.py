@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Heard, Host, Settings, Verdict, said_like_claude
+from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, HookAnswer, HookEvent, Host, Settings, said_like_claude
 
 _MILLISECONDS: Final = 1000
 _OURS: Final = {
@@ -15,7 +15,7 @@ _OURS: Final = {
 _THEIRS: Final = {ours: theirs for theirs, ours in _OURS.items()} | {"PostToolUseFailure": "AfterTool"}
 
 
-def hear(payload: Heard) -> Heard | None:
+def hear(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form. Its `stop_hook_active` is false in the first retry too, and is left out."""
     name = _OURS.get(str(payload.get("hook_event_name")))
     if name is None:
@@ -27,9 +27,9 @@ def hear(payload: Heard) -> Heard | None:
     return {**heard, "hook_event_name": name}
 
 
-def say(verdict: Verdict) -> Mapping[str, Any]:
+def say(answer: HookAnswer) -> Mapping[str, Any]:
     """Return the answer of a hook."""
-    return said_like_claude(verdict, block="deny", event=_THEIRS.get(verdict.event, verdict.event))
+    return said_like_claude(answer, block="deny", event=_THEIRS.get(answer.event, answer.event))
 
 
 def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
@@ -37,7 +37,7 @@ def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
     return {"hooks": [{"name": "ralph-tracker", "type": "command", "command": command, "timeout": timeout}]}
 
 
-def usage_of(event: Heard, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
+def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
     from ralph_tracker.agents.hosts.stops import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
 

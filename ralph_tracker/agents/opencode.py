@@ -6,12 +6,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import Heard, Host, Settings, Verdict
+from ralph_tracker.agents.hosts.host import HookAnswer, HookEvent, Host, Settings
 
 _MILLISECONDS: Final = 1000
 
 
-def usage_of(event: Heard, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
+def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
     from ralph_tracker.agents.hosts.stops import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
 
@@ -23,9 +23,9 @@ def usage_of(event: Heard, _loop: Path, since: str, _began: float, counted: dict
     return usage_since(event, answers, since, counted)
 
 
-def say(verdict: Verdict) -> Mapping[str, Any]:
+def say(answer: HookAnswer) -> Mapping[str, Any]:
     """Return the answer to the plugin: what to do with which text."""
-    return {verdict.kind: verdict.text}
+    return {answer.kind: answer.text}
 
 
 def _text(command: str) -> str:

@@ -97,8 +97,8 @@ def _destination(kind: str, experiment: str | None, *, files: bool) -> Any:  # n
 
 
 def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience: float, *, beside: bool) -> None:  # noqa: ANN401  # as above
-    from ralph_tracker.export.sending import send
-    from ralph_tracker.store.export_queue import ExportQueue
+    from ralph_tracker.export.resumable_send import send
+    from ralph_tracker.store.pending_export import PendingExport
 
     for loop in loops:
         while True:
@@ -106,7 +106,7 @@ def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience
             say_wrapped(
                 f"{loop.loop_id}: {quantity(sent.iterations, 'iteration')} sent, up to {sent.last}; {sent.place}"
             )
-            if not (beside and ExportQueue(loop.paths, kind).is_waiting()):
+            if not (beside and PendingExport(loop.paths, kind).is_waiting()):
                 break
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from ralph_tracker.errors import RecordError, StoreError
 
 if TYPE_CHECKING:  # most verbs list no records
-    from ralph_tracker.store.loop_records import Listed
+    from ralph_tracker.store.loop_records import RecordDocument
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40
@@ -68,7 +68,7 @@ def complain(text: str) -> None:
             sys.stderr.write(f"ralph-tracker: {harmless(' '.join(text.splitlines()))}\n")
 
 
-def document_of(record: "Listed") -> Mapping[str, Any]:
+def document_of(record: "RecordDocument") -> Mapping[str, Any]:
     """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
     if record.document is None:
         raise RecordError(record.problem or f"iteration {record.number} cannot be read")

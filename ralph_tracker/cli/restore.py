@@ -10,7 +10,7 @@ from ralph_tracker.cli.answers import of_loop
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.store.iteration_files import IterationFiles, UndoDocument
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, UndoDocument
 from ralph_tracker.tracker import Tracker
 
 
@@ -43,7 +43,7 @@ def command(
         raise click.UsageError("name an iteration, --undo ID or --list")
     tracker = Tracker(root, loop_id)
     if listing:
-        _list(IterationFiles(tracker.store()).undo_list(), as_json=as_json)
+        _list(IterationSnapshots(tracker.store()).undo_list(), as_json=as_json)
         return
     found = tracker.undone(undo) if undo is not None else tracker.restored(number or 0)
     if as_json:

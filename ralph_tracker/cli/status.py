@@ -15,10 +15,10 @@ from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence, status_document
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
-from ralph_tracker.store.export_queue import unsent
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.pending_export import unsent
 from ralph_tracker.store.restore_mark import interrupted_restore
 
 ALERTS_SHOWN: Final = 10

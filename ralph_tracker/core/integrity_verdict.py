@@ -15,8 +15,8 @@ from ralph_tracker.core.findings import (
     Verdict,
     is_clean,
 )
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import SeenTests, names_in_short
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
 from ralph_tracker.core.score import Basis
 
@@ -93,7 +93,7 @@ class IntegrityAlerts(NamedTuple):
 
 
 def integrity_alerts_of(
-    state: LoopState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
+    state: JudgeState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     integrity = measurement.integrity
@@ -105,7 +105,7 @@ def integrity_alerts_of(
 
 
 def _carried(
-    state: LoopState, at: AlertFacts, metrics: Metrics, measurement: Measurement
+    state: JudgeState, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
     fixing = ClosingFacts(

@@ -19,9 +19,9 @@ from ralph_tracker.core.integrity_verdict import (
     integrity_record_of,
 )
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare, extended
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
     BY_NAME,
@@ -120,7 +120,7 @@ def _growth(basis: Basis, metrics: Metrics) -> list[str]:
 class JudgementInputs(NamedTuple):
     """The inputs of one judgement."""
 
-    state: LoopState
+    state: JudgeState
     basis: Basis
     metrics: Metrics
     measurement: Measurement
@@ -201,12 +201,12 @@ def assess(inputs: JudgementInputs) -> Assessment:
     )
 
 
-def _accepted(alerts: tuple[Alert, ...], state: LoopState) -> tuple[str, ...]:
+def _accepted(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[str, ...]:
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
 def alert_facts_of(
-    state: LoopState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
+    state: JudgeState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
 ) -> AlertFacts:
     line, seen = state.lineage, state.seen
     uncounted = IgnoredTests(
@@ -258,11 +258,13 @@ class Judgement(NamedTuple):
     """A record and the state after it; `candidate` is what later selections keep of the iteration."""
 
     record: IterationRecord
-    state: LoopState
+    state: JudgeState
     candidate: Candidate
 
 
-def judge_baseline(state: LoopState, measurement: Measurement, configured: frozenset[Group] = frozenset()) -> Judgement:
+def judge_baseline(
+    state: JudgeState, measurement: Measurement, configured: frozenset[Group] = frozenset()
+) -> Judgement:
     """Judge iteration 0, which fixes what belongs to the loop.
 
     Raises ValueError if there is neither a score nor a component to judge by.
@@ -275,7 +277,7 @@ def judge_baseline(state: LoopState, measurement: Measurement, configured: froze
     return _judge(state._replace(basis=basis), measurement, basis)
 
 
-def judge(state: LoopState, measurement: Measurement) -> Judgement:
+def judge(state: JudgeState, measurement: Measurement) -> Judgement:
     """Judge the next iteration.
 
     Raises ValueError if the loop has no baseline, or if a score is given in a computed loop or vice versa.
@@ -292,18 +294,18 @@ def judge(state: LoopState, measurement: Measurement) -> Judgement:
     return _judge(state, measurement, state.basis)
 
 
-def excluded_tests(state: LoopState, measurement: Measurement) -> frozenset[str]:
+def excluded_tests(state: JudgeState, measurement: Measurement) -> frozenset[str]:
     """Return the tests that a measurement removes from those ever seen; earlier iterations are judged without them."""
     found = measurement.integrity or NOTHING_FOUND
     return state.seen.aliases.roots(found.no_tests) & state.seen.ran
 
 
-def rolled_back(state: LoopState, line: Lineage, known: KnownTests) -> LoopState:
+def rolled_back(state: JudgeState, line: Lineage, known: KnownTests) -> JudgeState:
     """Return the state after a rollback: lineage and tests are those of the target."""
     return state._replace(lineage=line, known=known)
 
 
-def _judge(state: LoopState, measurement: Measurement, basis: Basis) -> Judgement:
+def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgement:
     number = state.iteration + 1
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
     score = quality_score(basis, metrics, measurement.quality_score)
@@ -503,7 +505,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
     return after._replace(complete=(*line.complete, point)[-thresholds.cycling.window :])
 
 
-def acceptance(state: LoopState, alert: Alert) -> LoopState:
+def acceptance(state: JudgeState, alert: Alert) -> JudgeState:
     """Return the state before the baseline from which the loop is judged again with that alert accepted.
 
     Tests that the alert names as removed are excluded from those ever seen; without names, as many as the count fell

@@ -9,10 +9,10 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ralph_tracker.errors import ConfigError
+from ralph_tracker.export.resumable_send import RefusedError, UnreachableError
 from ralph_tracker.export.rows import VALUES, ExportedLoop, Row
-from ralph_tracker.export.sending import RefusedError, UnreachableError
-from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.pending_export import PendingExport
 from ralph_tracker.version import __version__
 
 # The names that receivers see, in one place, because dashboards are built on them. Those of events are of the semantic
@@ -80,7 +80,7 @@ class OtlpReceiver:
     def open(self, loop: ExportedLoop, key: str) -> int:
         """Return the last iteration that was sent to this receiver, -1 for none."""
         self._loop, self._key = loop, key
-        self._queue = ExportQueue(loop.paths, "otlp")
+        self._queue = PendingExport(loop.paths, "otlp")
         status = self._queue.status()
         return status.get("sent", -1) if status.get("receiver", self.place) == self.place else -1
 

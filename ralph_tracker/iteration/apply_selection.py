@@ -11,7 +11,7 @@ from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.safe_write import as_store_error, file_digest, sync_below, sync_folder
@@ -75,11 +75,13 @@ class Placement:
         return (*lines, *([f"lost since iteration {self.since}: {names_in_short(self.lost)}"] if self.lost else []))
 
 
-def placement_of(iteration_files: IterationFiles, committed: LoopRecords, number: int, since: int) -> Placement | None:
+def placement_of(
+    iteration_snapshots: IterationSnapshots, committed: LoopRecords, number: int, since: int
+) -> Placement | None:
     """Return what putting an iteration in place would change; None if it keeps no files or they cannot be read."""
     try:
-        iteration_files.refuse_damaged(number)
-        changes = iteration_files.changes_since(number, iteration_files.current_tree())
+        iteration_snapshots.refuse_damaged(number)
+        changes = iteration_snapshots.changes_since(number, iteration_snapshots.current_tree())
     except (NoSnapshotError, StoreError):
         return None
     passing = [_passing(committed, each) for each in (since, number)]
@@ -101,53 +103,57 @@ def _passing(committed: LoopRecords, number: int) -> list[str] | None:
     return [name for name, how in found[0].tests.outcomes.items() if how == PASSED and not name.startswith(HELD_BACK)]
 
 
-def apply_iteration(iteration_files: IterationFiles, number: int, how: Apply, branch: str | None = None) -> Applied:
+def apply_iteration(
+    iteration_snapshots: IterationSnapshots, number: int, how: Apply, branch: str | None = None
+) -> Applied:
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked before, and what was written is compared after. A loop without files applies
     nothing and says so. Raises CollectedError if gc removed the files, StoreError for trouble with the disk or git, or
     damage; nothing is applied then.
     """
-    source = f"{iteration_files.paths.shown}/iterations/{iteration_files.paths.iteration(number).name}/"
+    source = f"{iteration_snapshots.paths.shown}/iterations/{iteration_snapshots.paths.iteration(number).name}/"
     if branch is not None and how != "branch":
         raise InputError(f"a branch was named ({shown(branch)}), which --apply branch makes, not {how}")
     if how == "none":
         return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
     try:
-        iteration_files.refuse_damaged(number)
-        changes = iteration_files.differs_from_baseline(number)
+        iteration_snapshots.refuse_damaged(number)
+        changes = iteration_snapshots.differs_from_baseline(number)
     except CollectedError as error:
         raise CollectedError(f"{error}; nothing was applied, --apply none selects it anyway") from None
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
-        undo = iteration_files.restore(number)
+        undo = iteration_snapshots.restore(number)
         # The loop may not be the current one.
-        back = f"ralph-tracker restore --undo {undo} --loop-id {iteration_files.paths.loop_id}"
+        back = f"ralph-tracker restore --undo {undo} --loop-id {iteration_snapshots.paths.loop_id}"
         text = f"the working tree is iteration {number} now; undo with `{back}`"
         return Applied(_document(source, ".", changes, text), text, undo)
     if how == "branch":
-        name = branch or f"ralph/{iteration_files.paths.loop_id}-{iteration_files.paths.iteration(number).name}"
-        is_new = iteration_files.branch(number, name).is_new
+        name = branch or f"ralph/{iteration_snapshots.paths.loop_id}-{iteration_snapshots.paths.iteration(number).name}"
+        is_new = iteration_snapshots.branch(number, name).is_new
         text = f"branch {name} has iteration {number}" + ("" if is_new else "; an earlier call made it")
         return Applied(_document(source, name, changes, f"branch {name} made"), text)
-    _write_output(iteration_files, changes)
+    _write_output(iteration_snapshots, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone
     text = f"{quantity(count, 'changed file')} in {OUTPUT}/" if count else f"no changed files for {OUTPUT}/"
     text += f", {gone} deleted since the baseline" if gone else ""
-    return Applied(_document(source, f"{OUTPUT}/", changes, text), text, in_place=iteration_files.is_in_place(number))
+    return Applied(
+        _document(source, f"{OUTPUT}/", changes, text), text, in_place=iteration_snapshots.is_in_place(number)
+    )
 
 
-def _write_output(iteration_files: IterationFiles, changes: Sequence[Change]) -> None:
+def _write_output(iteration_snapshots: IterationSnapshots, changes: Sequence[Change]) -> None:
     """Write the files that differ from the baseline to a temporary folder, compare them, then rename it into place."""
-    paths: LoopPaths = iteration_files.paths
+    paths: LoopPaths = iteration_snapshots.paths
     target = paths.root / OUTPUT
     with as_store_error(target):
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]
-        iteration_files.write_changed(present, scratch / "new")
+        iteration_snapshots.write_changed(present, scratch / "new")
         for change in present:
             if file_digest(scratch / "new" / change.path) != change.sha256:
                 raise StoreError(f"{shown(change.path)}: was not written as it is stored; run it again")

@@ -10,7 +10,7 @@ from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTracke
 from ralph_tracker.iteration.measure import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
@@ -84,7 +84,7 @@ def repeated(loop: LoopReader, summary: Summary, iteration: int, given: Measured
     if measured is None:
         raise loop.store.damaged(iteration)
     if given is None:
-        same = IterationFiles(loop.store).tree_equals(iteration, measured[0].tree)
+        same = IterationSnapshots(loop.store).tree_equals(iteration, measured[0].tree)
     else:
         same = given.measurement.state_of_work() == measured[0].state_of_work()
     if not same:
@@ -101,13 +101,13 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None
     store.append_event({"event": "rollback", **moved, **ids, "at": at})
     followed = store.with_events(summary)
     store.write_summary(followed)
-    IterationFiles(store).clear_restore_mark()
+    IterationSnapshots(store).clear_restore_mark()
     return followed
 
 
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
     """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
-    undo = IterationFiles(store).restore_with_ids(number)
+    undo = IterationSnapshots(store).restore_with_ids(number)
     follow(store, summary, number, undo, at)
     return undo
 
@@ -117,10 +117,10 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     events = (e for e in reversed(store.events()) if e["event"] == "rollback")
     restores = (e for e in events if undo_id in {e.get("undo"), e.get("edits")})
     came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
-    iteration_files = IterationFiles(store)
-    undone = iteration_files.undo(undo_id, came_from)
+    iteration_snapshots = IterationSnapshots(store)
+    undone = iteration_snapshots.undo(undo_id, came_from)
     if came_from is None:
-        iteration_files.clear_restore_mark()
+        iteration_snapshots.clear_restore_mark()
     else:
         follow(store, summary, came_from, undone, at)
     return undone
@@ -128,15 +128,15 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
 
 def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
-    iteration_files = IterationFiles(store)
-    marked = iteration_files.interrupted_restore()
+    iteration_snapshots = IterationSnapshots(store)
+    marked = iteration_snapshots.interrupted_restore()
     if marked is not None and not is_recorded(marked, store.paths):
         if not resume:
             return summary
-        restoring = iteration_files.resume_restore()
+        restoring = iteration_snapshots.resume_restore()
         if restoring is not None and restoring.number is not None:
             return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
-    iteration_files.clear_restore_mark()
+    iteration_snapshots.clear_restore_mark()
     return summary
 
 
@@ -148,7 +148,7 @@ def recovered(loop: LoopReader, *, unfinished: bool, resume: bool = True) -> Sum
     """
     store, summary = loop.store, loop.recovered(unfinished=unfinished)
     if unfinished:
-        IterationFiles(store).repair(summary.iteration)
+        IterationSnapshots(store).repair(summary.iteration)
     if store.paths.restoring.exists():
         summary = _restored(store, summary, resume=resume)
     if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:

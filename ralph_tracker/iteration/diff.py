@@ -19,7 +19,7 @@ from ralph_tracker.core.metrics import (
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.snapshots.patch import FileChange, FileStatus, Kind
 from ralph_tracker.store.snapshots.values import as_utf8
@@ -204,7 +204,7 @@ def differences_of(committed: LoopRecords | None, before: int, after: int) -> Di
     outcomes = [cast("Mapping[str, OutcomeWord]", side.outcomes) for side in sides if isinstance(side, TestResults)]
     files = why = None
     try:
-        files = IterationFiles(committed).file_changes(before, after)
+        files = IterationSnapshots(committed).file_changes(before, after)
     except (NoSnapshotError, StoreError) as error:
         why = str(error)
     return Differences(

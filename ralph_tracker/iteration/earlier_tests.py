@@ -17,7 +17,7 @@ from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.results import measured_kind, read_results
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
 
 BUILDS: Final = "rerun-builds"
@@ -71,7 +71,7 @@ class ScratchRunner(NamedTuple):
     project's own.
     """
 
-    iteration_files: IterationFiles
+    iteration_snapshots: IterationSnapshots
     checks: tuple[Check, ...]
     environment: Mapping[str, str]
     timeout_s: float
@@ -110,18 +110,23 @@ class ScratchRunner(NamedTuple):
     def _run(
         self, tree: str, earlier: Sequence[EarlierFile], files: Collection[str] | None, rerun: Rerun
     ) -> tuple[TestResults, Rerun]:
-        with scratch_tree(self.iteration_files, tree) as (folder, copy):
+        with scratch_tree(self.iteration_snapshots, tree) as (folder, copy):
             environment = linked_environments(
-                self.iteration_files, copy, self.checks, self.environment, same_source=self.same_source, home=self.home
+                self.iteration_snapshots,
+                copy,
+                self.checks,
+                self.environment,
+                same_source=self.same_source,
+                home=self.home,
             )
-            write_earlier(copy, earlier, self.iteration_files)
+            write_earlier(copy, earlier, self.iteration_snapshots)
             limited = [self._limited(check, files, copy) for check in needed(self.checks)]
             results = run_checks(
                 [check for check, _ in limited],
                 root=copy,
                 folder=folder / "output",
                 reports=folder / "reports",
-                environment=environment_for_checks(environment, self.iteration_files.paths.root),
+                environment=environment_for_checks(environment, self.iteration_snapshots.paths.root),
             )
             measured = read_results(results, root=copy)
             if self.kept is not None:
@@ -164,20 +169,20 @@ class ScratchRunner(NamedTuple):
 
 
 @contextmanager
-def scratch_tree(iteration_files: IterationFiles, tree: str) -> Iterator[tuple[Path, Path]]:
+def scratch_tree(iteration_snapshots: IterationSnapshots, tree: str) -> Iterator[tuple[Path, Path]]:
     """Write a kept tree into a temporary folder; yield that folder and the copy in it, and delete both afterwards.
 
     Raises StoreError if the folder would lie in the project, or the disk refuses.
     """
-    root = iteration_files.paths.root
+    root = iteration_snapshots.paths.root
     with scratch_folder(root) as folder:
         copy = folder / "copy" / root.name  # some tools use the folder's name
-        iteration_files.export_tree(tree, copy)
+        iteration_snapshots.export_tree(tree, copy)
         yield folder, copy
 
 
 def linked_environments(
-    iteration_files: IterationFiles,
+    iteration_snapshots: IterationSnapshots,
     copy: Path,
     checks: Sequence[Check],
     environment: Mapping[str, str],
@@ -187,12 +192,12 @@ def linked_environments(
 ) -> dict[str, str]:
     """Lend the environments of `home`, None for the project, to a scratch tree; builds are cached beside the loop."""
     return link_environments(
-        home or iteration_files.paths.root,
+        home or iteration_snapshots.paths.root,
         copy,
         checks,
         environment,
         same_source=same_source,
-        builds=iteration_files.paths.folder / BUILDS,
+        builds=iteration_snapshots.paths.folder / BUILDS,
     )
 
 
@@ -209,9 +214,9 @@ def needed(checks: Sequence[Check]) -> list[Check]:
     return [check for check in checks if check.name in found]
 
 
-def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_files: IterationFiles) -> None:
+def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_snapshots: IterationSnapshots) -> None:
     """Write earlier files over a copy of a tree. Raises StoreError if a link is in the way."""
-    contents = iteration_files.objects(each.object_id for each in earlier if each.object_id is not None)
+    contents = iteration_snapshots.objects(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:
         path = copy / each.path
         if any(parent.is_symlink() for parent in path.parents if parent.is_relative_to(copy)):

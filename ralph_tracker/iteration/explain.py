@@ -45,7 +45,7 @@ from ralph_tracker.iteration.open_problems import (
     test_lines,
 )
 from ralph_tracker.report.sentences import measured_in_words
-from ralph_tracker.store.iteration_files import CHECKS, CheckDocument, IterationFiles
+from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import state_after
@@ -129,7 +129,7 @@ def facts_of(committed: LoopRecords, number: int, previous: int | None) -> Facts
     lines += test_lines("failing", [test for test in failing if test.name not in moves.broken])
     lines += held_back_lines(problems)
     with suppress(NoSnapshotError, StoreError):  # then it is not known whether a file changed
-        if previous is not None and not IterationFiles(committed).file_changes(previous, number):
+        if previous is not None and not IterationSnapshots(committed).file_changes(previous, number):
             lines.append("no file changed")
     named = {*(test.name for test in failing), *moves.deleted, *moves.skipped, *moves.hidden}
     return Facts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)

@@ -39,7 +39,7 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.commit import judged
 from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.store.iteration_files import temporary_folder
+from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_status import paths_of, summary_at

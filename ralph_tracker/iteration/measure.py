@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of
 from ralph_tracker.core.findings import BUILTIN
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import without_unloaded
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.diagnostics import Severity
@@ -35,7 +35,14 @@ from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.commands import absent, require_commands
 from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
-from ralph_tracker.store.iteration_files import CHECKS, STORE, CheckDocument, IterationFiles, KeptFiles, ReadOnlyFiles
+from ralph_tracker.store.iteration_snapshots import (
+    CHECKS,
+    STORE,
+    CheckDocument,
+    IterationSnapshots,
+    KeptIteration,
+    ReadOnlyFiles,
+)
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -86,7 +93,7 @@ def _first(texts: Sequence[str]) -> str:
 
 
 def run_held_back(
-    iteration_files: IterationFiles,
+    iteration_snapshots: IterationSnapshots,
     tree: str,
     checks: Sequence[Check],
     environment: Mapping[str, str],
@@ -101,16 +108,16 @@ def run_held_back(
     """
     results: list[CheckResult] = []
     for check in checks:
-        source = folder_of(check, iteration_files.paths.root)
-        folder, copy = stack.enter_context(scratch_tree(iteration_files, tree))
-        variables = linked_environments(iteration_files, copy, [check], environment, same_source=True)
+        source = folder_of(check, iteration_snapshots.paths.root)
+        folder, copy = stack.enter_context(scratch_tree(iteration_snapshots, tree))
+        variables = linked_environments(iteration_snapshots, copy, [check], environment, same_source=True)
         shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
         results += run_checks(
             [check._replace(needs=())],
             root=copy,
             folder=output / check.name,
             reports=folder / "reports",
-            environment=environment_for_checks(variables, iteration_files.paths.root),
+            environment=environment_for_checks(variables, iteration_snapshots.paths.root),
             on_progress=progress,
         )
     return tuple(results)
@@ -180,14 +187,14 @@ class CheckRun(NamedTuple):
     missing: Mapping[str, str]
     notes: tuple[str, ...]
     measures: tuple[MetricSource, ...]
-    kept: KeptFiles
+    kept: KeptIteration
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
     judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
 
-    def fill(self, folder: Path, iteration_files: IterationFiles, number: int) -> None:
+    def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
         shorten(self.scratch)
         _drop_odd_files(self.scratch / "rerun")
@@ -208,12 +215,12 @@ class CheckRun(NamedTuple):
         ]
         write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}))
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)))
-        iteration_files.fill(folder, self.kept, number)
+        iteration_snapshots.fill(folder, self.kept, number)
 
 
 def observe(
     place: MeasureTarget,
-    iteration_files: IterationFiles,
+    iteration_snapshots: IterationSnapshots,
     previous: int | None,
     segments: Sequence[tuple[int, int]],
     *,
@@ -228,8 +235,8 @@ def observe(
     if not allow_missing:
         there = [check for check in place.checks if check.name not in place.may_be_absent]
         require_commands(there, place.root, place.environment)
-    kept = iteration_files.capture(previous, segments)
-    files = iteration_files.files_of(kept.snapshot.tree)
+    kept = iteration_snapshots.capture(previous, segments)
+    files = iteration_snapshots.files_of(kept.snapshot.tree)
     code = count_code(
         place.root,
         files,
@@ -241,15 +248,15 @@ def observe(
         shutil.rmtree(place.scratch, ignore_errors=True)
     if place.checkout is None:
         results, measured = _checked(
-            place, iteration_files, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
+            place, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
         )
     else:
         results, measured = place.checkout.ran, place.checkout.totals
         with as_store_error(place.scratch):
             shutil.copytree(place.checkout.folder, place.scratch, symlinks=True)
-    facts = TreeFacts(place.root, iteration_files, kept, code, measured.coverage)
+    facts = TreeFacts(place.root, iteration_snapshots, kept, code, measured.coverage)
     metrics = measured.metrics._replace(**tree_values(facts))
-    kept = iteration_files.after_checks(kept) if place.checkout is None else kept
+    kept = iteration_snapshots.after_checks(kept) if place.checkout is None else kept
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
@@ -275,7 +282,12 @@ def observe(
 
 
 def _checked(
-    place: MeasureTarget, iteration_files: IterationFiles, tree: str, *, allow_missing: bool, progress: Progress | None
+    place: MeasureTarget,
+    iteration_snapshots: IterationSnapshots,
+    tree: str,
+    *,
+    allow_missing: bool,
+    progress: Progress | None,
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -294,11 +306,11 @@ def _checked(
     with ExitStack() as stack:
         if held_back:
             output = place.scratch / "held-back"
-            results += run_held_back(iteration_files, tree, held_back, place.environment, output, stack, progress)
+            results += run_held_back(iteration_snapshots, tree, held_back, place.environment, output, stack, progress)
         return results, read_results(results, place.severity, place.root)
 
 
-def tree_notes(kept: KeptFiles) -> list[str]:
+def tree_notes(kept: KeptIteration) -> list[str]:
     """Return what the record must say about the tree that was kept."""
     notes = [] if kept.note is None else [kept.note]
     if not kept.snapshot.quiescent:
@@ -342,30 +354,30 @@ class MeasuredIteration(NamedTuple):
     """A measurement, what was kept with it, and what was observed if we measured it ourselves."""
 
     measurement: Measurement
-    iteration_files: IterationFiles | None = None
-    kept: KeptFiles | None = None
+    iteration_snapshots: IterationSnapshots | None = None
+    kept: KeptIteration | None = None
     check_run: CheckRun | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
         """Return the function that writes the files into the iteration's folder, None if there are none."""
-        check_run, iteration_files, kept = self.check_run, self.iteration_files, self.kept
-        if iteration_files is None or kept is None:
+        check_run, iteration_snapshots, kept = self.check_run, self.iteration_snapshots, self.kept
+        if iteration_snapshots is None or kept is None:
             return None
         if check_run is None:
-            return lambda folder: iteration_files.fill(folder, kept, number)
-        return lambda folder: check_run.fill(folder, iteration_files, number)
+            return lambda folder: iteration_snapshots.fill(folder, kept, number)
+        return lambda folder: check_run.fill(folder, iteration_snapshots, number)
 
     def name(self, number: int) -> None:
         """Name the kept files as those of a recorded iteration, and remove leftovers."""
-        if self.iteration_files is not None and self.kept is not None:
-            self.iteration_files.name(number, self.kept)
+        if self.iteration_snapshots is not None and self.kept is not None:
+            self.iteration_snapshots.name(number, self.kept)
         if self.check_run is not None:
             shutil.rmtree(self.check_run.scratch, ignore_errors=True)
 
     def pack_store(self, number: int) -> None:
         """Pack the store from time to time; it never fails."""
-        if self.iteration_files is not None:
-            self.iteration_files.pack_store(number)
+        if self.iteration_snapshots is not None:
+            self.iteration_snapshots.pack_store(number)
 
 
 class IterationContext(NamedTuple):
@@ -398,33 +410,37 @@ class IterationContext(NamedTuple):
         )
 
     def with_files(
-        self, given: MeasuredIteration, store: LoopStore, config: Config, state: LoopState
+        self, given: MeasuredIteration, store: LoopStore, config: Config, state: JudgeState
     ) -> MeasuredIteration:
         """Keep the tree beside metrics that were handed in, if the loop keeps files.
 
         Raises StoreError for trouble with the disk, git or the size of the tree.
         """
-        iteration_files = IterationFiles(store)
+        iteration_snapshots = IterationSnapshots(store)
         given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
         keep = config.document["codebase"]["keep"]
-        if not (iteration_files.prepare_keeping(keep) if self.loop is None else iteration_files.baseline_is_kept):
+        if not (
+            iteration_snapshots.prepare_keeping(keep) if self.loop is None else iteration_snapshots.baseline_is_kept
+        ):
             return given
         try:
             if self.loop is None:
-                iteration_files.create(config.document["snapshot"]["include"])
-            kept = iteration_files.capture(state.lineage.head, state.lineage.segments)
+                iteration_snapshots.create(config.document["snapshot"]["include"])
+            kept = iteration_snapshots.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
                 raise StoreError(f"{error}; or set codebase.keep: never") from None
             raise
         measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-        return MeasuredIteration(self._checked(measurement, iteration_files, kept, state), iteration_files, kept)
+        return MeasuredIteration(
+            self._checked(measurement, iteration_snapshots, kept, state), iteration_snapshots, kept
+        )
 
     def observed(
         self,
         store: LoopStore,
         config: Config,
-        state: LoopState,
+        state: JudgeState,
         environment: Mapping[str, str],
         *,
         allow_missing: bool,
@@ -440,17 +456,17 @@ class IterationContext(NamedTuple):
             )
         commit = self.checkout
         root = store.paths.root if commit is None else commit.root
-        iteration_files = IterationFiles(store, root)
+        iteration_snapshots = IterationSnapshots(store, root)
         if self.loop is None:
-            iteration_files.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
+            iteration_snapshots.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
         cache = store.paths.folder / CODE_CACHE
         place = place_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
-        return self._observed(place, iteration_files, state, allow_missing=allow_missing, progress=progress)
+        return self._observed(place, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
     def unrecorded(
         self,
         loop: LoopReader,
-        state: LoopState,
+        state: JudgeState,
         metrics: Source | None,
         environment: Mapping[str, str],
         folder: Path,
@@ -466,7 +482,7 @@ class IterationContext(NamedTuple):
             given = self.given(metrics)
             plan = with_plan(given.measurement, store.paths.root, loop.config.document.get("plan"))
             given = given._replace(measurement=plan)
-            if not IterationFiles(store).baseline_is_kept:
+            if not IterationSnapshots(store).baseline_is_kept:
                 return given
             reader = ReadOnlyFiles(store, folder / STORE)
             kept = reader.capture(state.lineage.head, state.lineage.segments)
@@ -481,14 +497,16 @@ class IterationContext(NamedTuple):
     def _observed(
         self,
         place: MeasureTarget,
-        iteration_files: IterationFiles,
-        state: LoopState,
+        iteration_snapshots: IterationSnapshots,
+        state: JudgeState,
         *,
         allow_missing: bool,
         progress: Progress | None,
     ) -> MeasuredIteration:
         circumstances, line = self._circumstances(), state.lineage
-        seen = observe(place, iteration_files, line.head, line.segments, allow_missing=allow_missing, progress=progress)
+        seen = observe(
+            place, iteration_snapshots, line.head, line.segments, allow_missing=allow_missing, progress=progress
+        )
         measurement = circumstances._replace(
             metrics=seen.metrics,
             tests=None if seen.tests is None else without_unloaded(seen.tests),
@@ -497,15 +515,18 @@ class IterationContext(NamedTuple):
         )
         measurement = with_plan(_with_tree(measurement, seen.kept, seen.notes), place.root, place.plan)
         return MeasuredIteration(
-            self._checked(measurement, iteration_files, seen.kept, state, place, seen), iteration_files, seen.kept, seen
+            self._checked(measurement, iteration_snapshots, seen.kept, state, place, seen),
+            iteration_snapshots,
+            seen.kept,
+            seen,
         )
 
     def _checked(
         self,
         measurement: Measurement,
-        iteration_files: IterationFiles,
-        kept: KeptFiles,
-        state: LoopState,
+        iteration_snapshots: IterationSnapshots,
+        kept: KeptIteration,
+        state: JudgeState,
         place: MeasureTarget | None = None,
         seen: CheckRun | None = None,
     ) -> Measurement:
@@ -513,7 +534,7 @@ class IterationContext(NamedTuple):
         reruns = tool = None
         if place is not None and place.rerun in {"each", "touched"}:
             runner = ScratchRunner(
-                iteration_files, place.checks, place.environment, place.rerun_timeout_s, place.scratch
+                iteration_snapshots, place.checks, place.environment, place.rerun_timeout_s, place.scratch
             )
             if place.checkout is not None:
                 runner = runner._replace(same_source=False, home=place.checkout.home)
@@ -522,7 +543,7 @@ class IterationContext(NamedTuple):
         if place is not None and place.tool != BUILTIN:
             tool = OtherTool(place.tool, None if seen is None else seen.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
-        check = TamperCheck(iteration_files, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
         return measurement._replace(integrity=check.integrity())
 
     def _circumstances(self) -> Measurement:
@@ -549,7 +570,7 @@ def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measur
     return measurement._replace(plan=count_tasks(root, named))
 
 
-def _with_tree(measurement: Measurement, kept: KeptFiles, notes: Sequence[str]) -> Measurement:
+def _with_tree(measurement: Measurement, kept: KeptIteration, notes: Sequence[str]) -> Measurement:
     return measurement._replace(
         notes=(*measurement.notes, *notes),
         tree=kept.snapshot.tree,

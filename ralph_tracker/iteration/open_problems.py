@@ -330,7 +330,7 @@ class OpenAlert:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFindings:
+class FindingsView:
     """All that is held against an iteration.
 
     `verdict` is the current one, `recorded` that of the record; they differ after acceptances. Rates are in percent,
@@ -350,7 +350,7 @@ class OpenFindings:
     not_loaded: tuple[str, ...] = ()
 
 
-def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFindings:
+def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> FindingsView:
     """Return what is held against an iteration. Raises LoopError if its files and tests were not compared."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
@@ -371,7 +371,7 @@ def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> OpenFi
         finding.key: each for each in held.values() for finding in each.alert.findings if each.state != "accepted"
     }
     by_key |= {finding.stamp: each for each in held.values() for finding in each.alert.findings}
-    return OpenFindings(
+    return FindingsView(
         document=document,
         verdict=trust["verdict"],
         recorded=trust.get("verdict_recorded", trust["verdict"]),
@@ -442,7 +442,7 @@ class IntegrityDocument(TypedDict):
     unread: dict[str, str]
 
 
-def open_findings_document(view: OpenFindings) -> IntegrityDocument:
+def open_findings_document(view: FindingsView) -> IntegrityDocument:
     """Return it as a document, nothing cut."""
     record = view.document["iteration_metrics"]
     return {

@@ -12,7 +12,7 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles, VisitCount
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_store import LoopStore
@@ -24,19 +24,19 @@ _GIVEN: Final = "--verify runs the loop's checks again, and this loop's metrics 
 _IGNORED: Final = "What git ignores was not there; without --verify it is applied as recorded"
 
 
-class _Restored(IterationFiles):
+class _Restored(IterationSnapshots):
     """The files of a tree that was just restored, of which nothing is kept."""
 
     def __init__(self, committed: LoopRecords, number: int) -> None:
         super().__init__(committed)
         self._number = number
 
-    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
+    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptIteration:
         del previous, segments
         snapshot, since_baseline = self._snapshot(self._number), self.differs_from_baseline(self._number)
-        return KeptFiles(snapshot=snapshot, changed=(), since_baseline=since_baseline, visits=VisitCount(0, None))
+        return KeptIteration(snapshot=snapshot, changed=(), since_baseline=since_baseline, visits=VisitCount(0, None))
 
-    def after_checks(self, kept: KeptFiles) -> KeptFiles:
+    def after_checks(self, kept: KeptIteration) -> KeptIteration:
         return kept
 
 
@@ -51,15 +51,15 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
     recorded = loop.store.measurement(number)
     if recorded is None:
         raise loop.store.damaged(number)
-    iteration_files = _Restored(loop.store, number)
-    iteration_files.refuse_damaged(number)
+    iteration_snapshots = _Restored(loop.store, number)
+    iteration_snapshots.refuse_damaged(number)
     root = loop.store.paths.root
     with scratch_folder(root) as scratch:
         copy = scratch / "copy" / root.name  # some tools use the folder's name
-        iteration_files.export(number, copy)
+        iteration_snapshots.export(number, copy)
         variables = link_environments(root, copy, configured_checks(loop.config.document), environment)
         place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
-        seen = observe(place, iteration_files, None, (), progress=progress)
+        seen = observe(place, iteration_snapshots, None, (), progress=progress)
     differing = differences(recorded[0], seen)
     if differing:
         more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
@@ -101,28 +101,28 @@ def rerun_again(
 
     Raises LoopError if its files are no longer kept, UntrustedError for a loop of somebody else.
     """
-    iteration_files, store = IterationFiles(committed), LoopStore(committed.paths)
+    iteration_snapshots, store = IterationSnapshots(committed), LoopStore(committed.paths)
     Trust(store.paths.root, trust).require_loop(store.paths, lambda: loop_runs(store))
     config = LoopReader.read(store, lambda _: frozenset()).config.document
     timeout = parse_duration("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
-    tree = iteration_files.tree(number)
+    tree = iteration_snapshots.tree(number)
     runner = ScratchRunner(
-        iteration_files,
+        iteration_snapshots,
         configured_checks(config),
         environment,
         timeout,
-        same_source=iteration_files.current_tree() == tree,
+        same_source=iteration_snapshots.current_tree() == tree,
     )
     for rerun in reruns:
-        ran = runner.run(tree, list(_earlier(iteration_files, tree, rerun)), None if rerun.whole else rerun.files)
+        ran = runner.run(tree, list(_earlier(iteration_snapshots, tree, rerun)), None if rerun.whole else rerun.files)
         if ran.rerun.problem is not None:
             raise LoopError(f"iteration {number}: {ran.rerun.problem}")
         yield ran
 
 
-def _earlier(iteration_files: IterationFiles, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
+def _earlier(iteration_snapshots: IterationSnapshots, tree: str, rerun: Rerun) -> Iterator[EarlierFile]:
     for number in sorted(set(rerun.references.values())):
         wanted = {path for path, reference in rerun.references.items() if reference == number}
-        for change in iteration_files.changes_since(number, tree):
+        for change in iteration_snapshots.changes_since(number, tree):
             if change.path in wanted:
                 yield EarlierFile(change.path, change.old_mode, change.old_id, number)

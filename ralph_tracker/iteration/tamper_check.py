@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.core.findings import RERUN_RULES, Finding, Integrity, Rerun, Severity, SuppressionKind
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import belongs_to_any
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.changes import MAX_BYTES, FileVersions
@@ -31,7 +31,7 @@ from ralph_tracker.integrity.rerun_findings import (
     still_failing,
 )
 from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
-from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
 from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ _STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "U"})
 _SPACES: Final = re.compile(r"\s+")
 
 
-def changed_files(iteration_files: IterationFiles, changes: Iterable[Change]) -> list[FileVersions]:
+def changed_files(iteration_snapshots: IterationSnapshots, changes: Iterable[Change]) -> list[FileVersions]:
     """Return both contents of each changed file, without links; large contents are cut."""
     looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
-    contents = iteration_files.contents(looked_at, MAX_BYTES + 1)
+    contents = iteration_snapshots.contents(looked_at, MAX_BYTES + 1)
     return [
         FileVersions(
             as_utf8(change.path),
@@ -83,16 +83,16 @@ class TamperCheck:
 
     def __init__(
         self,
-        iteration_files: IterationFiles,
-        state: LoopState,
-        kept: KeptFiles,
+        iteration_snapshots: IterationSnapshots,
+        state: JudgeState,
+        kept: KeptIteration,
         tests: TestResults | None,
         *,
         not_loaded: Collection[str] = (),
         reruns: Reruns | None = None,
         tool: OtherTool | None = None,
     ) -> None:
-        self._iteration_files = iteration_files
+        self._iteration_files = iteration_snapshots
         self._state = state
         self._kept = kept
         self._tests = tests

@@ -9,21 +9,21 @@ from ralph_tracker.formats.report import CoverageReport
 from ralph_tracker.integrity.changes import ChangedFile, added_lines, read
 from ralph_tracker.iteration.tamper_check import changed_files
 from ralph_tracker.measure.code_metrics import CodeCount
-from ralph_tracker.store.iteration_files import IterationFiles, KeptFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
 
 
 class TreeFacts(NamedTuple):
     """The input of these metrics: the kept files, the counted code, the coverage (None: not measured)."""
 
     root: Path
-    iteration_files: IterationFiles
-    kept: KeptFiles
+    iteration_snapshots: IterationSnapshots
+    kept: KeptIteration
     code: CodeCount
     coverage: CoverageReport | None = None
 
     def new_lines(self) -> Mapping[str, frozenset[int]]:
         """Return the lines added since the baseline, by path; files that are not text have none."""
-        files = map(read, changed_files(self.iteration_files, self.kept.since_baseline))
+        files = map(read, changed_files(self.iteration_snapshots, self.kept.since_baseline))
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 
     def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:

@@ -29,10 +29,10 @@ from ralph_tracker.report.markdown import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.text import decision_in_words
-from ralph_tracker.store.iteration_files import COLLECTED, IterationFiles
+from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import Listed
+from ralph_tracker.store.loop_records import RecordDocument
 from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.packs import kept_bytes
@@ -189,7 +189,7 @@ def story_of(
     store: LoopStore,
     selection: Selection,
     rows: Sequence[Mapping[str, Any]],
-    listed: Sequence[Listed],
+    listed: Sequence[RecordDocument],
     summary: Summary,
     history: Sequence[Outcomes | None],
 ) -> LoopStory:
@@ -238,7 +238,7 @@ class Gathered(NamedTuple):
     summary: Summary
     selection: Selection
     story: LoopStory
-    listed: Sequence[Listed]
+    listed: Sequence[RecordDocument]
     history: Sequence[Outcomes | None]
 
 
@@ -269,7 +269,7 @@ def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str
         loop.story,
         {record.number: record.document for record in loop.listed if record.document is not None},
         matrix_of(loop.story.changes, loop.history),
-        tuple(_files(IterationFiles(store), loop.story.changes, loop.selection.selected.iteration)),
+        tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
         status=loop.summary.status,
         decision=decision_in_words(loop.summary.decision),
         next_step=next_step,
@@ -291,7 +291,7 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
 
 
 def _files(
-    iteration_files: IterationFiles, changes: Sequence[Change], peak: int
+    iteration_snapshots: IterationSnapshots, changes: Sequence[Change], peak: int
 ) -> Iterator[tuple[int, tuple[FilePatch, ...]]]:
     """Yield the files that each iteration changed, in order; diffs for the peak and the last, while there is room."""
     wanted = sorted(
@@ -301,7 +301,7 @@ def _files(
     for change in wanted[:DIFFS]:
         command = f"ralph-tracker diff {change.before} {change.iteration}"
         try:
-            patches = file_patches(iteration_files.file_changes(change.before, change.iteration), command)
+            patches = file_patches(iteration_snapshots.file_changes(change.before, change.iteration), command)
         except (NoSnapshotError, StoreError) as error:
             patches = (FilePatch("", "", "", str(error)),)
         room -= sum(len(each.patch) for each in patches)

@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.commit import recovered
 from ralph_tracker.iteration.measure import configured_by, stamp
-from ralph_tracker.store.iteration_files import COLLECTABLE, IterationFiles
+from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_records import LoopRecords
@@ -37,7 +37,7 @@ UNDOS_KEPT: Final = 10
 _OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 
-class Collector(IterationFiles):
+class Collector(IterationSnapshots):
     """The files of a loop for clean-up; the caller holds the loop's lock."""
 
     def held(self) -> Mapping[int, int]:
@@ -180,7 +180,7 @@ def _collectable(
     collector: Collector,
     store: LoopRecords,
     summary: Summary,
-    state: LoopState,
+    state: JudgeState,
     keep_last: int,
     leftovers: tuple[str, ...],
 ) -> Collection:
@@ -201,7 +201,7 @@ def _collectable(
 
 def _needed(
     summary: Summary,
-    state: LoopState,
+    state: JudgeState,
     keep_last: int,
     events: Sequence[Mapping[str, Any]],
     undos: Sequence[str],

@@ -9,7 +9,7 @@ from ralph_tracker.config.load import Config, load_config, with_checks, with_lim
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import judge_baseline
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.commit import judged, record_iteration, recovered
@@ -24,7 +24,7 @@ from ralph_tracker.iteration.measure import (
 )
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.environments import environment_facts
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_status import attempted
@@ -101,7 +101,7 @@ class Start:
         """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does."""
         origin: Origin = "measured" if given is None else "given"
         with store.writing("pre-loop"):
-            state = LoopState(loop_id=store.paths.loop_id, thresholds=config.thresholds)
+            state = JudgeState(loop_id=store.paths.loop_id, thresholds=config.thresholds)
             if given is None:
                 measured = self.context.observed(
                     store, config, state, self.environment, allow_missing=self.allow_missing, progress=self.progress
@@ -133,8 +133,8 @@ class Start:
         if stored is None:
             return None
         if given is None:
-            iteration_files = IterationFiles(store)
-            same = iteration_files.exists and iteration_files.tree_equals(0, stored[0].tree)
+            iteration_snapshots = IterationSnapshots(store)
+            same = iteration_snapshots.exists and iteration_snapshots.tree_equals(0, stored[0].tree)
         else:
             same = stored[0].state_of_work() == given.measurement.state_of_work()
         return store if same else None

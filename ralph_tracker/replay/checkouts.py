@@ -115,7 +115,7 @@ class SetUpError(RalphTrackerError):
     """An environment that could not be built; the text says by which command, and its own words."""
 
 
-class Home(NamedTuple):
+class LentEnvironment(NamedTuple):
     """A folder whose environments are lent, with the whole repository around it; `key` names its content."""
 
     top: Path
@@ -134,11 +134,11 @@ class Environments:
         self._environment = environment
         self._setup = setup
         self._stop = stop
-        self._here = Home(history.top, history.top / history.prefix, "")
+        self._here = LentEnvironment(history.top, history.top / history.prefix, "")
         self._failed: dict[str, str] = {}
         self._locks_now = history.blobs_now(self._paths(TOOLS))
 
-    def home(self, commit: Commit) -> Home:
+    def home(self, commit: Commit) -> LentEnvironment:
         """Return the environment for a commit, built if it is not there yet. Raises SetUpError."""
         locks = self._history.blobs(commit, self._paths(TOOLS))
         if self._setup is None:
@@ -153,7 +153,7 @@ class Environments:
         commands = tools if self._setup is None else [self._setup]
         key = hashlib.sha256(json.dumps([sorted({**manifests, **locks}.items()), commands]).encode()).hexdigest()
         place = self._folder / key[:32]
-        home = Home(place / "tree", place / "tree" / self._history.prefix, key)
+        home = LentEnvironment(place / "tree", place / "tree" / self._history.prefix, key)
         with locked(place.with_suffix(".lock"), "replay: set-up", _LIMIT_S):
             if key in self._failed:
                 raise SetUpError(self._failed[key])
@@ -170,7 +170,7 @@ class Environments:
         folders = dict.fromkeys(("", self._history.prefix))
         return [f"{folder}{name}" for folder in folders for name in names]
 
-    def _build(self, commit: Commit, home: Home, commands: Sequence[str | Sequence[str]]) -> None:
+    def _build(self, commit: Commit, home: LentEnvironment, commands: Sequence[str | Sequence[str]]) -> None:
         place = home.top.parent
         with as_store_error(place):
             shutil.rmtree(place, ignore_errors=True)
@@ -193,7 +193,7 @@ class Environments:
             )
 
 
-def _copied_project(home: Home) -> str | None:
+def _copied_project(home: LentEnvironment) -> str | None:
     """Return a package that was copied from the checkout into the environment, so that it hides other commits."""
     for file in sorted(home.root.glob(_DIRECT)):
         try:

@@ -22,7 +22,7 @@ from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.environments import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts, Environments, Home
+from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
 from ralph_tracker.store.lock import locked
@@ -228,7 +228,7 @@ class Cluster:
         with suppress(Exception):  # of a scheduler that is gone already
             self._client.close(timeout=2)
 
-    def measured(self, commit: Commit, home: Home, key: str) -> bytes | None:
+    def measured(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
         """Return the packed results of a commit, None if no worker can measure it. Raises Interrupted."""
         if commit.tree in self._filtered:
             self._tell(f"{commit.short}: git filters apply, which workers do not have; measured here")

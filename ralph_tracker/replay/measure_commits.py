@@ -38,7 +38,7 @@ from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.narrowed_commands import narrowed
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
-from ralph_tracker.replay.checkouts import Checkouts, Environments, Home, SetUpError
+from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.store.safe_write import as_store_error, temporary_name
 from ralph_tracker.version import __version__
@@ -193,11 +193,11 @@ class Interrupted(Exception):  # noqa: N818  # no error: the replay was told to 
     """The replay was told to stop, so that what the checks gave counts for nothing."""
 
 
-class Measured(NamedTuple):
+class MeasuredCommit(NamedTuple):
     """What was measured at a commit, with the environment; `cached` if it was measured before."""
 
     commit: Commit
-    home: Home
+    home: LentEnvironment
     results: Results
     cached: bool
 
@@ -229,7 +229,7 @@ class Elsewhere(Protocol):
         """Return what limits how many commits are measured on this machine."""
         ...
 
-    def measured(self, commit: Commit, home: Home, key: str) -> bytes | None:
+    def measured(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
         """Return the packed results of a commit, None if no other machine can measure it. Raises Interrupted."""
         ...
 
@@ -254,7 +254,7 @@ class CommitMeasurer(NamedTuple):
         """Return the checks that run at each commit."""
         return measurable_checks(self.config)
 
-    def measure(self, commit: Commit) -> Measured:
+    def measure(self, commit: Commit) -> MeasuredCommit:
         """Return what the checks give at a commit, from the cache if tree, configuration and tools are the same.
 
         An environment that cannot be built leaves every check without a result. Raises Interrupted.
@@ -266,16 +266,16 @@ class CommitMeasurer(NamedTuple):
         key = self._key(commit, home)
         known = self.cache.find(key, self.checks)
         if known is not None:
-            return Measured(commit, home, known, cached=True)
+            return MeasuredCommit(commit, home, known, cached=True)
         staged = self.cache.staged()
         try:
-            return Measured(commit, home, self._measured(commit, home, staged, key), cached=False)
+            return MeasuredCommit(commit, home, self._measured(commit, home, staged, key), cached=False)
         except InputError as error:
             return self._unmeasured(commit, str(error))
         finally:
             shutil.rmtree(staged, ignore_errors=True)
 
-    def _measured(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+    def _measured(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
         if self.elsewhere is None:
             return self.run(commit, home, staged, key)
         packed = self.elsewhere.measured(commit, home, key)
@@ -287,7 +287,7 @@ class CommitMeasurer(NamedTuple):
             staged.mkdir(mode=0o700)
             return self.run(commit, home, staged, key)
 
-    def run(self, commit: Commit, home: Home, staged: Path, key: str) -> Results:
+    def run(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
         """Run the checks at a commit here, and keep their results under a key. Raises Interrupted, InputError."""
         with self._checked_out(commit, home) as (root, variables):
             ran = run_checks(
@@ -305,7 +305,7 @@ class CommitMeasurer(NamedTuple):
         return self.cache.keep(key, staged, totals, ran)
 
     @contextmanager
-    def _checked_out(self, commit: Commit, home: Home) -> Iterator[tuple[Path, dict[str, str]]]:
+    def _checked_out(self, commit: Commit, home: LentEnvironment) -> Iterator[tuple[Path, dict[str, str]]]:
         """Yield the project's folder in a checkout, and the variables for checks that run there."""
         with self.checkouts.of(commit) as copy:
             root = copy / self.history.prefix
@@ -314,7 +314,7 @@ class CommitMeasurer(NamedTuple):
                 variables = link_environments(lent, to, self.checks, variables, builds=self.checkouts.builds)
             yield root, environment_for_checks(variables, root)
 
-    def again(self, measured: Measured, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
+    def again(self, measured: MeasuredCommit, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
         """Run the files of those tests again, all if one is not found, and yield the outcomes of each run."""
         with self._checked_out(measured.commit, measured.home) as (root, variables):
             places = [place_of(root, test) for test in sorted(tests)]
@@ -334,14 +334,14 @@ class CommitMeasurer(NamedTuple):
                 tested = read_results(ran, root=root).tests
                 yield {} if tested is None else tested.outcomes
 
-    def _key(self, commit: Commit, home: Home) -> str:
+    def _key(self, commit: Commit, home: LentEnvironment) -> str:
         document: Mapping[str, Any] = self.config.document
         settings = {name: document[name] for name in _MEASURING}
         tools = tool_versions(home.root, self.checks, self.environment)
         parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
-    def _unmeasured(self, commit: Commit, why: str) -> Measured:
+    def _unmeasured(self, commit: Commit, why: str) -> MeasuredCommit:
         """Return the results of checks that could not be started; they are not kept."""
         folder = self.checkouts.folder / "unmeasured"
         for name in (OUTPUT, REPORTS):
@@ -353,11 +353,11 @@ class CommitMeasurer(NamedTuple):
             )
             for check in self.checks
         )
-        here = Home(self.history.top, self.history.top / self.history.prefix, "")
-        return Measured(commit, here, Results(read_results(ran), ran, folder), cached=False)
+        here = LentEnvironment(self.history.top, self.history.top / self.history.prefix, "")
+        return MeasuredCommit(commit, here, Results(read_results(ran), ran, folder), cached=False)
 
 
-def with_reruns(measurer: CommitMeasurer, measured: Sequence[Measured], times: int) -> Iterator[Measured]:
+def with_reruns(measurer: CommitMeasurer, measured: Sequence[MeasuredCommit], times: int) -> Iterator[MeasuredCommit]:
     """Yield what was measured; a test that differs from the first commit and does not always end the same is flaky."""
     outcomes = [{} if tests is None else tests.outcomes for tests in (each.results.totals.tests for each in measured)]
     differing = [{test for test, how in now.items() if outcomes[0].get(test) != how} for now in outcomes]
@@ -366,7 +366,7 @@ def with_reruns(measurer: CommitMeasurer, measured: Sequence[Measured], times: i
         yield _rerun(measurer, each, tests, times) if tests else each
 
 
-def _rerun(measurer: CommitMeasurer, measured: Measured, tests: Collection[str], times: int) -> Measured:
+def _rerun(measurer: CommitMeasurer, measured: MeasuredCommit, tests: Collection[str], times: int) -> MeasuredCommit:
     first = measured.results.totals.tests
     if first is None:
         return measured

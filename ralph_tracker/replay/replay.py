@@ -34,7 +34,7 @@ from ralph_tracker.replay.cluster import Cluster
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import (
     CommitMeasurer,
-    Measured,
+    MeasuredCommit,
     ResultsCache,
     cache_folder,
     measurable_checks,
@@ -219,7 +219,7 @@ class Replay:
                     yield Turn(each.commit, self._judged(number, each, mirror), each.cached)
 
     @contextmanager
-    def _measured(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[Measured]]:
+    def _measured(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[MeasuredCommit]]:
         """Measure several commits at once, and yield them in their order."""
         measurer = CommitMeasurer(
             self._history,
@@ -257,7 +257,7 @@ class Replay:
         found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)
         return found
 
-    def _judged(self, number: int, measured: Measured, mirror: Path) -> IterationRecord:
+    def _judged(self, number: int, measured: MeasuredCommit, mirror: Path) -> IterationRecord:
         commit, results = measured.commit, measured.results
         checkout = Checkout(
             root=self._history.lay_out(commit, mirror),

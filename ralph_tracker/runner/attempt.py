@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.agents.hosts.hook_entry import DRIVEN
-from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
@@ -66,7 +66,7 @@ class Stream(NamedTuple):
     """A growing file, and the function that gets each new piece of it, in order."""
 
     path: Path
-    hear: Sequence[Callable[[bytes], None]]
+    feed: Sequence[Callable[[bytes], None]]
 
 
 class Follower:
@@ -114,8 +114,8 @@ class Follower:
             self._places[index] = place + len(piece)
             if piece:
                 grown = self.printed = True
-                for hear in stream.hear:
-                    hear(piece)
+                for feed in stream.feed:
+                    feed(piece)
         return grown
 
 
@@ -167,14 +167,14 @@ def run_agent(
 
     Raises StoreError if its output cannot be kept.
     """
-    listener, stop = Listener(), Event()
+    reader, stop = RunOutputReader(), Event()
     with as_store_error(logs.out, "the agent was not started"):
         logs.out.parent.mkdir(mode=0o700, exist_ok=True)
         for log in logs:
             log.touch(0o600)
             log.write_bytes(b"")
     follower = Follower(
-        (Stream(logs.out, (listener.hear, screen.output)), Stream(logs.err, (listener.feed_stderr, screen.errors))),
+        (Stream(logs.out, (reader.feed_stdout, screen.output)), Stream(logs.err, (reader.feed_stderr, screen.errors))),
         stop,
         limits.silence_s,
     )
@@ -194,7 +194,7 @@ def run_agent(
     with as_store_error(logs.out):
         for log in logs:
             mask_file(log, secret_values(environment))
-    report = listener.report(finished.exit_code)
+    report = reader.report(finished.exit_code)
     # Our own clock counts, because agents report the time in different ways or not at all.
     report = report._replace(usage=report.usage._replace(duration_s=round(finished.duration_s, 3)))
     return AttemptResult(finished, report, follower.printed, follower.idle_s)
@@ -202,13 +202,13 @@ def run_agent(
 
 def report_from_logs(logs: Logs) -> RunReport:
     """Return the report in the kept output of a run that was killed with us."""
-    listener = Listener()
-    for log, hear in zip(logs, (listener.hear, listener.feed_stderr), strict=True):
+    reader = RunOutputReader()
+    for log, feed in zip(logs, (reader.feed_stdout, reader.feed_stderr), strict=True):
         if log.exists():
             with as_store_error(log), log.open("rb") as file:
                 while piece := file.read(1 << 16):
-                    hear(piece)
-    return listener.report(None)
+                    feed(piece)
+    return reader.report(None)
 
 
 def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:

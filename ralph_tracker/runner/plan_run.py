@@ -36,7 +36,7 @@ from ralph_tracker.steering.plan_driver import (
     drive_plan,
 )
 from ralph_tracker.steering.progress import LiveProgress
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_records import LoopRecords
@@ -169,7 +169,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
         "complete" if is_complete else "failed",
         cost_usd=spent_on(tracker, begun.loops),
         changed_files=tuple(
-            shown(change.path) for change in IterationFiles(store).differs_from_baseline(kept.iteration)
+            shown(change.path) for change in IterationSnapshots(store).differs_from_baseline(kept.iteration)
         ),
         commit=head if head != begun.head else None,
         fix_cycles=max(summary.iteration - 1, 0),

@@ -42,7 +42,7 @@ from ralph_tracker.runner.attempt import (
 from ralph_tracker.runner.backends import BACKENDS, Backend, Price, priced, prices_of
 from ralph_tracker.runner.journal import LOCK, Journal, RunSettings, added, less, read_journal
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.store.iteration_files import STORE, ReadOnlyFiles, temporary_folder
+from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader

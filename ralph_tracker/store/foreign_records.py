@@ -10,7 +10,7 @@ from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_records import Listed
+from ralph_tracker.store.loop_records import RecordDocument
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
@@ -106,7 +106,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.glob("iteration-*")) if folder.is_dir() else []
 
 
-def foreign_records(folder: Path) -> list[Listed]:
+def foreign_records(folder: Path) -> list[RecordDocument]:
     """Return AIWG's records in order, also unreadable ones, with the problem.
 
     They are JSON, or YAML in a file named .json. Raises LoopError if the folder holds none.
@@ -120,15 +120,15 @@ def foreign_records(folder: Path) -> list[Listed]:
             document = load_yaml(path.read_text(encoding="utf-8-sig"), path.name)
             checked = _ForeignDocument.model_validate(document)
         except ValidationError as error:
-            listed.append(Listed(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))
+            listed.append(RecordDocument(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))
         except (InputError, OSError, UnicodeDecodeError) as error:
-            listed.append(Listed(number, None, f"{path.name}: cannot be read ({error})"))
+            listed.append(RecordDocument(number, None, f"{path.name}: cannot be read ({error})"))
         else:
             number, problem = checked.iteration_metrics.iteration, why_not_showable(document)
             if problem is None:
-                listed.append(Listed(number, document))
+                listed.append(RecordDocument(number, document))
             else:
-                listed.append(Listed(number, None, f"iteration {number}: {problem}"))
+                listed.append(RecordDocument(number, None, f"iteration {number}: {problem}"))
     if not listed:
         raise LoopError(f"{folder}: no record of an iteration")
     return sorted(listed, key=lambda record: record.number)

@@ -10,9 +10,9 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, Document, IterationRecord
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, RecordError
@@ -30,7 +30,7 @@ class Replayed(NamedTuple):
 
     judgements: tuple[Judgement, ...]
     lost: tuple[int, ...]
-    state: LoopState
+    state: JudgeState
 
 
 def replay(
@@ -109,7 +109,7 @@ def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
     return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
 
 
-def _keep(store: LoopStore, state: LoopState, candidate: Candidate, row: Document, summary: Summary) -> None:
+def _keep(store: LoopStore, state: JudgeState, candidate: Candidate, row: Document, summary: Summary) -> None:
     """Store the state after an iteration beside its record, unless it is there already."""
     after = after_plain(state, candidate, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
@@ -198,7 +198,7 @@ class LoopReader(NamedTuple):
         """Judge every iteration again with the acceptances of now."""
         return replay(self.store, self.store.paths.loop_id, self.config.thresholds, self.configured).judgements
 
-    def state_without(self, summary: Summary, retiring: frozenset[str]) -> LoopState:
+    def state_without(self, summary: Summary, retiring: frozenset[str]) -> JudgeState:
         """Return the judge's state without the `retiring` tests: every iteration is judged again."""
         replayed = replay(self.store, self.store.paths.loop_id, self.config.thresholds, self.configured, retiring)
         head = self.store.state(summary, self.config.thresholds)
@@ -208,7 +208,7 @@ class LoopReader(NamedTuple):
         """Return the up-to-date record of a readable iteration."""
         return next(j.record for j in self.judged() if j.record.iteration == number)
 
-    def state(self, summary: Summary) -> tuple[LoopState, Summary]:
+    def state(self, summary: Summary) -> tuple[JudgeState, Summary]:
         """Return the judge's state, rebuilt from the measurements if it is damaged or outdated."""
         try:
             return self.store.state(summary, self.config.thresholds), summary

@@ -5,15 +5,15 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from ralph_tracker.core import loop_state
+from ralph_tracker.core import judge_state
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import NOTHING_FOUND
 from ralph_tracker.core.judge import acceptance
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
@@ -45,7 +45,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
 
 
-class Listed(NamedTuple):
+class RecordDocument(NamedTuple):
     """One record as a document (None: unreadable) and what is wrong with it, if anything."""
 
     number: int
@@ -151,9 +151,9 @@ class LoopRecords:
         """Return the event log, oldest first, without damaged events."""
         return [event for event in read_lines(self.paths.events) if _is_event(event)]
 
-    def start(self, thresholds: Thresholds) -> LoopState:
+    def start(self, thresholds: Thresholds) -> JudgeState:
         """Return the state before the baseline, with all acceptances."""
-        state = LoopState(loop_id=self.paths.loop_id, thresholds=thresholds)
+        state = JudgeState(loop_id=self.paths.loop_id, thresholds=thresholds)
         for event in self.acceptances():
             state = acceptance(state, decode(Alert, event["alert"]))
         return state
@@ -168,7 +168,7 @@ class LoopRecords:
         found = (event["iterations"] for event in self.events() if event["event"] == "gc")
         return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
 
-    def state(self, summary: Summary, thresholds: Thresholds) -> LoopState:
+    def state(self, summary: Summary, thresholds: Thresholds) -> JudgeState:
         """Return what the judge needs for the next iteration, in time that does not depend on the loop's length.
 
         Raises RecordError if a part of it is damaged or outdated.
@@ -176,10 +176,10 @@ class LoopRecords:
         latest = self.after(summary.iteration)
         line, known = self.line(summary.head, latest if summary.head == summary.iteration else None)
         try:
-            return LoopState(
+            return JudgeState(
                 loop_id=summary.loop_id,
                 thresholds=thresholds,
-                basis=loop_state.basis_from_plain(latest["basis"]),
+                basis=judge_state.basis_from_plain(latest["basis"]),
                 iteration=summary.iteration,
                 lineage=line,
                 known=known,
@@ -203,7 +203,7 @@ class LoopRecords:
         after = self.after(number) if after is None else after
         tests = kept_json(self.paths, number, "tests.json")
         try:
-            return decode(Lineage, after["line"]), loop_state.known_from_plain(tests)
+            return decode(Lineage, after["line"]), judge_state.known_from_plain(tests)
         except _MISSHAPEN:
             raise self.damaged(number) from None
 
@@ -233,7 +233,7 @@ class LoopRecords:
         plain = read_json(self.paths.seen)
         try:
             if plain["iteration"] == iteration:
-                return loop_state.seen_from_plain(plain)
+                return judge_state.seen_from_plain(plain)
         except _MISSHAPEN:
             pass
         raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
@@ -243,8 +243,8 @@ class LoopRecords:
         plain = kept_json(self.paths, number, "measurement.json")
         tests = kept_json(self.paths, number, "tests.json")
         try:
-            results = loop_state.results_from_plain(tests, plain["measurement"]["flaky"])
-            measured = loop_state.measurement_from_plain(plain["measurement"], results)
+            results = judge_state.results_from_plain(tests, plain["measurement"]["flaky"])
+            measured = judge_state.measurement_from_plain(plain["measurement"], results)
             return measured, plain["previous"]
         except _MISSHAPEN:
             return None
@@ -312,7 +312,7 @@ def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
         return False
 
 
-def after_plain(state: LoopState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
+def after_plain(state: JudgeState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
     """Return the state after an iteration as it is stored."""
     basis = state.basis
     return {

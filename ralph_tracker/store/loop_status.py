@@ -26,7 +26,7 @@ _WRITTEN: Final = (
     *("store", "store/objects", "store/objects/pack", "store/tmp", "store/damaged", "store/ralph-tracker.lock"),
     *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
 )
-START = "run `ralph-tracker hook pre-loop` first"
+START_A_LOOP = "run `ralph-tracker hook pre-loop` first"
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
@@ -137,12 +137,12 @@ def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) ->
         return paths
     names = ", ".join(paths.loop_id for paths in loops_of(project))
     if named:
-        step = f"name one of these: {names}" if names else START
+        step = f"name one of these: {names}" if names else START_A_LOOP
         raise LoopError(f"loop {named}: not in {project.root}; {step}")
     if names:  # the file `current` is missing or damaged
         raise LoopError(f"no current loop in {project.root}; name one with --loop-id: {names}")
     above = next((folder for folder in project.root.parents if loops_of(ProjectPaths(folder))), None)
-    step = START if above is None else f"there is one in {above}: go there, or use --root {above}"
+    step = START_A_LOOP if above is None else f"there is one in {above}: go there, or use --root {above}"
     raise LoopError(f"no loop in {project.root}; {step}")
 
 

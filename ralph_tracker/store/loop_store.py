@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core import loop_state
+from ralph_tracker.core import judge_state
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import (
@@ -26,8 +26,8 @@ from ralph_tracker.core.iteration_record import (
     stored_decision,
 )
 from ralph_tracker.core.judge import Judgement
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.loop_state import LoopState
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
@@ -156,7 +156,7 @@ class Entry(NamedTuple):
 
     document: RecordDocument
     measurement: Measurement
-    state: LoopState
+    state: JudgeState
     candidate: Candidate
     summary: Summary
     fill: Callable[[Path], None] | None = None
@@ -200,7 +200,7 @@ class LoopStore(LoopRecords):
         with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
             self.paths.staging.rmdir()
 
-    def state(self, summary: Summary, thresholds: Thresholds) -> LoopState:
+    def state(self, summary: Summary, thresholds: Thresholds) -> JudgeState:
         """Return what the judge needs. Raises RecordError if a part of it is damaged or outdated."""
         state = super().state(summary, thresholds)
         if state.accepted != frozenset(summary.accepted):
@@ -283,9 +283,9 @@ class LoopStore(LoopRecords):
         measurement = {
             "schema_version": SCHEMA_VERSION,
             "previous": entry.document["iteration_metrics"]["previous_iteration"],
-            "measurement": loop_state.measurement_to_plain(entry.measurement),
+            "measurement": judge_state.measurement_to_plain(entry.measurement),
         }
-        tests = loop_state.known_to_plain(entry.state.known, entry.measurement.tests)
+        tests = judge_state.known_to_plain(entry.state.known, entry.measurement.tests)
         after = after_plain(entry.state, entry.candidate, entry.row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),
@@ -307,9 +307,9 @@ class LoopStore(LoopRecords):
         data = kept_bytes(self.paths, number, document_name(number, "seal.json"))
         return None if data is None else digest(data)  # none before the baseline; a lost seal leaves a gap in the chain
 
-    def write_seen(self, state: LoopState) -> None:
+    def write_seen(self, state: JudgeState) -> None:
         """Write every test ever seen."""
-        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **loop_state.seen_to_plain(state.seen)}
+        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **judge_state.seen_to_plain(state.seen)}
         self.write_json(self.paths.seen, plain)
 
     def write_summary(self, summary: Summary) -> None:

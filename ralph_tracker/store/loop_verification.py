@@ -11,7 +11,7 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
-from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
+from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_records import LoopRecords
@@ -52,7 +52,7 @@ class Examination(NamedTuple):
         return [*numbers, *undo_ids, *(name for name in self.derived if name not in now.derived)]
 
 
-class LoopVerification(IterationFiles):
+class LoopVerification(IterationSnapshots):
     """The files of one loop's iterations, to examine and rebuild them."""
 
     def __init__(self, committed: LoopRecords) -> None:

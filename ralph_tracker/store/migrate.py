@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.iteration_files import TreeVisits
+from ralph_tracker.store.iteration_snapshots import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.safe_read import read_bytes
 from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_below

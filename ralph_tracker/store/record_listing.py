@@ -14,7 +14,7 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
-from ralph_tracker.store.loop_records import Listed, LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords, RecordDocument
 from ralph_tracker.store.loop_status import attempted, checked_root, current_loop, paths_of
 from ralph_tracker.store.packs import Documents
 from ralph_tracker.store.safe_read import parsed_quickly, refuse_newer
@@ -31,7 +31,7 @@ class RecordHistory:
         self.paths = committed.paths
         self._shown = committed.paths.shown
 
-    def one(self, number: int) -> Listed:
+    def one(self, number: int) -> RecordDocument:
         """Return a record; if one of its two copies differs from the seal, the other is used."""
         read = self._reader(number)
         sealed = document_name(number, "seal.json")
@@ -42,22 +42,24 @@ class RecordHistory:
         document = _mapping(parsed_quickly(copy))
         unsealed = None in {_sealed(seal, "files", "metrics.json"), _sealed(seal, "record")}
         if unsealed and document is not None and document == _yaml(readable, shown):
-            return Listed(number, document, f"iteration {number}: its seal is damaged; both copies of its record agree")
+            return RecordDocument(
+                number, document, f"iteration {number}: its seal is damaged; both copies of its record agree"
+            )
         copy_is_whole = _agrees(copy, _sealed(seal, "files", "metrics.json"))
         if _agrees(readable, _sealed(seal, "record")):
-            return Listed(number, document if copy_is_whole else _yaml(readable, shown))
+            return RecordDocument(number, document if copy_is_whole else _yaml(readable, shown))
         if copy_is_whole:
             if readable is None and attempted(self.paths) == number:
-                return Listed(number, document)  # it is being written right now
+                return RecordDocument(number, document)  # it is being written right now
             if readable is None and _agrees(self._reader(number)(shown), _sealed(seal, "record")):
-                return Listed(number, document)  # it has been written since
+                return RecordDocument(number, document)  # it has been written since
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
             note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
-            return Listed(number, document, note)
+            return RecordDocument(number, document, note)
         problem = f"iteration {number}: both copies of its record are damaged; other iterations are not affected"
-        return Listed(number, None, problem)
+        return RecordDocument(number, None, problem)
 
-    def all(self) -> Iterator[Listed]:
+    def all(self) -> Iterator[RecordDocument]:
         """Yield every record of the loop, oldest first."""
         for number in range(self.committed.summary().iteration + 1):
             yield self.one(number)
@@ -106,13 +108,13 @@ class Listing:
 
     loop_id: str
     committed: LoopRecords | None
-    foreign: tuple[Listed, ...] = ()
+    foreign: tuple[RecordDocument, ...] = ()
 
-    def all(self) -> tuple[Listed, ...]:
+    def all(self) -> tuple[RecordDocument, ...]:
         """Return every record, oldest first."""
         return self.foreign if self.committed is None else tuple(RecordHistory(self.committed).all())
 
-    def one(self, number: int | None) -> Listed:
+    def one(self, number: int | None) -> RecordDocument:
         """Return a record, by default the latest. Raises LoopError if it does not exist."""
         if self.committed is None:
             known = {record.number: record for record in self.foreign}
@@ -147,7 +149,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     return Listing(paths.loop_id, LoopRecords(paths))
 
 
-def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
+def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[RecordDocument, ...]:
     """Return records with current adjusted scores and verdicts.
 
     Later tests count against earlier iterations, and acceptances change what they touch: `adjusted_score`, `verified`,
@@ -169,7 +171,7 @@ def as_of_now(found: Listing, records: Sequence[Listed]) -> tuple[Listed, ...]:
     return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
 
 
-def _now(record: Listed, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> Listed:  # noqa: ANN401  # a Yardstick
+def _now(record: RecordDocument, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> RecordDocument:  # noqa: ANN401  # a Yardstick
     if record.document is None or row is None:
         return record
     candidate = decode(Candidate, row["candidate"])

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
 from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
-from ralph_tracker.transports.person_session import STOPPING, Conversation, PersonSession
+from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 STARTING: Final = "🔧 ..."
 NO_ANSWER: Final = "Done, without a last word."

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
-from ralph_tracker.transports.person_session import STOPPING, Conversation, PersonSession
+from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
 
 _PIECE: Final = 4096
 _LINE_CHARACTERS: Final = 4096

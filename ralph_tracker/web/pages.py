@@ -16,7 +16,7 @@ from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_records import Listed, LoopRecords
+from ralph_tracker.store.loop_records import LoopRecords, RecordDocument
 from ralph_tracker.store.loop_status import current_loop, loops_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_listing import Listing, as_of_now
@@ -155,7 +155,7 @@ def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:
     return compared_documents(_readable(one), _readable(other), differences_of(found.committed, before, after))
 
 
-def _readable(record: Listed) -> Mapping[str, Any]:
+def _readable(record: RecordDocument) -> Mapping[str, Any]:
     if record.document is None:
         raise RecordError(record.problem or f"iteration {record.number} cannot be read")
     return record.document

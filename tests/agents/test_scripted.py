@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.metrics import Usage
@@ -127,9 +127,9 @@ class TestCommand:
         assert content(project)["a.txt"] == "two\n"
 
     def test_what_it_spends_is_told_as_claude_code_does(self, call):
-        listener = Listener()
-        listener.hear(call(4).communicate()[0].encode())
-        told = listener.report(0)
+        reader = RunOutputReader()
+        reader.feed_stdout(call(4).communicate()[0].encode())
+        told = reader.report(0)
         assert told.usage == Usage(cost_usd=0.5, input_tokens=10, output_tokens=2, turns=3)
         assert (told.ending, told.last_message) == (Ending.DONE, "works")
 

@@ -12,7 +12,7 @@ import pytest
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline, rolled_back
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import Thresholds
@@ -74,7 +74,7 @@ class Loop:
         self.base, self.thresholds, self.configured = base, thresholds, configured
         self.measurements = [first or measurement_of(base, changes, 0)]
         self.moves: dict[int, int] = {}
-        state = LoopState(loop_id="ralph-001", thresholds=thresholds)
+        state = JudgeState(loop_id="ralph-001", thresholds=thresholds)
         for alert in accepted:
             state = acceptance(state, alert)
         self.judgements: list[Judgement] = [judge_baseline(state, self.measurements[0], configured)]

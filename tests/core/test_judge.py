@@ -3,14 +3,14 @@
 import pytest
 
 from ralph_tracker.core.judge import judge, judge_baseline
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NO_TESTS = {"test_count": None, "tests_passed": None, "tests_failed": None, "tests_skipped": None}
-FRESH = LoopState(loop_id="ralph-001", thresholds=Thresholds())
+FRESH = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
 
 
 def counts(count, passed, failed):
@@ -427,6 +427,6 @@ class TestWhatIsMissingNow:
     def test_passes_follow_the_rate_where_only_that_is_handed_in(self):
         metrics = Metrics(test_count=10, pass_rate=90.0)
         record = judge_baseline(
-            LoopState(loop_id="ralph-001", thresholds=Thresholds()), Measurement(metrics=metrics, timestamp="now")
+            JudgeState(loop_id="ralph-001", thresholds=Thresholds()), Measurement(metrics=metrics, timestamp="now")
         ).record
         assert record.adjusted_score == record.quality_score

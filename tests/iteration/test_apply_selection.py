@@ -53,7 +53,7 @@ class FakeFiles:
 
 
 @pytest.fixture
-def iteration_files(tmp_path: Path) -> FakeFiles:
+def iteration_snapshots(tmp_path: Path) -> FakeFiles:
     return FakeFiles(LoopPaths(tmp_path, "ralph-001"), {"a.txt": b"a", "b.txt": b"b"}, gone=("c.txt",))
 
 
@@ -71,46 +71,46 @@ def iteration_files(tmp_path: Path) -> FakeFiles:
         ),
     ],
 )
-def test_an_iteration_goes_where_it_is_asked_for(iteration_files, how, destination, text, done):
-    applied = apply_iteration(iteration_files, 3, how)
+def test_an_iteration_goes_where_it_is_asked_for(iteration_snapshots, how, destination, text, done):
+    applied = apply_iteration(iteration_snapshots, 3, how)
     assert applied.document["destination"] == destination
     assert text in applied.text
-    assert iteration_files.done == done
-    assert iteration_files.asked <= {3}
+    assert iteration_snapshots.done == done
+    assert iteration_snapshots.asked <= {3}
     assert applied.undo == ("undo-0123456789ab" if how == "worktree" else None)
 
 
-def test_what_is_there_and_what_is_gone_are_listed_apart(iteration_files):
-    document = apply_iteration(iteration_files, 3, "output").document
+def test_what_is_there_and_what_is_gone_are_listed_apart(iteration_snapshots):
+    document = apply_iteration(iteration_snapshots, 3, "output").document
     assert (document["files_copied"], document["files_deleted"]) == (["a.txt", "b.txt"], ["c.txt"])
 
 
 @pytest.mark.parametrize("how", ["output", "worktree", "none"])
-def test_a_branch_that_nothing_would_make_is_refused(iteration_files, how):
+def test_a_branch_that_nothing_would_make_is_refused(iteration_snapshots, how):
     with pytest.raises(InputError, match=rf"a branch was named \(peak\), which --apply branch makes, not {how}"):
-        apply_iteration(iteration_files, 3, how, "peak")
-    assert (iteration_files.done, iteration_files.asked) == ([], set())
+        apply_iteration(iteration_snapshots, 3, how, "peak")
+    assert (iteration_snapshots.done, iteration_snapshots.asked) == ([], set())
 
 
 @pytest.mark.parametrize("how", ["output", "worktree", "branch"])
-def test_damage_is_refused_before_anything_is_applied(iteration_files, how):
-    iteration_files.refusal = StoreError("iteration 3: what is kept is damaged")
+def test_damage_is_refused_before_anything_is_applied(iteration_snapshots, how):
+    iteration_snapshots.refusal = StoreError("iteration 3: what is kept is damaged")
     with pytest.raises(StoreError, match="damaged"):
-        apply_iteration(iteration_files, 3, how)
-    assert iteration_files.done == []
-    assert not (iteration_files.paths.root / ".aiwg/output").exists()
+        apply_iteration(iteration_snapshots, 3, how)
+    assert iteration_snapshots.done == []
+    assert not (iteration_snapshots.paths.root / ".aiwg/output").exists()
 
 
 @pytest.mark.parametrize("how", ["output", "worktree", "branch"])
-def test_a_loop_without_files_applies_nothing_and_says_so(iteration_files, how):
-    iteration_files.refusal = NoSnapshotError("none")
-    applied = apply_iteration(iteration_files, 3, how)
-    assert (applied.text, applied.document["destination"], iteration_files.done) == (NOTHING_KEPT, None, [])
+def test_a_loop_without_files_applies_nothing_and_says_so(iteration_snapshots, how):
+    iteration_snapshots.refusal = NoSnapshotError("none")
+    applied = apply_iteration(iteration_snapshots, 3, how)
+    assert (applied.text, applied.document["destination"], iteration_snapshots.done) == (NOTHING_KEPT, None, [])
 
 
-def test_files_that_were_written_wrong_do_not_replace_the_output_folder(iteration_files):
-    apply_iteration(iteration_files, 3, "output")
-    iteration_files.written = {"b.txt": b"torn"}
+def test_files_that_were_written_wrong_do_not_replace_the_output_folder(iteration_snapshots):
+    apply_iteration(iteration_snapshots, 3, "output")
+    iteration_snapshots.written = {"b.txt": b"torn"}
     with pytest.raises(StoreError, match=r"b\.txt: was not written as it is stored"):
-        apply_iteration(iteration_files, 3, "output")
-    assert (iteration_files.paths.root / ".aiwg/output/b.txt").read_bytes() == b"b"
+        apply_iteration(iteration_snapshots, 3, "output")
+    assert (iteration_snapshots.paths.root / ".aiwg/output/b.txt").read_bytes() == b"b"

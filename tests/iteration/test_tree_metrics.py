@@ -8,7 +8,7 @@ from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.formats.report import Block, CoverageReport
 from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.code_metrics import CodeCount
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -17,33 +17,37 @@ AFTER = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n
 
 
 @pytest.fixture
-def iteration_files(tmp_path: Path) -> IterationFiles:
+def iteration_snapshots(tmp_path: Path) -> IterationSnapshots:
     root = (tmp_path / "project").resolve()
     root.mkdir()
     (root / "app.py").write_text(BEFORE)
-    made = IterationFiles(LoopStore(ProjectPaths(root).loop("ralph-001")))
+    made = IterationSnapshots(LoopStore(ProjectPaths(root).loop("ralph-001")))
     made.create()
     made.name(0, made.capture(None, ()))
     return made
 
 
 @pytest.fixture
-def observe(iteration_files):
+def observe(iteration_snapshots):
     """Observe the tree as it is now, an iteration after the baseline, with the rows of a coverage report."""
 
     def at(files=None) -> TreeFacts:
         coverage = None if files is None else CoverageReport(0, 0, None, files=files)
-        root = iteration_files.paths.root
+        root = iteration_snapshots.paths.root
         return TreeFacts(
-            root, iteration_files, iteration_files.capture(0, ((0, 0),)), CodeCount(1, 2, None, "a tool"), coverage
+            root,
+            iteration_snapshots,
+            iteration_snapshots.capture(0, ((0, 0),)),
+            CodeCount(1, 2, None, "a tool"),
+            coverage,
         )
 
     return at
 
 
-def test_what_is_new_since_the_baseline_and_no_line_that_was_there(iteration_files, observe):
-    (iteration_files.paths.root / "app.py").write_text(AFTER)
-    (iteration_files.paths.root / "image.png").write_bytes(b"\0\n\1")
+def test_what_is_new_since_the_baseline_and_no_line_that_was_there(iteration_snapshots, observe):
+    (iteration_snapshots.paths.root / "app.py").write_text(AFTER)
+    (iteration_snapshots.paths.root / "image.png").write_bytes(b"\0\n\1")
     assert observe().new_lines() == {"app.py": {1, 8, 9}}
 
 
@@ -52,8 +56,8 @@ def test_nothing_is_new_where_nothing_changed(observe):
 
 
 @pytest.mark.parametrize("named", ["app.py", "./app.py", "{root}/app.py"])
-def test_covered_lines_are_told_by_the_paths_of_the_tree(iteration_files, observe, named):
-    seen = observe({named.format(root=iteration_files.paths.root): {1: True, 2: False}})
+def test_covered_lines_are_told_by_the_paths_of_the_tree(iteration_snapshots, observe, named):
+    seen = observe({named.format(root=iteration_snapshots.paths.root): {1: True, 2: False}})
     assert seen.covered_lines() == {"app.py": {1: True, 2: False}}
 
 

@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.iteration.diff import differences_of, side_by_side
 from ralph_tracker.iteration.explain import explain
-from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.iteration_snapshots import CHECKS
 from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.record_listing import RecordHistory
 

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import CollectedError
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
 pytestmark = pytest.mark.slow
@@ -176,7 +176,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
         undos.append(long_loop.tracker.restore(0))
     assert f"2 old undo snapshots to delete: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
-    assert set(IterationFiles(LoopStore(long_loop.paths))._store.references()) >= {
+    assert set(IterationSnapshots(LoopStore(long_loop.paths))._store.references()) >= {
         f"refs/safety/{undo}" for undo in undos[2:]
     }
     assert ralph("restore", "--undo", undos[0])[0] == 1
@@ -212,7 +212,7 @@ def test_a_lost_store_is_refused_as_the_plain_files_are_all_that_is_left(long_lo
 
 
 def test_what_is_packed_is_collected_too(long_loop, ralph):
-    IterationFiles(LoopStore(long_loop.paths)).pack_store(25)
+    IterationSnapshots(LoopStore(long_loop.paths)).pack_store(25)
     (before,) = (long_loop.paths.store / "objects" / "pack").glob("*.pack")
     size = before.stat().st_size
     found = collected_by(ralph, "--keep-last", 1, "--yes")

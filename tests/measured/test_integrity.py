@@ -6,13 +6,13 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.core.findings import Rerun
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.earlier_tests import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
 pytestmark = pytest.mark.slow
@@ -147,8 +147,8 @@ def touched(gated):
     gated.turn()
     gated.write("tests/test_app.py", "def test_one():\n    assert 1\n")
     store = LoopStore(gated.paths)
-    iteration_files, state = IterationFiles(store), store.state(store.summary(), Thresholds())
-    return iteration_files, state, iteration_files.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
+    iteration_snapshots, state = IterationSnapshots(store), store.state(store.summary(), Thresholds())
+    return iteration_snapshots, state, iteration_snapshots.capture(1, ((0, 1),)), TestResults({"t::t0": "passed"})
 
 
 class TestWhatCannotBeLookedInto:
@@ -168,18 +168,18 @@ class TestWhatCannotBeLookedInto:
 
     def test_a_fault_of_our_own_is_told_and_clears_nothing(self, gated):
         gated.write("box.py", FORCED)
-        iteration_files, state, kept, tests = touched(gated)
+        iteration_snapshots, state, kept, tests = touched(gated)
         found = TamperCheck(
-            iteration_files, state, kept, tests, reruns=Reruns(Dying([ZeroDivisionError("1 / 0")]))
+            iteration_snapshots, state, kept, tests, reruns=Reruns(Dying([ZeroDivisionError("1 / 0")]))
         ).integrity()
         assert "ZeroDivisionError" in found.unread[EVERYTHING]
         assert [finding.rule for finding in found.findings] == ["R3"]
 
     @pytest.mark.parametrize(("deaths", "is_judged"), [(1, True), (2, False)])
     def test_a_git_that_dies_once_leaves_no_doubt(self, deaths, is_judged, gated):
-        iteration_files, state, kept, tests = touched(gated)
+        iteration_snapshots, state, kept, tests = touched(gated)
         runner = Dying([StoreError("the disk was full")] * deaths)
-        found = TamperCheck(iteration_files, state, kept, tests, reruns=Reruns(runner)).integrity()
+        found = TamperCheck(iteration_snapshots, state, kept, tests, reruns=Reruns(runner)).integrity()
         assert (EVERYTHING not in found.unread) is is_judged
 
     def test_nothing_is_compared_where_no_files_are_kept(self, tmp_path, capsys):
@@ -196,9 +196,9 @@ class TestWhatCannotBeLookedInto:
     def test_a_baseline_is_compared_with_nothing(self, workshop):
         workshop.start()
         store = LoopStore(workshop.paths)
-        iteration_files = IterationFiles(store)
-        state = LoopState(loop_id="ralph-001", thresholds=Thresholds())
-        found = TamperCheck(iteration_files, state, iteration_files.capture(None, ()), None).integrity()
+        iteration_snapshots = IterationSnapshots(store)
+        state = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
+        found = TamperCheck(iteration_snapshots, state, iteration_snapshots.capture(None, ()), None).integrity()
         assert (found.findings, found.references) == ((), {})
 
 

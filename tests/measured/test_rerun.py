@@ -13,7 +13,7 @@ import pytest
 
 from ralph_tracker.iteration.earlier_tests import EarlierFile, ScratchRunner
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
 from .conftest import HANDS_ON
@@ -130,7 +130,7 @@ def test_a_run_without_end_is_said_and_leaves_nothing(begun, tmp_path, monkeypat
     assert (again.integrity.verdict, again.integrity.found.reruns[0].tests) == ("PASS", 2)
 
 
-class Full(IterationFiles):
+class Full(IterationSnapshots):
     """A store whose disk is full when a copy is written."""
 
     def export_tree(self, tree, destination):
@@ -139,9 +139,9 @@ class Full(IterationFiles):
 
 def test_a_full_disk_is_said(begun):
     shop = begun()
-    iteration_files = Full(LoopStore(shop.paths))
+    iteration_snapshots = Full(LoopStore(shop.paths))
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))
-    ran = ScratchRunner(iteration_files, (check,), shop.environment, 10).run(iteration_files.tree(1), (), None)
+    ran = ScratchRunner(iteration_snapshots, (check,), shop.environment, 10).run(iteration_snapshots.tree(1), (), None)
     assert ran.rerun.problem == "earlier tests could not be run: No space left on device"
 
 
@@ -150,11 +150,15 @@ def test_nothing_is_written_through_a_link(begun, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (shop.root / "linked").symlink_to(tmp_path / "elsewhere")
     shop.turn()
-    iteration_files = IterationFiles(LoopStore(shop.paths))
-    change = next(each for each in iteration_files.changes_since(0, iteration_files.tree(2)) if each.path == "linked")
+    iteration_snapshots = IterationSnapshots(LoopStore(shop.paths))
+    change = next(
+        each for each in iteration_snapshots.changes_since(0, iteration_snapshots.tree(2)) if each.path == "linked"
+    )
     earlier = EarlierFile("linked/tests.txt", "100644", change.new_id, 0)
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))
-    ran = ScratchRunner(iteration_files, (check,), shop.environment, 10).run(iteration_files.tree(2), (earlier,), None)
+    ran = ScratchRunner(iteration_snapshots, (check,), shop.environment, 10).run(
+        iteration_snapshots.tree(2), (earlier,), None
+    )
     assert "behind a symbolic link" in ran.rerun.problem
     assert not list((tmp_path / "elsewhere").iterdir())
 

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
@@ -151,7 +151,7 @@ def damage_object(shop, path: str) -> None:
 
 def damage_pack(shop) -> None:
     """Put all that is kept into one pack, and spoil its table of contents."""
-    IterationFiles(LoopStore(shop.paths)).pack_store(25)
+    IterationSnapshots(LoopStore(shop.paths)).pack_store(25)
     (pack,) = (shop.paths.store / "objects/pack").glob("*.pack")
     pack.chmod(0o644)
     pack.write_bytes(pack.read_bytes()[:-1])

@@ -9,7 +9,7 @@ from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
 from ralph_tracker.runner.run import record_of
 from ralph_tracker.steering import Task
-from ralph_tracker.store.iteration_files import CHECKS
+from ralph_tracker.store.iteration_snapshots import CHECKS
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply_selection import apply_iteration
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
@@ -70,7 +70,7 @@ def killed_after(cut_short):
     def kill(loop, act) -> None:
         def call() -> None:
             with LoopStore(loop.paths).writing("restore"):
-                act(IterationFiles(LoopStore(loop.paths)))
+                act(IterationSnapshots(LoopStore(loop.paths)))
                 os.kill(os.getpid(), signal.SIGKILL)
 
         assert cut_short(loop.root, call).killed
@@ -95,7 +95,7 @@ def test_a_call_that_is_killed_anywhere_leaves_tree_and_line_in_step(copy, cut_s
 
 
 def killed_before_the_record(loop, killed_after) -> str:
-    killed_after(loop, lambda iteration_files: iteration_files.restore(0))
+    killed_after(loop, lambda iteration_snapshots: iteration_snapshots.restore(0))
     assert LoopStore(loop.paths).events() == []
     assert loop.paths.restoring.exists()
     return tree(loop)
@@ -112,8 +112,8 @@ def test_a_restore_that_came_to_all_but_its_record_is_recorded_by_the_next_call(
 
 
 def test_one_that_is_on_record_already_is_not_recorded_again(loop, killed_after):
-    def restored_and_recorded(iteration_files: IterationFiles) -> None:
-        undo = iteration_files.restore(0)
+    def restored_and_recorded(iteration_snapshots: IterationSnapshots) -> None:
+        undo = iteration_snapshots.restore(0)
         store = LoopStore(loop.paths)
         store.append_event({"event": "rollback", "to": 0, "from": 2, "after": 2, "undo": undo})
 
@@ -133,7 +133,7 @@ def test_files_that_got_no_name_go_with_the_next_call(loop, killed_after, monkey
     before = tree(loop)
     with monkeypatch.context() as patch:
         patch.setattr(DurableTreeWriter, "_name", die)
-        killed_after(loop, lambda iteration_files: iteration_files.restore(2))
+        killed_after(loop, lambda iteration_snapshots: iteration_snapshots.restore(2))
     assert {path.rpartition("/")[0] for path in tree(loop).keys() - before.keys()} == {"", "c"}
     if again:
         loop.tracker.restore(2)
@@ -143,20 +143,20 @@ def test_files_that_got_no_name_go_with_the_next_call(loop, killed_after, monkey
 
 
 def test_an_applied_peak_counts_as_restored_too(loop, killed_after):
-    killed_after(loop, lambda iteration_files: apply_iteration(iteration_files, 1, "worktree"))
+    killed_after(loop, lambda iteration_snapshots: apply_iteration(iteration_snapshots, 1, "worktree"))
     assert loop.turn().previous == 1
 
 
 def test_an_undo_brings_the_line_back(loop, killed_after):
     before = tree(loop)
     undo = loop.tracker.restore(0)
-    killed_after(loop, lambda iteration_files: iteration_files.undo(undo, 2))
+    killed_after(loop, lambda iteration_snapshots: iteration_snapshots.undo(undo, 2))
     assert loop.turn().previous == 2
     assert tree(loop) == before
 
 
 def test_an_undo_of_what_is_not_on_record_moves_no_line(loop):
-    undo = IterationFiles(LoopStore(loop.paths)).restore(0)
+    undo = IterationSnapshots(LoopStore(loop.paths)).restore(0)
     loop.paths.restoring.unlink()
     loop.tracker.undo(undo)
     assert (loop.turn().previous, loop.paths.restoring.exists()) == (2, False)
@@ -173,8 +173,8 @@ def cut_in_half(loop, killed_after):
     """Return a loop whose restore of the baseline has written a part."""
     now = tree(loop)
 
-    def half(iteration_files: IterationFiles) -> None:
-        iteration_files.restore(0)
+    def half(iteration_snapshots: IterationSnapshots) -> None:
+        iteration_snapshots.restore(0)
         for path in tree(loop):
             (loop.root / path).unlink()
         for path, text in now.items():
@@ -309,15 +309,15 @@ def test_a_restore_that_the_disk_stops_halfway_stays_marked(loop, monkeypatch):
 def test_a_restore_like_one_on_record_is_no_less_interrupted(loop, killed_after):
     loop.tracker.undo(loop.tracker.restore(0))
     known = {event["undo"] for event in LoopStore(loop.paths).events()}
-    killed_after(loop, lambda iteration_files: iteration_files.restore(0))
+    killed_after(loop, lambda iteration_snapshots: iteration_snapshots.restore(0))
     assert interrupted_restore(loop.paths).undo in known
     assert (loop.turn().previous, tree(loop)) == (0, GOAL)
 
 
 def test_a_restore_that_had_not_begun_to_write_is_dropped(loop, killed_after):
-    def put_back(iteration_files: IterationFiles) -> None:
+    def put_back(iteration_snapshots: IterationSnapshots) -> None:
         now = tree(loop)
-        iteration_files.restore(0)
+        iteration_snapshots.restore(0)
         (loop.root / "gone/old.txt").unlink()
         for path, text in now.items():
             write(loop, path, text)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
 TREES = {
@@ -55,15 +55,15 @@ def objects(loop) -> dict[str, Path]:
 
 def object_of(loop, content: bytes) -> Path:
     """Return the file of a content whose beginning is known."""
-    iteration_files = IterationFiles(LoopStore(loop.paths))
+    iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))
     return next(
-        path for name, path in objects(loop).items() if iteration_files.objects([name])[name].startswith(content)
+        path for name, path in objects(loop).items() if iteration_snapshots.objects([name])[name].startswith(content)
     )
 
 
 def one_pack(loop) -> Path:
     """Put all contents into one pack, and return its path."""
-    IterationFiles(LoopStore(loop.paths))._store.pack()
+    IterationSnapshots(LoopStore(loop.paths))._store.pack()
     (pack,) = (loop.paths.store / "objects/pack").iterdir()
     return pack
 
@@ -128,14 +128,14 @@ def damage_pack(loop) -> None:
     """Damage the content of a file that stands beside its record, in a pack."""
     pack = one_pack(loop)
     found = pack.read_bytes()
-    iteration_files = IterationFiles(LoopStore(loop.paths))._store._objects
-    place = iteration_files._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
+    iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))._store._objects
+    place = iteration_snapshots._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
     pack.chmod(0o644)
     pack.write_bytes(found[: place.offset] + b"?" * place.length + found[place.offset + place.length :])
 
 
 def _changed(loop):
-    return IterationFiles(LoopStore(loop.paths)).differs_from_baseline(1)
+    return IterationSnapshots(LoopStore(loop.paths)).differs_from_baseline(1)
 
 
 # name: what is done to the loop; what is to be named: an iteration, or a file of the loop's folder
@@ -247,10 +247,10 @@ def test_a_folder_in_place_of_a_derived_file_is_named(loop, ask):
 
 def test_each_folder_or_snapshot_of_an_iteration_alone_is_made_again(loop):
     """All but the top folder of the baseline: what an iteration has changed of it stands nowhere else."""
-    iteration_files = IterationFiles(LoopStore(loop.paths))
-    top = iteration_files.tree(0)
+    iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))
+    top = iteration_snapshots.tree(0)
     for name, path in objects(loop).items():
-        if name != top and iteration_files.objects([name])[name].startswith(b"ralph-tracker "):
+        if name != top and iteration_snapshots.objects([name])[name].startswith(b"ralph-tracker "):
             path.unlink()
             loop.tracker.repair()
             found = loop.tracker.verify()
@@ -348,7 +348,7 @@ def test_every_content_that_a_restore_reads_is_compared_with_its_hash(loop):
 
 def referred(loop) -> set[str]:
     """Return the ids that the iterations and undo ids need."""
-    store = IterationFiles(LoopStore(loop.paths))._store
+    store = IterationSnapshots(LoopStore(loop.paths))._store
     wanted: set[str] = set()
     for name in store.references():
         found = store._kept.describe(name)

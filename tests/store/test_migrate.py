@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.iteration_files import IterationFiles, TreeVisits
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisits
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.migrate import migrate
@@ -67,10 +67,10 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     second_tree, _ = old.keep("refs/iterations/1", Note(empty_directories=("empty",)))
     old.keep("refs/safety/undo-0123456789ab", Note(message="before a restore", scope=first_tree))
     with pytest.raises(StoreError, match=r"store\.git: files kept by an earlier version; run .*verify --repair"):
-        _ = IterationFiles(LoopStore(old.paths)).exists
+        _ = IterationSnapshots(LoopStore(old.paths)).exists
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store.git"], "who reads moves nothing"
     with LoopStore(old.paths).writing("test"):
-        assert IterationFiles(LoopStore(old.paths)).exists
+        assert IterationSnapshots(LoopStore(old.paths)).exists
     store = SnapshotStore(old.paths.store, root)
     assert old.paths.store.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store"]

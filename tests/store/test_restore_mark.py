@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
@@ -28,7 +28,7 @@ def loop(driven):
 def interrupted(loop):
     """Return the loop after a restore of the baseline that was killed before it was recorded, and its undo id."""
     with LoopStore(loop.paths).writing("restore"):
-        return loop, IterationFiles(LoopStore(loop.paths)).restore(0)
+        return loop, IterationSnapshots(LoopStore(loop.paths)).restore(0)
 
 
 def test_status_verify_and_doctor_name_it_with_the_ways_out(interrupted, ask):
@@ -64,7 +64,7 @@ def test_a_restore_at_work_is_not_interrupted(interrupted, ask):
 def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
     undo = loop.tracker.restore(0)
     with LoopStore(loop.paths).writing("undo"):
-        back = IterationFiles(LoopStore(loop.paths)).undo(undo, 1).undo
+        back = IterationSnapshots(LoopStore(loop.paths)).undo(undo, 1).undo
     step = json.loads(ask(loop.root, "status", "--json").out)["next_step"]
     assert f"restore --undo {undo}`, or go back with `ralph-tracker restore --undo {back}`" in step
     assert loop.tracker.undo(undo) == back

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.errors import CollectedError, StoreError
 from ralph_tracker.loop.retention import Collector, collect, occupied
-from ralph_tracker.store.iteration_files import IterationFiles
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
@@ -55,14 +55,14 @@ def gc(loop, keep_last: int = 2, **options):
 
 def exported(loop, folder) -> dict[int, dict[str, bytes]]:
     """Return the files of every iteration that has some."""
-    iteration_files, found = IterationFiles(LoopStore(loop.paths)), {}
+    iteration_snapshots, found = IterationSnapshots(LoopStore(loop.paths)), {}
     for number in range(LAST + 1):
         place = folder / str(number)
         try:
-            iteration_files.refuse_damaged(number)
+            iteration_snapshots.refuse_damaged(number)
         except CollectedError:
             continue
-        iteration_files.export(number, place)
+        iteration_snapshots.export(number, place)
         found[number] = {path.name: path.read_bytes() for path in place.iterdir()}
     shutil.rmtree(folder)
     return found
@@ -111,7 +111,7 @@ def test_whatever_stays_comes_back_byte_for_byte(copy, prepared, tmp_path_factor
         for number in selected:
             loop.tracker.select_output(iteration=number, reason="why", finish=False)
         if packed:
-            IterationFiles(LoopStore(loop.paths)).pack_store(25)
+            IterationSnapshots(LoopStore(loop.paths)).pack_store(25)
         found = gc(loop, keep_last)
         after = exported(loop, tmp_path_factory.mktemp("after") / "x")
         assert after.keys() == before.keys() - found.going.keys()
@@ -136,4 +136,4 @@ def test_what_went_by_a_call_that_was_killed_stays_gone_although_it_is_the_best_
         LoopStore(loop.paths).append_event({"event": "gc", "iterations": [LAST, "x"], "at": "now"})
     assert LAST in gc(loop, carry_out=False).going
     assert gc(loop).going.keys() >= {LAST}
-    assert IterationFiles(LoopStore(loop.paths)).damage(LAST) == ()
+    assert IterationSnapshots(LoopStore(loop.paths)).damage(LAST) == ()

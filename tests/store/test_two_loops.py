@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.store.iteration_files import ARTIFACTS, IterationFiles
+from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -127,13 +127,13 @@ def read(ask: Any, root: Path, loop_id: str) -> list[int]:
 def kept_mark(root: Path, loop_id: str, number: int) -> int:
     """Return the mark in the files of an iteration, having seen that the plain ones are those of its snapshot."""
     paths = LoopPaths(root, loop_id)
-    folder, iteration_files = paths.iteration(number), IterationFiles(LoopStore(paths))
+    folder, iteration_snapshots = paths.iteration(number), IterationSnapshots(LoopStore(paths))
     tree = json.loads((folder / MANIFEST).read_bytes())["tree"]
-    assert iteration_files.tree(number) == tree
+    assert iteration_snapshots.tree(number) == tree
     plain = {path.name: path.read_bytes() for path in folder.glob(f"{ARTIFACTS}/*")}
-    assert plain == {name: iteration_files.read(tree, name) for name in plain}
+    assert plain == {name: iteration_snapshots.read(tree, name) for name in plain}
     writer = mark_of(json.loads((folder / "metrics.json").read_bytes())) // 1000
-    (mark,) = set(iteration_files.read(tree, f"of-{writer}.txt").split())
+    (mark,) = set(iteration_snapshots.read(tree, f"of-{writer}.txt").split())
     return int(mark)
 
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.transports.person_session import KEPT_MESSAGES, Inbox
+from ralph_tracker.transports.conversation import KEPT_MESSAGES, Inbox
 
 
 def test_a_word_that_cancels_is_kept_whenever_it_comes():

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from ralph_tracker.steering.callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.transports.person_session import STOPPING
+from ralph_tracker.transports.conversation import STOPPING
 from ralph_tracker.transports.terminal import TerminalSession
 
 pytestmark = pytest.mark.slow

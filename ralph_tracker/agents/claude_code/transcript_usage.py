@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ralph_tracker.agents.hosts.host import Heard
+from ralph_tracker.agents.hosts.host import HookEvent
 from ralph_tracker.agents.hosts.journal import COSTS, costs_of
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.agents.output.event_values import count
@@ -27,7 +27,7 @@ _Tokens = tuple[int, int | None]
 
 
 @dataclass(slots=True)
-class Reading:
+class TranscriptPosition:
     """The position in a transcript; `counted` are the latest answers with their input and output tokens."""
 
     offset: int = 0
@@ -73,7 +73,7 @@ def transcripts_of(path: Path) -> list[Path]:
     return [path, *sorted((path.parent / path.stem / "subagents").glob("agent-*.jsonl"))]
 
 
-def read_on(path: Path, reading: Reading, since: str) -> TokenUse:
+def read_on(path: Path, reading: TranscriptPosition, since: str) -> TokenUse:
     """Return the usage in lines after `reading` that are not older than `since` (UTC, ISO 8601).
 
     Both times have a precision of seconds. Afterwards `reading` is behind the last whole line, or 256 MiB further: what
@@ -112,7 +112,7 @@ def ends_with(path: Path, text: str) -> bool:
     return any(json.dumps(wanted, ensure_ascii=plain)[1:-1].encode() in last for plain in (True, False))
 
 
-def _whole_lines(path: Path, reading: Reading) -> Iterator[bytes]:
+def _whole_lines(path: Path, reading: TranscriptPosition) -> Iterator[bytes]:
     with open_regular(path) as file:
         if file.seek(0, 2) < reading.offset:  # another file of that name
             reading.offset = 0
@@ -159,7 +159,7 @@ _LAG_S: Final = 1.0
 _PAUSE_S: Final = 0.02
 
 
-def usage_of(event: Heard, loop: Path, since: str, began: float, counted: dict[str, Any]) -> dict[str, float]:
+def usage_of(event: HookEvent, loop: Path, since: str, began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, and mark it as recorded; {} if unknown.
 
     As `hosts.stops.UsageReader`. `counted` has the positions in the transcripts, and the recorded cost in USD by
@@ -182,11 +182,11 @@ def usage_of(event: Heard, loop: Path, since: str, began: float, counted: dict[s
 
 def _tokens(transcript: Path, since: str, counted: dict[str, Any]) -> TokenUse | None:
     """Return the session's tokens, None if its transcript cannot be read; `since` applies to unknown files."""
-    readings = {str(name): Reading.of(each) for name, each in counted.get("transcripts", {}).items()}
+    readings = {str(name): TranscriptPosition.of(each) for name, each in counted.get("transcripts", {}).items()}
     total: TokenUse | None = None
     for path in transcripts_of(transcript) if transcript.name else ():
         known = readings.pop(str(path), None)
-        reading = known or Reading()
+        reading = known or TranscriptPosition()
         try:
             taken = read_on(path, reading, "" if known else since)
         except (OSError, InputError):
@@ -197,7 +197,7 @@ def _tokens(transcript: Path, since: str, counted: dict[str, Any]) -> TokenUse |
     return total
 
 
-def _wait_for_client(event: Heard, loop: str, began: float) -> None:
+def _wait_for_client(event: HookEvent, loop: str, began: float) -> None:
     """Wait briefly for what the client writes in the background: the last answer, and the cost."""
     path, text = event.get("transcript_path"), event.get("last_assistant_message")
     deadline = time.monotonic() + _LAG_S

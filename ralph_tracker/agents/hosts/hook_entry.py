@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict
+from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host
 from ralph_tracker.errors import UntrustedError
 from ralph_tracker.store.safe_open import own_file
 
@@ -87,10 +87,10 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
         if event is None:
             return ""
         try:
-            verdict = _handled(host, event, where, environment, began)
+            reply = _handled(host, event, where, environment, began)
         except UntrustedError as error:  # the person is told; the agent is neither held nor told
-            verdict = Verdict("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
-        said = None if verdict is None else host.say(verdict)
+            reply = HookAnswer("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
+        said = None if reply is None else host.say(reply)
         return "" if said is None else json.dumps(said) + "\n"
 
     return within(host, environment, descriptor, "hook", act)
@@ -118,7 +118,9 @@ def within(
     return ""
 
 
-def _handled(host: Host, event: Heard, where: Presence, environment: Environment, began: float) -> Verdict | None:
+def _handled(
+    host: Host, event: HookEvent, where: Presence, environment: Environment, began: float
+) -> HookAnswer | None:
     name = event.get("hook_event_name")
     if name in _CALLS or name in {_TURN, "StopFailure"}:
         return None if where.loop is None else _on_tool(host, event, where, environment)
@@ -138,7 +140,7 @@ def _handled(host: Host, event: Heard, where: Presence, environment: Environment
     return None
 
 
-def _on_tool(host: Host, event: Heard, where: Presence, environment: Environment) -> Verdict | None:
+def _on_tool(host: Host, event: HookEvent, where: Presence, environment: Environment) -> HookAnswer | None:
     """Log a tool event; the end of a turn is answered with continuation's message, if any."""
     assert where.loop is not None  # noqa: S101  # as it is called
     name = event.get("hook_event_name")
@@ -152,11 +154,11 @@ def _on_tool(host: Host, event: Heard, where: Presence, environment: Environment
     from ralph_tracker.agents.hosts.turn_guidance import turn_ended  # noqa: PLC0415  # once per turn
 
     turn = {"hook_event_name": _TURN, "session_id": event.get("session_id")} if is_call else event
-    verdict = turn_ended(turn, where.root, where.loop, environment)
-    return verdict._replace(event=str(name)) if verdict is not None else None
+    reply = turn_ended(turn, where.root, where.loop, environment)
+    return None if reply is None else reply._replace(event=str(name))
 
 
-def _session_started(event: Heard, where: Presence, environment: Environment) -> Verdict | None:
+def _session_started(event: HookEvent, where: Presence, environment: Environment) -> HookAnswer | None:
     """Tell the agent the status of the loop; measure the baseline if a loop is wanted and none is running.
 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.
@@ -177,7 +179,7 @@ def _session_started(event: Heard, where: Presence, environment: Environment) ->
     store = tracker.store()
     summary = running(summary_at(store.paths))
     text = feedback(current_situation(store, summary, tracker.root), tokens_of(store))
-    return Verdict("tell", "SessionStart", text)
+    return HookAnswer("tell", "SessionStart", text)
 
 
 def read_event(descriptor: int) -> dict[str, Any]:

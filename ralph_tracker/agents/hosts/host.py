@@ -23,12 +23,12 @@ MEASURES_S: Final = 1800
 """How long a client waits for a hook that runs the project's checks, in seconds."""
 NOTES_S: Final = 30
 """How long a client waits for any other hook, in seconds."""
-Heard = Mapping[str, Any]
+HookEvent = Mapping[str, Any]
 Environment = Mapping[str, str]
 Usage = Mapping[str, float]
 
 
-class Verdict(NamedTuple):
+class HookAnswer(NamedTuple):
     """An answer to an event, before a host's form: hold the agent at its stop, tell it something, or note it.
 
     `event` is the name of the event that is answered. A note is for the person alone, as is `shown`, beside what the
@@ -69,23 +69,23 @@ def grouped(command: str, event: str, timeout: int) -> Mapping[str, Any]:
     return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
 
 
-def as_heard(payload: Heard) -> Heard | None:
+def as_hook_event(payload: HookEvent) -> HookEvent | None:
     """Return an event that is in our form already, None for one that we have no use for."""
     return payload if payload.get("hook_event_name") in EVENTS else None
 
 
-def said_like_claude(verdict: Verdict, *, block: str = "block", event: str | None = None) -> Mapping[str, Any]:
+def said_like_claude(answer: HookAnswer, *, block: str = "block", event: str | None = None) -> Mapping[str, Any]:
     """Return the answer in the form of Claude Code, Codex and Gemini: a block, or messages to the agent and the person.
 
     `block` is the host's word for it, `event` its name of the event (None: ours).
     """
-    if verdict.kind == "hold":
-        return {"decision": block, "reason": verdict.text}
-    if verdict.kind == "note":
-        return {"systemMessage": verdict.text}
-    name = verdict.event if event is None else event
-    told = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": verdict.text}}
-    return told if verdict.shown is None else {**told, "systemMessage": verdict.shown}
+    if answer.kind == "hold":
+        return {"decision": block, "reason": answer.text}
+    if answer.kind == "note":
+        return {"systemMessage": answer.text}
+    name = answer.event if event is None else event
+    told = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": answer.text}}
+    return told if answer.shown is None else {**told, "systemMessage": answer.shown}
 
 
 def own_cap(environment: Environment) -> int | None:
@@ -105,7 +105,7 @@ def own_cap_text(cap: int) -> str:
 class Host(NamedTuple):
     """A host of agents.
 
-    `hear` turns its event into one of ours (None: it is none), `say` a verdict into its answer (None: it cannot be
+    `hear` turns its event into one of ours (None: it is none), `say` our answer into its own (None: it cannot be
     told). `project_variables` name the project's folder in the environment of a hook, else the working directory does.
     `ends_turns` is whether it reports the end of a turn; where it does not, every call ends one. `usage` names the
     function that returns what an iteration took (`hosts.stops.UsageReader`), `driver` the one that says who else drives
@@ -114,8 +114,8 @@ class Host(NamedTuple):
 
     name: str
     title: str
-    say: Callable[[Verdict], Mapping[str, Any] | None]
-    hear: Callable[[Heard], Heard | None] = as_heard
+    say: Callable[[HookAnswer], Mapping[str, Any] | None]
+    hear: Callable[[HookEvent], HookEvent | None] = as_hook_event
     project_variables: tuple[str, ...] = ()
     ends_turns: bool = False
     cap: Callable[[Environment], int | None] = own_cap

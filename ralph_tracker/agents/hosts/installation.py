@@ -18,7 +18,7 @@ from ralph_tracker.agents.hosts.settings_text import (
     merged,
     settings_of,
     unmerged,
-    without_ours,
+    without_own_hooks,
 )
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
@@ -128,7 +128,7 @@ class Installation:
             before = unmerged(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
         else:
             kept = note["kept"] if note else ()
-            before = without_ours(self.host, text, name, kept) if text.strip() else text
+            before = without_own_hooks(self.host, text, name, kept) if text.strip() else text
         gone = False
         if note is not None and note["new_file"]:  # and it says nothing but what a new one begins with
             with suppress(ValueError):

@@ -233,7 +233,7 @@ def _with_key(edited: EditedText, name: str, key: str, value: object) -> EditedT
     return edited if root.child(key) is not None else edited.put(root, key, value, style_of(edited.text, root))
 
 
-def without_ours(host: Host, text: str, name: str, kept: Collection[str] = ()) -> str:
+def without_own_hooks(host: Host, text: str, name: str, kept: Collection[str] = ()) -> str:
     """Remove our entries from a text that was edited since, and what is empty without them.
 
     `kept` are containers, as returned by `containers`, that stay even if empty. Raises InputError.

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
-from ralph_tracker.agents.hosts.host import Environment, Heard, Host, Verdict, named
+from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, named
 from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
@@ -30,7 +30,7 @@ TURNS: Final = "agent-turns.json"
 _SCHEMA: Final = 1
 PATIENCE_S: Final = 1700.0
 _GO_ON: Final = "Go on with the task. When you stop, it is measured again."
-UsageReader = Callable[[Heard, Path, str, float, dict[str, Any]], dict[str, float]]
+UsageReader = Callable[[HookEvent, Path, str, float, dict[str, Any]], dict[str, float]]
 """Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
 (UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
 _KEPT: Final = 32
@@ -82,7 +82,7 @@ class Turns:
         }
         write_whole(loop / TURNS, to_json(plain))
 
-    def begin(self, event: Heard, loop: Path) -> None:
+    def begin(self, event: HookEvent, loop: Path) -> None:
         """Reset the blocks for another prompt, a first stop, or after a tool call.
 
         A host that does not say whether a stop follows a blocked one counts on until there is a tool call.
@@ -110,7 +110,9 @@ def _worked(loop: Path, offset: int, session: str) -> bool:
     return False
 
 
-def stopped(host: Host, event: Heard, root: str, loop: str, environment: Environment, began: float) -> Verdict | None:
+def stopped(
+    host: Host, event: HookEvent, root: str, loop: str, environment: Environment, began: float
+) -> HookAnswer | None:
     """Measure the iteration and return the answer; None lets the agent stop.
 
     A stop with background work is a pause, and one in plan mode is not part of the loop: neither is measured. `began`
@@ -124,21 +126,21 @@ def stopped(host: Host, event: Heard, root: str, loop: str, environment: Environ
         if turns.session == event.get("session_id") and turns.ended > began:
             return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
-        verdict = _measured(Stop(host, event, Path(root), folder, environment, began), turns)
+        answer = _measured(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size
         except OSError:
             turns.events = 0
         turns.ended = time.time()
         turns.write(folder)
-    return verdict
+    return answer
 
 
 class Stop:
     """A stop of an agent: its host, the event, the project, and the loop's folder."""
 
     def __init__(
-        self, host: Host, event: Heard, root: Path, folder: Path, environment: Environment, began: float
+        self, host: Host, event: HookEvent, root: Path, folder: Path, environment: Environment, began: float
     ) -> None:
         self.host, self.event, self.folder, self.began = host, event, folder, began
         self.environment = environment
@@ -164,7 +166,7 @@ class Stop:
         note_event(str(self.folder), self.event, iteration=record.iteration, **more)
 
 
-def _measured(stop: Stop, turns: Turns) -> Verdict | None:
+def _measured(stop: Stop, turns: Turns) -> HookAnswer | None:
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
@@ -181,7 +183,7 @@ def _measured(stop: Stop, turns: Turns) -> Verdict | None:
     return None
 
 
-def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -> Verdict:
+def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -> HookAnswer:
     """Make the agent continue, unless it was held too often."""
     cap = stop.host.cap(stop.environment)
     action = decided.decision.action
@@ -189,13 +191,13 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
         turns.blocks = 0
         stop.note(record, action=action, blocked=False)
         words = f"ralph-tracker: iteration {record.iteration} is on record. {stop.host.cap_text(cap)}"
-        return Verdict("note", "Stop", words)
+        return HookAnswer("note", "Stop", words)
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     store = stop.tracker.store()
     text = feedback(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
     last = [f"This is the last time: {stop.host.cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
-    return Verdict("hold", "Stop", "\n".join([text, _GO_ON, *last]))
+    return HookAnswer("hold", "Stop", "\n".join([text, _GO_ON, *last]))
 
 
 class ModelAnswer(NamedTuple):
@@ -213,7 +215,7 @@ def at_of(timestamp: str) -> float:
 
 
 def usage_in_transcript(
-    event: Heard, since: str, counted: dict[str, Any], read: Callable[[Any], tuple[object, ModelAnswer] | None]
+    event: HookEvent, since: str, counted: dict[str, Any], read: Callable[[Any], tuple[object, ModelAnswer] | None]
 ) -> dict[str, float]:
     """Return the usage since the last recorded iteration from the session's transcript, {} if it is unknown.
 
@@ -237,7 +239,9 @@ def usage_in_transcript(
     return usage_since(event, found.values(), since, counted)
 
 
-def usage_since(event: Heard, answers: Iterable[ModelAnswer], since: str, counted: dict[str, Any]) -> dict[str, float]:
+def usage_since(
+    event: HookEvent, answers: Iterable[ModelAnswer], since: str, counted: dict[str, Any]
+) -> dict[str, float]:
     """Return the usage of the answers that no iteration has, and mark them as counted; {} if there are none.
 
     `answers` are all of the session. In a session that is new to the loop, those before `since` (UTC, ISO 8601) are

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.hosts.host import Environment, Heard, Verdict
+from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
 from ralph_tracker.agents.hosts.journal import EVENTS, context_of, end_of_tool, note_event
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
@@ -72,7 +72,7 @@ def continuation_of(loop: str) -> Steering:
         return Steering()
 
 
-def prompted(loop: str, event: Heard) -> None:
+def prompted(loop: str, event: HookEvent) -> None:
     """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
     if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
@@ -82,7 +82,7 @@ def prompted(loop: str, event: Heard) -> None:
         note_event(loop, event, complexity=classify_task_complexity(prompt, thresholds=steering.thresholds))
 
 
-def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> Verdict | None:
+def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment) -> HookAnswer | None:
     """Log the end of a turn and return the answer: a message beside the tools' results, or None.
 
     It never blocks a tool or ends the session, which is decided at the stop.
@@ -107,10 +107,10 @@ def turn_ended(event: Heard, root: str, loop: str, environment: Environment) -> 
             words, is_forced = message_of("force_synthesis", reason), True
     if words is None:
         return None
-    return Verdict("tell", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
+    return HookAnswer("tell", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
 
 
-def _unreported_calls(event: Heard, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
+def _unreported_calls(event: HookEvent, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:
     """Yield the calls of a turn that no other hook reported, as failed: the client did not allow them."""
     heard, calls = {line.get("call") for line in lines}, event.get("tool_calls")
     for call in calls if isinstance(calls, list) else ():

@@ -11,7 +11,7 @@ Input tokens include cache reads and writes.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import NUMBER, amount, rounded
 from ralph_tracker.agents.output.run_report import RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
@@ -47,7 +47,7 @@ class Aider:
         if cost and cost["cost"]:
             self._cost = amount(float(cost["cost"]))
         if _ERROR.match(stripped):
-            self._trouble = outcome(stripped)
+            self._trouble = outcome_of_error(stripped)
 
     def heard(self) -> StreamReport | None:
         if not self._messages and self._trouble is None:

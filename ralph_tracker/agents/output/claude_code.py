@@ -8,7 +8,7 @@ count as unknown. A `result` has the sums of everything; a stream that was cut h
 from collections import OrderedDict
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import asks_permission, nothing_but, outcome
+from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error, outcome_of_whole_message
 from ralph_tracker.agents.output.event_values import (
     NOTHING,
     Object,
@@ -124,7 +124,7 @@ class ClaudeCode:
                 self._result(event)
             case "system" if word(event, "subtype") == "api_retry":
                 words = f"{event.get('error')} (HTTP status {event.get('error_status')})"
-                found = outcome(words, count(event.get("error_status")))
+                found = outcome_of_error(words, count(event.get("error_status")))
                 delay = seconds(event.get("retry_delay_ms"))
                 self._trouble = found._replace(retry_after_s=delay) if found.ending is not Ending.FAILED else None
             case "stream_event":
@@ -213,14 +213,14 @@ class ClaudeCode:
             asked = asks_permission(words or "") if event.get("permission_denials") else None
             if asked is not None:
                 return RunOutcome(Ending.NEEDS_PERSON, asked)
-            return nothing_but(words or "") or RunOutcome(Ending.DONE)
+            return outcome_of_whole_message(words or "") or RunOutcome(Ending.DONE)
         errors = event.get("errors")
         first = next((each for each in errors if text(each)), None) if isinstance(errors, list) else None
         error = first or text(event.get("error")) or text(inner(event, "error").get("message"))
         why = error or words or text(event.get("subtype")) or ""
         if word(event, "subtype") in _LIMITS or word(event, "terminal_reason") in _LIMITS:
             return RunOutcome(Ending.OUT_OF_BUDGET, why)
-        found = outcome(why, count(event.get("api_error_status")))
+        found = outcome_of_error(why, count(event.get("api_error_status")))
         found = found._replace(ending=_KINDS.get(self._kind, found.ending))
         if found.ending is Ending.RATE_LIMITED and self._limit is not None:
             return found._replace(retry_at=found.retry_at or self._limit.retry_at)

@@ -9,7 +9,7 @@ Input tokens include cache reads (`cached_input_tokens` is a part of them). Outp
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, count, inner, text, word
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
@@ -51,9 +51,9 @@ class Codex:
                 self._input = self._input if read is None else (self._input or 0) + read
                 self._output = self._output if written is None else (self._output or 0) + written
             case "turn.failed":
-                self._outcome = outcome(text(inner(event, "error").get("message")) or "")
+                self._outcome = outcome_of_error(text(inner(event, "error").get("message")) or "")
             case "error":
-                self._trouble = outcome(text(event.get("message")) or "")
+                self._trouble = outcome_of_error(text(event.get("message")) or "")
             case "turn.started":
                 self._outcome = self._trouble = None
             case "item.completed" if (item := inner(event, "item")).get("type") != "error":

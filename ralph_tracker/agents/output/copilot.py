@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import NUMBER, Object, count, inner, rounded, seconds, text, word
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
@@ -43,9 +43,9 @@ class CopilotEvents:
             case "assistant.turn_end":
                 self._turns += 1
             case "model.call_failure":
-                self._trouble = outcome(text(data.get("errorMessage")) or "", count(data.get("statusCode")))
+                self._trouble = outcome_of_error(text(data.get("errorMessage")) or "", count(data.get("statusCode")))
             case "session.error":
-                found = outcome(text(data.get("message")) or "", count(data.get("statusCode")))
+                found = outcome_of_error(text(data.get("message")) or "", count(data.get("statusCode")))
                 self._error = found._replace(ending=_KINDS.get(word(data, "errorType"), found.ending))
             case "result":
                 self._duration = seconds(inner(event, "usage").get("sessionDurationMs"))

@@ -123,7 +123,7 @@ class When(NamedTuple):
     at: float | None = None
 
 
-def when(words: str) -> When:
+def retry_time(words: str) -> When:
     """Return when to try again, according to the message."""
     header, span = _HEADER.search(words), _SPAN.search(words)
     after_s = float(header["seconds"]) if header else None
@@ -152,14 +152,14 @@ def _time(words: str) -> float | None:
     return None
 
 
-def outcome(words: str, status: int | None = None) -> RunOutcome:
+def outcome_of_error(words: str, status: int | None = None) -> RunOutcome:
     """Return the meaning of an error's message, else of its HTTP status; FAILED if neither is known."""
     read = words[:_READ]
     ending = _meaning(read) or _STATUSES.get(status or 0, Ending.FAILED)
     return _made(ending, read)
 
 
-def complaint(line: str) -> RunOutcome | None:
+def outcome_of_error_line(line: str) -> RunOutcome | None:
     """Return the meaning of a line that begins like an error's, None for any other and without a known meaning."""
     read = line[:_READ]
     half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a truncated stream
@@ -167,7 +167,7 @@ def complaint(line: str) -> RunOutcome | None:
     return None if ending is None else _made(ending, read)
 
 
-def nothing_but(message: str) -> RunOutcome | None:
+def outcome_of_whole_message(message: str) -> RunOutcome | None:
     """Return the meaning of a message that is only a known complaint, None for any other."""
     whole = message.strip()
     ending = _meaning(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
@@ -185,5 +185,5 @@ def _meaning(words: str) -> Ending | None:
 
 
 def _made(ending: Ending, words: str) -> RunOutcome:
-    retry = when(words)
+    retry = retry_time(words)
     return RunOutcome(ending, one_line(words), retry.after_s, retry.at)

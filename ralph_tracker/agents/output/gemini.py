@@ -7,7 +7,7 @@ cost and no number of turns.
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, count, inner, objects, seconds, text, total, word
 from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
@@ -58,7 +58,7 @@ class GeminiStream:
         if kind == "result":
             self._result(event)
         elif kind == "error" and event.get("severity") != "warning":
-            self._trouble = outcome(text(event.get("message")) or "")
+            self._trouble = outcome_of_error(text(event.get("message")) or "")
 
     def heard(self) -> StreamReport:
         return StreamReport(self._usage, self._outcome, self._trouble, self._last, _EXITS, self._models)
@@ -76,7 +76,7 @@ class GeminiStream:
         else:
             error = inner(event, "error")
             kind = "Reached max turns: " if error.get("type") == "FatalTurnLimitedError" else ""
-            self._outcome = outcome(kind + (text(error.get("message")) or ""))
+            self._outcome = outcome_of_error(kind + (text(error.get("message")) or ""))
 
 
 def _tokens(stats: Object) -> tuple[int | None, int | None]:
@@ -115,7 +115,9 @@ class GeminiJson:
     def take(self, event: Object) -> None:
         error = inner(event, "error")
         ending = (
-            outcome(text(error.get("message")) or "", count(error.get("code"))) if error else RunOutcome(Ending.DONE)
+            outcome_of_error(text(error.get("message")) or "", count(error.get("code")))
+            if error
+            else RunOutcome(Ending.DONE)
         )
         if error.get("type") == "FatalTurnLimitedError":
             ending = ending._replace(ending=Ending.OUT_OF_BUDGET)

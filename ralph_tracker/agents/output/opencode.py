@@ -9,7 +9,7 @@ Input tokens include cache reads and writes, output tokens include reasoning, bo
 
 from typing import Final
 
-from ralph_tracker.agents.output.error_messages import outcome
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, text, total, word
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
@@ -56,7 +56,7 @@ class Opencode:
                 error = inner(event, "error")
                 data = inner(error, "data")
                 words = text(data.get("message")) or text(error.get("message")) or text(error.get("name")) or ""
-                found = outcome(words, count(data.get("statusCode")))
+                found = outcome_of_error(words, count(data.get("statusCode")))
                 self._outcome = found._replace(ending=_KINDS.get(word(error, "name"), found.ending))
             case _:
                 pass

@@ -59,7 +59,7 @@ class Seen(NamedTuple):
 
 
 @dataclass(slots=True)
-class Listed:
+class FolderFiles:
     """The files directly in a folder, by name; `tree` is its id, None if not known.
 
     `section` is its encoded form in the index file, None if that has changed.
@@ -99,8 +99,8 @@ class Listed:
         for name, (mode, size, digest) in self.facts.items():
             yield File(start + name, MODES[mode], digest.hex(), size)
 
-    def copy(self) -> "Listed":
-        return Listed(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
+    def copy(self) -> "FolderFiles":
+        return FolderFiles(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
 
     def forget_tree(self) -> None:
         """Drop the folder's known id, because something in it or below it has changed."""
@@ -123,7 +123,7 @@ class Listed:
 class Index:
     """The folders of the tree by path, including all parents."""
 
-    folders: dict[str, Listed] = field(default_factory=lambda: {"": Listed()})
+    folders: dict[str, FolderFiles] = field(default_factory=lambda: {"": FolderFiles()})
     is_saved: bool = False
 
     @property
@@ -140,7 +140,7 @@ class Index:
         """Add or replace a file; the tree's id is kept if only the file's time has changed."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
-            self.folders[folder] = Listed()
+            self.folders[folder] = FolderFiles()
         self.folders[folder].put(name, seen)
         self._changed(folder)
 
@@ -190,7 +190,7 @@ class Index:
             folder = folder.rpartition("/")[0]
             parent = self.folders.get(folder)
             if parent is None:
-                self.folders[folder] = Listed()
+                self.folders[folder] = FolderFiles()
             elif parent.tree is None:
                 return  # so are those above it
             else:
@@ -219,7 +219,7 @@ def load(folder: Path) -> Index:
     body = memoryview(data)[start:]
     if len(body) != size or zlib.crc32(body) != checksum:
         return Index()
-    return Index({"": Listed(), **dict(_sections(data, start))}, is_saved=True)
+    return Index({"": FolderFiles(), **dict(_sections(data, start))}, is_saved=True)
 
 
 def is_whole(folder: Path) -> bool:
@@ -237,7 +237,7 @@ def save(index: Index, folder: Path, staging: Path) -> None:
     index.is_saved = True
 
 
-def _sections(data: bytes, at: int) -> Iterator[tuple[str, Listed]]:
+def _sections(data: bytes, at: int) -> Iterator[tuple[str, FolderFiles]]:
     while at < len(data):
         path_size, names_size, count, tree = _SECTION.unpack_from(data, at)
         names_at = at + _SECTION.size + path_size
@@ -247,7 +247,7 @@ def _sections(data: bytes, at: int) -> Iterator[tuple[str, Listed]]:
         names = os.fsdecode(data[names_at:prints_at]).split("\0") if count else ()
         prints: dict[str, Any] = dict(zip(names, _PRINT.iter_unpack(data[prints_at:facts_at]), strict=True))
         path = os.fsdecode(data[at + _SECTION.size : names_at])
-        yield path, Listed(prints, tree.hex() if tree != _NO_TREE else None, data[at:end])
+        yield path, FolderFiles(prints, tree.hex() if tree != _NO_TREE else None, data[at:end])
         at = end
 
 

@@ -5,7 +5,13 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.claude_code.transcript_usage import Reading, TokenUse, ends_with, read_on, transcripts_of
+from ralph_tracker.agents.claude_code.transcript_usage import (
+    TokenUse,
+    TranscriptPosition,
+    ends_with,
+    read_on,
+    transcripts_of,
+)
 from ralph_tracker.errors import InputError
 from tests.tables import table
 
@@ -13,7 +19,7 @@ ONE = TokenUse(1120, 10, 1)
 
 
 def read(session, reading=None, since=""):
-    return read_on(session.transcript, reading or Reading(), since)
+    return read_on(session.transcript, reading or TranscriptPosition(), since)
 
 
 def test_an_answer_of_several_blocks_counts_once(session):
@@ -23,12 +29,12 @@ def test_an_answer_of_several_blocks_counts_once(session):
 
 
 def test_an_answer_whose_blocks_come_late_counts_once(session):
-    reading = Reading()
+    reading = TranscriptPosition()
     session.said(1)
     assert read(session, reading) == ONE
     session.said(1)
     session.said(2)
-    assert read(session, Reading.of(json.loads(json.dumps(reading.plain())))) == ONE
+    assert read(session, TranscriptPosition.of(json.loads(json.dumps(reading.plain())))) == ONE
 
 
 def test_an_answer_that_grew_counts_what_it_grew_by(session):
@@ -38,12 +44,14 @@ def test_an_answer_that_grew_counts_what_it_grew_by(session):
 
 
 def test_the_output_of_an_answer_that_is_being_written_is_unknown_until_it_is_told(session):
-    reading = Reading()
+    reading = TranscriptPosition()
     session.said(1, message={"stop_reason": None})
     assert read(session, reading) == TokenUse(1120, 0, 1, unfinished=1)
     session.said(1)
     session.said(1, message={"stop_reason": None})
-    assert read(session, Reading.of(json.loads(json.dumps(reading.plain())))) == TokenUse(0, 10, 0, unfinished=-1)
+    assert read(session, TranscriptPosition.of(json.loads(json.dumps(reading.plain())))) == TokenUse(
+        0, 10, 0, unfinished=-1
+    )
 
 
 def test_the_same_message_of_two_requests_counts_twice(session):
@@ -84,7 +92,7 @@ def test_a_line_that_is_being_written_is_read_when_it_is_whole(session):
     session.said(1)
     whole = session.transcript.read_bytes()
     session.transcript.write_bytes(whole[:-20])
-    reading = Reading()
+    reading = TranscriptPosition()
     assert read(session, reading) == TokenUse()
     session.transcript.write_bytes(whole)
     assert read(session, reading) == ONE
@@ -94,7 +102,7 @@ def test_a_line_of_any_length_is_passed_over_in_pieces(session):
     session.said(1)
     with session.transcript.open("ab") as file:
         file.write(b"x" * (9 << 20))
-    reading = Reading()
+    reading = TranscriptPosition()
     assert read(session, reading) == ONE
     with session.transcript.open("ab") as file:
         file.write(b"\n")
@@ -104,21 +112,21 @@ def test_a_line_of_any_length_is_passed_over_in_pieces(session):
 
 def test_a_file_that_is_shorter_than_before_is_another_one(session):
     session.said(1)
-    reading = Reading(offset=99999)
+    reading = TranscriptPosition(offset=99999)
     assert read(session, reading) == ONE
 
 
 def test_what_is_remembered_of_answers_has_an_end(session):
     for number in range(100):
         session.said(number)
-    reading = Reading()
+    reading = TranscriptPosition()
     assert read(session, reading).turns == 100
     assert len(reading.counted) == 64
 
 
 @table("plain", [None, [], {}, {"offset": "x", "counted": []}, {"offset": 1, "counted": [1]}])
 def test_a_reading_that_is_damaged_begins_anew(plain):
-    assert Reading.of(plain) == Reading()
+    assert TranscriptPosition.of(plain) == TranscriptPosition()
 
 
 def test_subagents_have_transcripts_of_their_own(tmp_path):
@@ -157,7 +165,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path, kind):
     path = tmp_path / "transcript.jsonl"
     os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
     with pytest.raises(InputError, match=r"a pipe or a device, not a file"):
-        read_on(path, Reading(), "")
+        read_on(path, TranscriptPosition(), "")
     assert ends_with(path, "text")
 
 
@@ -166,6 +174,6 @@ def test_a_line_without_an_end_is_read_in_bounded_parts(tmp_path, size):
     path = tmp_path / "transcript.jsonl"
     with path.open("wb") as file:
         file.truncate(size)
-    reading = Reading()
+    reading = TranscriptPosition()
     assert read_on(path, reading, "") == TokenUse()
     assert 256 << 20 <= reading.offset <= 260 << 20

@@ -79,14 +79,14 @@ def test_line_ends_and_indentation_are_those_of_the_file(text):
 @texts
 def test_taken_out_after_an_edit_only_ours_is_gone(text):
     edited = merge(text).text.replace('"opus"', '"sonnet"')
-    left = settings_text.without_ours(HOST, edited, "settings.json", settings_text.containers(HOST, text))
+    left = settings_text.without_own_hooks(HOST, edited, "settings.json", settings_text.containers(HOST, text))
     wanted = load(text.replace('"opus"', '"sonnet"')) if text.strip() else {}
     assert load(left) == wanted
     assert settings_text.hooks_of_ours(HOST, left, "settings.json") == set()
 
 
 def test_without_a_word_on_what_was_there_empty_hooks_are_taken_for_ours():
-    assert load(settings_text.without_ours(HOST, merge('{"hooks": {}, "a": 1}').text, "settings.json")) == {"a": 1}
+    assert load(settings_text.without_own_hooks(HOST, merge('{"hooks": {}, "a": 1}').text, "settings.json")) == {"a": 1}
 
 
 def test_a_hook_that_a_person_put_beside_ours_stays():
@@ -94,13 +94,13 @@ def test_a_hook_that_a_person_put_beside_ours_stays():
     mine = {"type": "command", "command": "mine"}
     whole["hooks"]["Stop"][0]["hooks"].insert(0, mine)
     whole["hooks"]["PostToolUse"].append({"matcher": "Bash", "hooks": [mine]})
-    left = load(settings_text.without_ours(HOST, json.dumps(whole, indent=1), "settings.json"))
+    left = load(settings_text.without_own_hooks(HOST, json.dumps(whole, indent=1), "settings.json"))
     assert left == {"hooks": {"Stop": [{"hooks": [mine]}], "PostToolUse": [{"matcher": "Bash", "hooks": [mine]}]}}
 
 
 def test_nothing_of_ours_leaves_a_text_as_it_is():
     text = TEXTS["the same event"]
-    assert settings_text.without_ours(HOST, text, "settings.json") == text
+    assert settings_text.without_own_hooks(HOST, text, "settings.json") == text
 
 
 def test_a_status_line_is_added_only_where_it_is_asked_for():
@@ -176,7 +176,7 @@ def test_whatever_settings_hold_they_come_back(document, indent, dos, end):
     assert unmerged(edited) == text
     assert settings_text.is_whole(HOST, settings_text.hooks_of_ours(HOST, edited.text, "settings.json"), COMMAND)
     assert (
-        load(settings_text.without_ours(HOST, edited.text, "settings.json", settings_text.containers(HOST, text)))
+        load(settings_text.without_own_hooks(HOST, edited.text, "settings.json", settings_text.containers(HOST, text)))
         == document
     )
 

@@ -4,19 +4,19 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 
 
 def told(*lines: object, exit_code: int | None = 0, errors: str = "") -> RunReport:
-    listener = Listener()
+    reader = RunOutputReader()
     for line in lines:
         text = line if isinstance(line, str) else json.dumps(line)
-        listener.hear(f"{text}\n".encode())
-    listener.feed_stderr(errors.encode())
-    return listener.report(exit_code)
+        reader.feed_stdout(f"{text}\n".encode())
+    reader.feed_stderr(errors.encode())
+    return reader.report(exit_code)
 
 
 def claude(kind: str, **fields: object) -> dict[str, object]:

@@ -1,16 +1,21 @@
 """Which words mean a limit, which need a person, and that prose about such things means nothing."""
 
-from ralph_tracker.agents.output.error_messages import asks_permission, complaint, nothing_but, outcome
-from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.error_messages import (
+    asks_permission,
+    outcome_of_error,
+    outcome_of_error_line,
+    outcome_of_whole_message,
+)
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from tests.tables import table
 
 
 def text(words: str, exit_code: int | None, errors: str = "") -> RunReport:
-    listener = Listener()
-    listener.hear(words.encode())
-    listener.feed_stderr(errors.encode())
-    return listener.report(exit_code)
+    reader = RunOutputReader()
+    reader.feed_stdout(words.encode())
+    reader.feed_stderr(errors.encode())
+    return reader.report(exit_code)
 
 
 LIMITED, PERSON = Ending.RATE_LIMITED, Ending.NEEDS_PERSON
@@ -84,13 +89,13 @@ def test_prose_about_limits_in_the_code_means_nothing(words, exit_code, ending) 
 
 
 def test_a_long_text_is_no_complaint_though_it_begins_as_one() -> None:
-    assert nothing_but("API Error: 429 " + "and so on " * 60) is None
+    assert outcome_of_whole_message("API Error: 429 " + "and so on " * 60) is None
     assert text("API Error: 429 " + "and so on " * 200, 0).ending is Ending.DONE
 
 
 def test_half_an_event_is_no_complaint() -> None:
-    assert complaint('{"type":"assistant","message":{"text":"Too Many Requests') is None
-    assert complaint('[{"type":"assistant","message":{"text":"Too Many Requests') is None
+    assert outcome_of_error_line('{"type":"assistant","message":{"text":"Too Many Requests') is None
+    assert outcome_of_error_line('[{"type":"assistant","message":{"text":"Too Many Requests') is None
 
 
 @table(
@@ -107,7 +112,7 @@ def test_half_an_event_is_no_complaint() -> None:
     ],
 )
 def test_words_go_before_the_status(words, status, ending) -> None:
-    assert outcome(words, status).ending is ending
+    assert outcome_of_error(words, status).ending is ending
 
 
 @table(

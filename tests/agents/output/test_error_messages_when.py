@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ralph_tracker.agents.output.error_messages import When, when
+from ralph_tracker.agents.output.error_messages import When, retry_time
 from tests.tables import table
 
 
@@ -31,7 +31,7 @@ from tests.tables import table
     ],
 )
 def test_a_span_is_read_in_seconds(words, seconds) -> None:
-    found = when(words).after_s
+    found = retry_time(words).after_s
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
@@ -53,8 +53,8 @@ def test_a_span_is_read_in_seconds(words, seconds) -> None:
     ],
 )
 def test_a_time_is_read_in_epoch_seconds(words, at) -> None:
-    assert when(words).at == at
+    assert retry_time(words).at == at
 
 
 def test_nothing_said_is_nothing_told() -> None:
-    assert when("Overloaded") == When(None, None)
+    assert retry_time("Overloaded") == When(None, None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.output.listener import Listener
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
@@ -59,12 +59,12 @@ CASES = (
 
 
 def heard(case: str, exit_code: int | None) -> RunReport:
-    listener = Listener()
-    for suffix, hear in ((".out", listener.hear), (".err", listener.feed_stderr)):
+    reader = RunOutputReader()
+    for suffix, feed in ((".out", reader.feed_stdout), (".err", reader.feed_stderr)):
         path = RECORDED / f"{case}{suffix}"
         if path.exists():
-            hear(path.read_bytes())
-    return listener.report(exit_code)
+            feed(path.read_bytes())
+    return reader.report(exit_code)
 
 
 def test_every_recording_is_looked_at() -> None:
@@ -110,9 +110,9 @@ def test_the_date_of_a_usage_limit_is_a_time_of_this_machine() -> None:
 @table("lines", range(2, 7))
 def test_a_cut_stream_of_claude_code_counts_each_message_once_and_knows_no_cost(lines) -> None:
     whole = (RECORDED / "claude-code-done.out").read_bytes().splitlines(keepends=True)
-    listener = Listener()
-    listener.hear(b"".join(whole[: lines - 1]) + whole[lines - 1][:-40])
-    told = listener.report(None)
+    reader = RunOutputReader()
+    reader.feed_stdout(b"".join(whole[: lines - 1]) + whole[lines - 1][:-40])
+    told = reader.report(None)
     begun = {2: 0, 3: 1, 4: 1, 5: 1, 6: 2}[lines]
     assert told.ending is Ending.UNKNOWN
     assert told.usage == Usage(input_tokens=1730 * begun or None, turns=begun or None)

@@ -5,11 +5,11 @@ import time
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.export import sending
+from ralph_tracker.export import resumable_send
+from ralph_tracker.export.resumable_send import RefusedError, UnreachableError, key_of, send
 from ralph_tracker.export.rows import ExportedLoop
-from ralph_tracker.export.sending import RefusedError, UnreachableError, key_of, send
-from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.lock import locked
+from ralph_tracker.store.pending_export import PendingExport
 from tests.measured.conftest import Workshop
 
 
@@ -48,7 +48,7 @@ class Server:
 
 @pytest.fixture
 def shop(tmp_path, monkeypatch):
-    monkeypatch.setattr(sending, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(resumable_send, "_FIRST_PAUSE_S", 0.01)
     monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
     root = tmp_path / "project"
     root.mkdir()
@@ -76,12 +76,12 @@ def test_what_a_server_has_is_not_sent_again_whenever_it_goes_away(loop):
         1,
     )
     assert send(loop, server, "mlflow", 30).iterations == 0
-    assert ExportQueue(loop.paths, "mlflow").status()["sent"] == 4
+    assert PendingExport(loop.paths, "mlflow").status()["sent"] == 4
 
 
 @pytest.mark.parametrize(("fails", "patience"), [(("before",) * 50, 0.0), (("refuse",), 30.0)])
 def test_one_that_stays_away_or_refuses_leaves_the_loop_marked_with_the_reason(loop, fails, patience, capsys):
-    queue = ExportQueue(loop.paths, "mlflow")
+    queue = PendingExport(loop.paths, "mlflow")
     with pytest.raises((UnreachableError, RefusedError)):
         send(loop, Server(*fails), "mlflow", patience)
     assert (queue.is_waiting(), queue.status()["problem"]) == (True, "gone away" if patience == 0 else "no")
@@ -106,7 +106,7 @@ def test_an_iteration_is_recorded_whatever_happens_to_its_export(shop, monkeypat
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
     shop.write("ralph-tracker.yaml", (shop.root / "ralph-tracker.yaml").read_text() + "export: {after_each: [otlp]}\n")
     shop.start()
-    queue = ExportQueue(shop.tracker.store().paths, "otlp")
+    queue = PendingExport(shop.tracker.store().paths, "otlp")
     if state == "unwritable":
         queue.folder.write_text("no folder")
     shop.passing(3)

@@ -19,7 +19,7 @@ from ralph_tracker.agents.output.aider import Aider
 from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
 from ralph_tracker.agents.output.codex import Codex
 from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
-from ralph_tracker.agents.output.error_messages import asks_permission, complaint, nothing_but
+from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error_line, outcome_of_whole_message
 from ralph_tracker.agents.output.event_values import Object, last_words, objects, one_line, plain
 from ralph_tracker.agents.output.gemini import GeminiJson, GeminiStream
 from ralph_tracker.agents.output.opencode import Opencode
@@ -71,14 +71,14 @@ class PlainText:
         """Return the last line, None if there is none."""
         return self._end[-1] if self._end else None
 
-    def complaint(self) -> RunOutcome | None:
+    def outcome_of_error_line(self) -> RunOutcome | None:
         """Return the meaning of the latest line that begins like an error's; None if there is none."""
-        found = (complaint(line.strip()) for line in reversed(self._end))
+        found = (outcome_of_error_line(line.strip()) for line in reversed(self._end))
         return next((each for each in found if each is not None), None)
 
-    def nothing_but(self) -> RunOutcome | None:
+    def outcome_of_whole_message(self) -> RunOutcome | None:
         """Return the meaning of the text if it is only a known complaint, else None."""
-        return nothing_but(self._whole) if self._whole else None
+        return outcome_of_whole_message(self._whole) if self._whole else None
 
 
 class Lines:
@@ -176,8 +176,8 @@ _LAST_OF_OUTPUT: Final = 5
 _LAST_OF_ERRORS: Final = 20
 
 
-class Listener:
-    """A listener to an agent's output, in chunks of any size, that reports on the run at its end.
+class RunOutputReader:
+    """A reader of an agent's output, in chunks of any size, that reports on the run at its end.
 
     Its state is bounded, and it never raises, whatever the agent writes.
     """
@@ -186,7 +186,7 @@ class Listener:
         self._output = _Stream(_LAST_OF_OUTPUT)
         self._errors = _Stream(_LAST_OF_ERRORS)
 
-    def hear(self, chunk: bytes) -> None:
+    def feed_stdout(self, chunk: bytes) -> None:
         """Read a chunk of standard output."""
         self._output.take(chunk)
 
@@ -233,14 +233,18 @@ class Listener:
             if asked is not None:
                 return RunOutcome(Ending.NEEDS_PERSON, asked)
             anything = self._output.said or self._errors.said
-            return self._output.text.nothing_but() or RunOutcome(Ending.DONE if anything else Ending.UNKNOWN)
+            return self._output.text.outcome_of_whole_message() or RunOutcome(
+                Ending.DONE if anything else Ending.UNKNOWN
+            )
         if meant is not None:
             return RunOutcome(meant, self._last_line)
-        complaint = heard.trouble or self._errors.text.complaint() or self._output.text.complaint()
-        if complaint is None and asked is not None:
+        trouble = (
+            heard.trouble or self._errors.text.outcome_of_error_line() or self._output.text.outcome_of_error_line()
+        )
+        if trouble is None and asked is not None:
             return RunOutcome(Ending.NEEDS_PERSON, asked)
         failed = RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, self._last_line)
-        return complaint or failed
+        return trouble or failed
 
     @property
     def _last_line(self) -> str | None:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from ralph_tracker.core.loop_state import LoopState
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.score import TestWeights
 from ralph_tracker.core.thresholds import Thresholds
 
-FRESH = LoopState(loop_id="ralph-001", thresholds=Thresholds())
+FRESH = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
 
 
 def test_before_the_baseline_nothing_is_known():

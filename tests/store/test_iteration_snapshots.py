@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.iteration_files import IterationFiles, VisitCount
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, VisitCount
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.safe_write import digest, to_json
@@ -20,8 +20,8 @@ class Bench:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.store = LoopStore(ProjectPaths(root).loop("ralph-001"))
-        self.iteration_files = IterationFiles(self.store)
-        self.iteration_files.create()
+        self.iteration_snapshots = IterationSnapshots(self.store)
+        self.iteration_snapshots.create()
         self.store.paths.staging.mkdir(parents=True)
 
     def write(self, path: str, text: str) -> None:
@@ -29,17 +29,17 @@ class Bench:
         (self.root / path).write_text(text)
 
     def capture(self, previous: int | None = None, segments=()):
-        return self.iteration_files.capture(previous, segments)
+        return self.iteration_snapshots.capture(previous, segments)
 
     def record(self, number: int, previous: int | None = None, segments=(), *, name: bool = True):
-        kept = self.iteration_files.after_checks(self.capture(previous, segments))
+        kept = self.iteration_snapshots.after_checks(self.capture(previous, segments))
         folder = self.store.paths.iteration(number)
         folder.mkdir(parents=True)
-        self.iteration_files.fill(folder, kept, number)
+        self.iteration_snapshots.fill(folder, kept, number)
         files = {p.relative_to(folder).as_posix(): digest(p.read_bytes()) for p in folder.rglob("*") if p.is_file()}
         (folder / "seal.json").write_bytes(to_json({"files": files, "previous_seal": None}))
         if name:
-            self.iteration_files.name(number, kept)
+            self.iteration_snapshots.name(number, kept)
         return kept
 
     def manifest(self, number: int):
@@ -87,7 +87,7 @@ def test_artifacts_are_what_changed_and_the_manifest_what_differs_from_the_basel
 def test_what_the_checks_changed_stands_beside_what_is_kept(bench):
     kept = bench.capture()
     bench.write("report.txt", "written by a check\n")
-    seen = bench.iteration_files.after_checks(kept)
+    seen = bench.iteration_snapshots.after_checks(kept)
     assert seen.changed_by_checks == ("report.txt",)
     assert seen.snapshot == kept.snapshot
     assert seen.after_checks != kept.snapshot.tree
@@ -95,9 +95,9 @@ def test_what_the_checks_changed_stands_beside_what_is_kept(bench):
 
 def test_the_tree_stands_where_it_was_found_and_where_its_checks_left_it(bench):
     tree = bench.record(0).snapshot.tree
-    assert bench.iteration_files.tree_equals(0, tree)
+    assert bench.iteration_snapshots.tree_equals(0, tree)
     bench.write("a.txt", "two\n")
-    assert not bench.iteration_files.tree_equals(0, tree)
+    assert not bench.iteration_snapshots.tree_equals(0, tree)
 
 
 @pytest.mark.parametrize(
@@ -125,45 +125,45 @@ def test_visits_are_counted_on_the_line(bench, contents, segments, expected):
 def test_a_snapshot_that_a_killed_call_did_not_name_is_named_by_the_repair(bench):
     kept = bench.record(0, name=False)
     with pytest.raises(StoreError, match="its snapshot is missing"):
-        bench.iteration_files.tree(0)
-    bench.iteration_files.repair(0)
-    bench.iteration_files.repair(0)
-    assert bench.iteration_files.tree(0) == kept.snapshot.tree
-    assert bench.iteration_files.damage(0) == ()
+        bench.iteration_snapshots.tree(0)
+    bench.iteration_snapshots.repair(0)
+    bench.iteration_snapshots.repair(0)
+    assert bench.iteration_snapshots.tree(0) == kept.snapshot.tree
+    assert bench.iteration_snapshots.damage(0) == ()
 
 
 @pytest.mark.parametrize(("number", "packed"), [(24, False), (25, True), (26, False), (50, True)])
 def test_what_is_kept_is_packed_after_every_so_many_iterations(bench, number, packed):
     bench.record(0)
-    bench.iteration_files.pack_store(number)
+    bench.iteration_snapshots.pack_store(number)
     objects = bench.store.paths.folder / "store/objects"
     assert (not list(objects.glob("??/*"))) == packed
-    assert bench.iteration_files.damage(0) == ()
+    assert bench.iteration_snapshots.damage(0) == ()
 
 
 def test_a_store_that_cannot_be_packed_fails_nothing(bench):
     bench.record(0)
     (bench.store.paths.store / "objects/pack").write_text("in the way")
-    bench.iteration_files.pack_store(25)
-    assert bench.iteration_files.damage(0) == ()
+    bench.iteration_snapshots.pack_store(25)
+    assert bench.iteration_snapshots.damage(0) == ()
 
 
 def test_a_damaged_manifest_is_not_repaired_from(bench):
     bench.record(0, name=False)
     (bench.store.paths.iteration(0) / "manifest.json").write_text("{}")
-    bench.iteration_files.repair(0)
-    assert bench.iteration_files.damage(0) == ("manifest.json", "the snapshot in store")
+    bench.iteration_snapshots.repair(0)
+    assert bench.iteration_snapshots.damage(0) == ("manifest.json", "the snapshot in store")
 
 
 def test_a_store_without_a_baseline_is_made_anew_and_one_with_a_baseline_stays(bench):
     bench.capture()
     old = bench.store.paths.folder / "store/index"
     assert old.exists()
-    bench.iteration_files.create()
+    bench.iteration_snapshots.create()
     assert not old.exists()
     tree = bench.record(0).snapshot.tree
-    bench.iteration_files.create()
-    assert bench.iteration_files.tree(0) == tree
+    bench.iteration_snapshots.create()
+    assert bench.iteration_snapshots.tree(0) == tree
 
 
 @pytest.mark.parametrize(("previous", "named"), [(None, 0), (0, 0), (7, 7)])
@@ -177,5 +177,5 @@ def test_an_iteration_that_is_not_what_was_sealed_is_refused_in_one_line(bench):
     bench.record(0)
     (bench.store.paths.iteration(0) / "manifest.json").write_text("[]")
     with pytest.raises(StoreError, match=r"iteration 0: its stored files are damaged \(manifest\.json\)") as refused:
-        bench.iteration_files.restore(0)
+        bench.iteration_snapshots.restore(0)
     assert "nothing was changed" in str(refused.value)

@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.rows import ExportedLoop, Row
-from ralph_tracker.store.export_queue import ExportQueue
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.pending_export import PendingExport
 from ralph_tracker.store.safe_write import as_store_error, temporary_name, write_new
 
 _FIRST_PAUSE_S: Final = 0.5
@@ -72,7 +72,7 @@ def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> 
     A server that does not answer is tried again until nothing has got through for `patience_s`. Raises
     UnreachableError after that, RefusedError at once; the next call goes on where this one ended.
     """
-    queue = ExportQueue(loop.paths, name)
+    queue = PendingExport(loop.paths, name)
     with locked(queue.lock, f"export to {name}", _LOCK_PATIENCE_S):
         queue.take()
         key, sent = key_of(loop), 0

@@ -12,7 +12,7 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, test
 from ralph_tracker.core.thresholds import Thresholds
 
 
-class LoopState(NamedTuple):
+class JudgeState(NamedTuple):
     """The state of a loop after an iteration.
 
     `basis` is None before the baseline, `iteration` then -1. `lineage` and `known` belong to the iteration that the

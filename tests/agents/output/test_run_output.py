@@ -1,4 +1,4 @@
-"""The listener hears the same however the bytes are cut, holds a bounded state, and never raises."""
+"""The reader hears the same however the bytes are cut, holds a bounded state, and never raises."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.output.listener import EVENTS, MAX_LINE, TEXTS, Listener, recognise
+from ralph_tracker.agents.output.run_output import EVENTS, MAX_LINE, TEXTS, RunOutputReader, recognise
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
@@ -66,12 +66,12 @@ STREAMS = st.lists(st.tuples(LINES, st.sampled_from([b"\n", b"\r\n", b"\r", b""]
 
 
 def told(output: list[bytes], errors: list[bytes], exit_code: int | None) -> RunReport:
-    listener = Listener()
+    reader = RunOutputReader()
     for chunk in output:
-        listener.hear(chunk)
+        reader.feed_stdout(chunk)
     for chunk in errors:
-        listener.feed_stderr(chunk)
-    return listener.report(exit_code)
+        reader.feed_stderr(chunk)
+    return reader.report(exit_code)
 
 
 def cut(stream: bytes, at: list[int]) -> list[bytes]:
@@ -108,12 +108,12 @@ def test_a_line_of_a_mebibyte_is_read_and_a_longer_one_is_dropped_and_counted() 
     fits = RESULT % (b"x" * (MAX_LINE - len(RESULT) + 2))
     assert len(fits) == MAX_LINE
     assert told([fits], [], 0).usage.cost_usd == 1.5
-    listener = Listener()
-    listener.hear(fits + b" \n")
-    listener.hear(b"z" * (2 * MAX_LINE))
-    listener.hear(b"zzz\nDone.")
-    assert listener.report(0) == RunReport(Usage(), Ending.DONE, last_message="Done.")
-    assert listener.dropped == 2
+    reader = RunOutputReader()
+    reader.feed_stdout(fits + b" \n")
+    reader.feed_stdout(b"z" * (2 * MAX_LINE))
+    reader.feed_stdout(b"zzz\nDone.")
+    assert reader.report(0) == RunReport(Usage(), Ending.DONE, last_message="Done.")
+    assert reader.dropped == 2
 
 
 def test_a_run_of_which_all_was_dropped_said_something() -> None:
@@ -151,12 +151,12 @@ def _size(value: object, seen: set[int]) -> int:
 )
 @pytest.mark.slow
 def test_the_state_does_not_grow_with_the_output(line) -> None:
-    listener = Listener()
+    reader = RunOutputReader()
     sizes = []
     for part in range(3):
         for number in range(4_200):
-            listener.hear(line.replace(b"%d", b"%06d" % (part * 4_200 + number)))
-        sizes.append(_size(listener, set()))
+            reader.feed_stdout(line.replace(b"%d", b"%06d" % (part * 4_200 + number)))
+        sizes.append(_size(reader, set()))
     assert max(sizes) <= sizes[0] * 1.5
 
 
@@ -189,7 +189,7 @@ def test_an_object_of_no_program_is_text() -> None:
 def test_every_reader_is_in_the_table_and_says_where_its_facts_are_from() -> None:
     readers = [*(each.reader for each in EVENTS), *TEXTS.values()]
     folder = Path(__file__).parents[3] / "ralph_tracker" / "agents" / "output"
-    of_all = {"error_messages", "event_values", "listener", "run_report"}
+    of_all = {"error_messages", "event_values", "run_output", "run_report"}
     files = {path.stem for path in folder.glob("[!_]*.py")} - of_all
     assert files == {each.__module__.rpartition(".")[2] for each in readers}
     for reader in readers:

@@ -146,7 +146,7 @@ class TreeVisits:
         return VisitCount(len(starts), on_line[-1] if on_line else None)
 
 
-class KeptFiles(NamedTuple):
+class KeptIteration(NamedTuple):
     """The files kept of one iteration before its checks ran.
 
     `changed` is relative to the previous iteration, `since_baseline` to iteration 0 (empty for the baseline itself).
@@ -171,7 +171,7 @@ class Examining(NamedTuple):
     whole: set[str]
 
 
-class IterationFiles:
+class IterationSnapshots:
     """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own."""
 
     def __init__(self, committed: LoopRecords, root: Path | None = None) -> None:
@@ -229,7 +229,7 @@ class IterationFiles:
     def _clear(self) -> None:
         shutil.rmtree(self.paths.store, ignore_errors=True)
 
-    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptFiles:
+    def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptIteration:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
         self._refuse_none(previous or 0)
         snapshot = self._store.snapshot()
@@ -237,7 +237,7 @@ class IterationFiles:
         since_baseline: tuple[Change, ...] = ()
         if previous is not None:
             changed, since_baseline = (self.changes_since(number, snapshot.tree) for number in (previous, 0))
-        return KeptFiles(
+        return KeptIteration(
             snapshot=snapshot,
             changed=changed,
             since_baseline=since_baseline,
@@ -249,7 +249,7 @@ class IterationFiles:
         """Return the id of an iteration's content in the store: its tree if known, else its name."""
         return self._committed.tree(number) or f"{ITERATIONS}{number}"
 
-    def after_checks(self, kept: KeptFiles) -> KeptFiles:
+    def after_checks(self, kept: KeptIteration) -> KeptIteration:
         """Return `kept` with what the checks have changed in the tree."""
         now, changed = self._store.look(kept.snapshot.tree)
         return kept._replace(after_checks=now, changed_by_checks=changed)
@@ -287,7 +287,7 @@ class IterationFiles:
         """Return the paths of a kept tree."""
         return self._store.paths(tree)
 
-    def fill(self, folder: Path, kept: KeptFiles, number: int) -> None:
+    def fill(self, folder: Path, kept: KeptIteration, number: int) -> None:
         """Write the plain files of an iteration into its folder, before the folder is sealed."""
         if any(change.new_id for change in kept.changed):
             (folder / ARTIFACTS).mkdir(mode=0o700)
@@ -301,7 +301,7 @@ class IterationFiles:
         )
         write_new(folder / MANIFEST, to_json(document))
 
-    def name(self, number: int, kept: KeptFiles) -> None:
+    def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""
         self._store.keep(number, kept.snapshot.commit)
         self._trees.remember(kept.snapshot.tree, number)
@@ -521,7 +521,7 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
         yield folder
 
 
-class ReadOnlyFiles(IterationFiles):
+class ReadOnlyFiles(IterationSnapshots):
     """The files of a loop, only read: what is written to identify the current tree goes to `folder`, which is created.
 
     Raises NoSnapshotError if the loop keeps no files.

@@ -24,7 +24,7 @@ _LIMIT_S: Final = 5.0
 _WAITING: Final = ".waiting"
 
 
-class ExportQueue(NamedTuple):
+class PendingExport(NamedTuple):
     """What of a loop goes to one destination, `mlflow` or `otlp`."""
 
     paths: LoopPaths
@@ -95,7 +95,7 @@ class ExportQueue(NamedTuple):
 def unsent(paths: LoopPaths) -> Iterator[str]:
     """Yield a sentence for each destination that lacks iterations and to which nobody sends them now."""
     for mark in sorted((paths.folder / "export").glob(f"*{_WAITING}")):
-        queue = ExportQueue(paths, mark.stem)
+        queue = PendingExport(paths, mark.stem)
         if holder_of(queue.lock) is None:
             problem = queue.status().get("problem")
             why = f" ({problem})" if problem else ""
@@ -106,7 +106,7 @@ def unsent(paths: LoopPaths) -> Iterator[str]:
 def send_beside(paths: LoopPaths, destinations: Iterable[str]) -> None:
     """Have the latest records sent beside the loop. It never fails and waits for no server: what is not sent stays."""
     for destination in destinations:
-        queue = ExportQueue(paths, destination)
+        queue = PendingExport(paths, destination)
         with suppress(StoreError, OSError, subprocess.SubprocessError):
             queue.wait()
             queue.start()
