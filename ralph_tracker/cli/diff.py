@@ -18,7 +18,7 @@ from ralph_tracker.iteration.diff import (
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, number, signed
 from ralph_tracker.store.record_listing import as_of_now, listing
-from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"

@@ -21,7 +21,7 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.snapshots.patch import FileChange, FileStatus, Kind
+from ralph_tracker.store.snapshots.file_changes import FileChange, FileStatus, Kind
 from ralph_tracker.store.snapshots.values import as_utf8
 
 Document = Mapping[str, Any]

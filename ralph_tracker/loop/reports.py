@@ -37,7 +37,7 @@ from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.packs import kept_bytes
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.snapshots.patch import FileChange
+from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}
 # What diffs may take of the page: iterations, bytes in all, and of one file.

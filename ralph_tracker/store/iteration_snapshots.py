@@ -32,7 +32,7 @@ from ralph_tracker.store.snapshots.values import (
 )
 
 if TYPE_CHECKING:
-    from ralph_tracker.store.snapshots.patch import FileChange
+    from ralph_tracker.store.snapshots.file_changes import FileChange
 
 ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"

@@ -27,11 +27,11 @@ from ralph_tracker.store.safe_write import (
 )
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import is_to_keep, path_matcher, refuse_root
+from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
+from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, left_out, repository_of
 from ralph_tracker.store.snapshots.index import Captured, Index, Scan, Scanner, Seen, capture
 from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
-from ralph_tracker.store.snapshots.patch import FileChange, file_changes
 from ralph_tracker.store.snapshots.restore import Restore
-from ralph_tracker.store.snapshots.scope import IgnoreRules, Scope, freeze, left_out, repository_of
 from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
 from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
 from ralph_tracker.store.snapshots.values import (

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.patch import PATCH_BYTES
+from ralph_tracker.store.snapshots.file_changes import PATCH_BYTES
 
 
 @pytest.fixture
