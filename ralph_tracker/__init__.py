@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.core.selection import Selection
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
-    from ralph_tracker.tracker import loop_decision, post_iteration, post_loop, pre_loop
+    from ralph_tracker.hooks import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
     "Decision",
@@ -30,10 +30,10 @@ _WHERE = {
     "RalphTrackerError": "errors",
     "Selection": "core.selection",
     "UntrustedError": "errors",
-    "loop_decision": "tracker",
-    "post_iteration": "tracker",
-    "post_loop": "tracker",
-    "pre_loop": "tracker",
+    "loop_decision": "hooks",
+    "post_iteration": "hooks",
+    "post_loop": "hooks",
+    "pre_loop": "hooks",
 }
 
 

@@ -147,3 +147,15 @@ def test_the_page_leads_nowhere_that_is_not_there():
     anchors = {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
     assert [path for path, _ in targets if path and not (ROOT / path).exists()] == []
     assert {anchor for path, anchor in targets if not path} <= anchors
+
+
+def test_the_map_names_files_that_exist():
+    places = PAGE.partition("## Where things are")[2].partition("\n## ")[0]
+    entries = re.findall(r"^    ralph_tracker/(\S*)(.*(?:\n {29}.*)*)", places, re.MULTILINE)
+    assert len(entries) > 10
+    package = ROOT / "ralph_tracker"
+    for place, words in entries:
+        folder = (package / place).parent if place.endswith(".py") else package / place
+        assert (package / place).exists(), place
+        names = re.findall(r"\b\w+\.py\b", words)
+        assert [name for name in names if not list(folder.rglob(name))] == [], place
