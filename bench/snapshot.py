@@ -28,8 +28,8 @@ from pathlib import Path
 import git  # noqa: F401  imported before anything is measured
 from table import Table
 
+from ralph_tracker.store.snapshots.snapshot_types import Snapshot
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Snapshot
 
 PER_FOLDER = 10
 SETTLE_S = 1.1

@@ -38,7 +38,8 @@ from ralph_tracker.iteration.measure import (
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import (
+from ralph_tracker.store.loop_store import LoopStore, Project
+from ralph_tracker.store.loop_summary import (
     NEXT_LOOP,
     Summary,
     paths_of,
@@ -46,7 +47,6 @@ from ralph_tracker.store.loop_status import (
     running,
     summary_at,
 )
-from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.restore_mark import UndoIds
 from ralph_tracker.store.trust import Consent, Trust
 

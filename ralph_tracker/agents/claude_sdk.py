@@ -25,7 +25,7 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from ralph_tracker.agents.hosts.journal import end_of_tool, file_named
+from ralph_tracker.agents.hosts.session_journal import end_of_tool, file_named
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.evaluators import DRAIN_S, ProgressMonitor, SessionResponse, close_iterator, drive

@@ -28,10 +28,10 @@ from ralph_tracker.iteration.open_problems import (
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.packs import kept_json
+from ralph_tracker.store.sealed_records import SealedRecords
 
 TOKENS: Final = 800
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.
@@ -313,7 +313,7 @@ def tokens_of(store: LoopStore) -> int:
 
 
 def situation_of(
-    committed: LoopRecords,
+    committed: SealedRecords,
     record: IterationRecord,
     root: Path,
     decision: Decision | None = None,
@@ -344,7 +344,7 @@ def situation_of(
     )
 
 
-def current_situation(committed: LoopRecords, summary: Summary, root: Path) -> Situation:
+def current_situation(committed: SealedRecords, summary: Summary, root: Path) -> Situation:
     """Return the situation of a running loop for an agent that begins a session, without a decision.
 
     Damage and errors are as in `situation_of`.
@@ -369,7 +369,7 @@ def alert_line(alert: Alert) -> str:
     return f"{alert.severity.name} {alert.id}: {alert.message}{place}"
 
 
-def known_problems(committed: LoopRecords, number: int, root: Path | None) -> RemainingProblems | None:
+def known_problems(committed: SealedRecords, number: int, root: Path | None) -> RemainingProblems | None:
     """Return what holds an iteration back, None if its record cannot be read."""
     try:
         return remaining_problems(committed, number, root)
@@ -377,7 +377,7 @@ def known_problems(committed: LoopRecords, number: int, root: Path | None) -> Re
         return None
 
 
-def undone(committed: LoopRecords, number: int) -> Undone:
+def undone(committed: SealedRecords, number: int) -> Undone:
     """Return what an iteration that was rolled back had changed and lacked."""
     manifest = kept_json(committed.paths, number, MANIFEST)
     changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
@@ -385,7 +385,7 @@ def undone(committed: LoopRecords, number: int) -> Undone:
     return Undone(number, files, known_problems(committed, number, None))
 
 
-def score_parts(committed: LoopRecords, number: int) -> tuple[ScorePart, ...]:
+def score_parts(committed: SealedRecords, number: int) -> tuple[ScorePart, ...]:
     """Return what each component costs an iteration's score; () if its record is damaged."""
     plain = kept_json(committed.paths, number, "metrics.json")
     record: Any = plain.get("iteration_metrics") if isinstance(plain, dict) else None

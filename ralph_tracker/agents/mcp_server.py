@@ -14,8 +14,8 @@ from mcp_types import ToolAnnotations
 
 from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, RalphTrackerError
-from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import paths_of, summary_at
 from ralph_tracker.version import __version__
 
 _INSTRUCTIONS: Final = (

@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.steering.evaluators import QualityState
-from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.loop_summary import paths_of, summary_at
 
 
 def recorded_quality(

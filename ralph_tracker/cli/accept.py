@@ -5,7 +5,7 @@ from typing import TypedDict
 
 import click
 
-from ralph_tracker.cli.answers import next_step, say_next
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say_json, say_wrapped
 from ralph_tracker.core.iteration_record import DecisionDocument

@@ -14,12 +14,12 @@ import click
 from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host
 from ralph_tracker.agents.hosts.installation import Installation, Scope
 from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
-from ralph_tracker.cli.answers import say_next
 from ralph_tracker.cli.app import answer_host
+from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.problems import nearest
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.loop_status import checked_root
+from ralph_tracker.store.loop_summary import checked_root
 
 PROGRAM: Final = "ralph-tracker"
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.cli.answers import SAME_AGAIN, next_if_interrupted, say_next, tracker_of
+from ralph_tracker.cli.hook_answers import tracker_of
+from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion

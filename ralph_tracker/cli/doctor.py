@@ -19,10 +19,10 @@ from ralph_tracker.loop.status import missing_files
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.commands import MissingModule, command_of, is_there, located, missing_modules
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.ecosystems.found import version_of
+from ralph_tracker.measure.ecosystems.ecosystem import version_of
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_status import attempted, checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import attempted, checked_root, paths_of
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust

@@ -11,8 +11,8 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
-from ralph_tracker.store.loop_status import checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import checked_root, paths_of
 from ralph_tracker.store.safe_write import as_store_error
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from ralph_tracker.cli.answers import consent
+from ralph_tracker.cli.hook_answers import consent
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alerts import TYPES, Alert

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ralph_tracker.cli.answers import of_loop, say_next
+from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity

@@ -5,15 +5,8 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.answers import (
-    MEASURES_AGAIN,
-    answer,
-    next_if_interrupted,
-    record_next,
-    say_next,
-    say_record,
-    tracker_of,
-)
+from ralph_tracker.cli.hook_answers import answer, record_next, say_record, tracker_of
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_OK

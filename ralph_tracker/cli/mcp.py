@@ -7,7 +7,7 @@ import click
 
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.store.loop_status import checked_root
+from ralph_tracker.store.loop_summary import checked_root
 
 
 @click.command("mcp")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from ralph_tracker.errors import RecordError, StoreError
 
 if TYPE_CHECKING:  # most verbs list no records
-    from ralph_tracker.store.loop_records import RecordDocument
+    from ralph_tracker.store.sealed_records import RecordDocument
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40

@@ -7,14 +7,14 @@ from typing import Literal, TypedDict
 
 import click
 
-from ralph_tracker.cli.answers import next_step, say_next
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_status import checked_root, paths_of, summary_at, unrecorded
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import checked_root, paths_of, summary_at, unrecorded
 from ralph_tracker.store.record_listing import listing
 from ralph_tracker.store.safe_write import as_store_error
 

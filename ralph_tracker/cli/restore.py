@@ -6,7 +6,7 @@ from typing import TypedDict
 
 import click
 
-from ralph_tracker.cli.answers import of_loop
+from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json
 from ralph_tracker.core.metrics import quantity

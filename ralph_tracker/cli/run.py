@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.answers import RESUME, next_if_interrupted, say_next, tracker_of
 from ralph_tracker.cli.hook import after_finish, say_selection
+from ralph_tracker.cli.hook_answers import tracker_of
+from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
 from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed

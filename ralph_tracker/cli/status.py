@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.answers import next_step, say_next
+from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
@@ -16,10 +16,10 @@ from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, sta
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at, unrecorded
 from ralph_tracker.store.pending_export import unsent
 from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.sealed_records import SealedRecords
 
 ALERTS_SHOWN: Final = 10
 
@@ -82,7 +82,7 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     if not is_current:
         goes_on = "; the next iteration continues from it" if summary.status == "running" else ""
         say_wrapped(f"the working tree was set back to iteration {summary.head}{goes_on}", indent=2)
-    committed = LoopRecords(paths)
+    committed = SealedRecords(paths)
     for line in wrong_lines(committed, summary.head):
         say_wrapped(line, indent=2)
     if is_current:  # what an iteration did that was rolled back is no longer in the files
@@ -115,7 +115,7 @@ def _decision(summary: Summary) -> str:
     return decision_in_words(decision)
 
 
-def _say_alerts(summary: Summary, committed: LoopRecords) -> None:
+def _say_alerts(summary: Summary, committed: SealedRecords) -> None:
     facts = facts_of(committed, summary.iteration, None)
     worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))  # CRITICAL, HIGH, MEDIUM
     for alert in worst_first[:ALERTS_SHOWN]:

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from ralph_tracker.cli.answers import say_next
+from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
-from ralph_tracker.runner.journal import read_journal
+from ralph_tracker.runner.run_progress import read_progress
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_status import checked_root, paths_of
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import checked_root, paths_of
 from ralph_tracker.store.trust import Trust
 
 _YES, _NO = "trusted", "not trusted"
@@ -55,7 +55,7 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
 
 def _loop_too(trust: Trust, paths: LoopPaths, *, show: bool) -> None:
     _say(f"loop {paths.loop_id}", trust.has_loop(paths), loop_runs(LoopStore(paths)))
-    journal = read_journal(paths)
+    journal = read_progress(paths)
     if journal is not None:
         known = trust.has_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
         _say("`run --resume`", known, [" ".join(journal.settings.command)])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
-from ralph_tracker.cli.answers import next_step
+from ralph_tracker.cli.next_step import next_step
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
@@ -23,8 +23,8 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import Summary, paths_of, summary_at, unrecorded, version_of
+from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at, unrecorded, version_of
+from ralph_tracker.store.sealed_records import SealedRecords
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -92,7 +92,7 @@ def _follow(paths: LoopPaths, console: "Console") -> None:
 def read(paths: LoopPaths) -> Shown | str:
     """Return what is on record now, or why it cannot be read."""
     try:
-        summary, records = summary_at(paths), LoopRecords(paths)
+        summary, records = summary_at(paths), SealedRecords(paths)
         cost = known_money(summary.cost_usd, is_partial=records.has_unknown_costs())
         return Shown(
             summary,

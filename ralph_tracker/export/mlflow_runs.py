@@ -16,7 +16,7 @@ from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.resumable_send import RefusedError, UnreachableError
 from ralph_tracker.export.rows import VALUES, ExportedLoop, Row, moment
 from ralph_tracker.store.layout import report_name
-from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.packs import kept_bytes
 from ralph_tracker.version import __version__
 

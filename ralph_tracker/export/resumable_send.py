@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.rows import ExportedLoop, Row
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport
 from ralph_tracker.store.safe_write import as_store_error, temporary_name, write_new
 

@@ -17,8 +17,8 @@ from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, RecordError
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.safe_write import as_store_error, temporary_name
 

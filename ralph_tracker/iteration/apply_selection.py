@@ -13,9 +13,9 @@ from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.safe_write import as_store_error, file_digest, sync_below, sync_folder
-from ralph_tracker.store.snapshots.values import Change, shown
+from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.snapshots.snapshot_types import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
 APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")
@@ -76,7 +76,7 @@ class Placement:
 
 
 def placement_of(
-    iteration_snapshots: IterationSnapshots, committed: LoopRecords, number: int, since: int
+    iteration_snapshots: IterationSnapshots, committed: SealedRecords, number: int, since: int
 ) -> Placement | None:
     """Return what putting an iteration in place would change; None if it keeps no files or they cannot be read."""
     try:
@@ -95,7 +95,7 @@ def placement_of(
     )
 
 
-def _passing(committed: LoopRecords, number: int) -> list[str] | None:
+def _passing(committed: SealedRecords, number: int) -> list[str] | None:
     """Return the tests that passed in an iteration, without held-back ones; None if their names are unknown."""
     found = committed.measurement(number)
     if found is None or found[0].tests is None:

@@ -12,8 +12,8 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_status import Summary, attempted, running, summary_at
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
+from ralph_tracker.store.loop_summary import Summary, attempted, running, summary_at
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
 from ralph_tracker.store.safe_write import as_store_error
 

@@ -20,9 +20,9 @@ from ralph_tracker.core.metrics import (
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.file_changes import FileChange, FileStatus, Kind
-from ralph_tracker.store.snapshots.values import as_utf8
+from ralph_tracker.store.snapshots.snapshot_types import as_utf8
 
 Document = Mapping[str, Any]
 ChangeVerdict = Literal["better", "worse", "same", "changed", "unknown"]
@@ -191,7 +191,7 @@ def side_by_side(before: Document, after: Document, differences: Differences) ->
     )
 
 
-def differences_of(committed: LoopRecords | None, before: int, after: int) -> Differences:
+def differences_of(committed: SealedRecords | None, before: int, after: int) -> Differences:
     """Compare the tests and the files of two recorded iterations; None is a loop that AIWG wrote.
 
     What is unknown or damaged is reported in a note, the rest is compared.
@@ -215,7 +215,7 @@ def differences_of(committed: LoopRecords | None, before: int, after: int) -> Di
     )
 
 
-def _tests(committed: LoopRecords, number: int) -> TestResults | str:
+def _tests(committed: SealedRecords, number: int) -> TestResults | str:
     """Return the outcomes of an iteration, or why there are none."""
     found = committed.measurement(number)
     if found is None:

@@ -14,11 +14,11 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.environments import link_environments
-from ralph_tracker.measure.narrowed_commands import narrowed
+from ralph_tracker.measure.limit_to_files import limited_to_files
 from ralph_tracker.measure.results import measured_kind, read_results
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.snapshots.values import EXEC_MODE, LINK_MODE
+from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, LINK_MODE
 
 BUILDS: Final = "rerun-builds"
 RERUN: Final = "rerun"
@@ -164,7 +164,7 @@ class ScratchRunner(NamedTuple):
         if files is None or measured_kind(check) != Group.TESTS:
             return check, True
         there = sorted(file for file in files if (copy / file).is_file())
-        limited = narrowed(check, there, copy)
+        limited = limited_to_files(check, there, copy)
         return limited.check, limited.whole
 
 

@@ -47,9 +47,9 @@ from ralph_tracker.iteration.open_problems import (
 from ralph_tracker.report.sentences import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import state_after
+from ralph_tracker.store.loop_summary import state_after
 from ralph_tracker.store.packs import kept_json
+from ralph_tracker.store.sealed_records import SealedRecords
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
@@ -104,7 +104,7 @@ class Facts:
     before: float | None = None
 
 
-def facts_of(committed: LoopRecords, number: int, previous: int | None) -> Facts:
+def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Facts:
     """Return the facts of a recorded iteration since `previous` (None: a baseline); what is damaged is left out."""
     now = kept_point(committed.paths, number)
     before = None if previous is None else kept_point(committed.paths, previous)
@@ -151,7 +151,7 @@ class _Moves:
     uncollected: int = 0
 
 
-def _moves(committed: LoopRecords, number: int, previous: int | None, problems: RemainingProblems) -> _Moves:
+def _moves(committed: SealedRecords, number: int, previous: int | None, problems: RemainingProblems) -> _Moves:
     """Compare by name with the predecessor; renamed and moved tests are neither deleted nor new."""
     now, old = committed.measurement(number), None if previous is None else committed.measurement(previous)
     if now is None or old is None or now[0].tests is None or old[0].tests is None:
@@ -202,7 +202,7 @@ class Explanation:
     problem: str | None
 
 
-def explain(committed: LoopRecords, document: Document) -> Explanation:
+def explain(committed: SealedRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
     from ralph_tracker.store.loop_reader import LoopReader  # noqa: PLC0415  # YAML, which `status` does without
     from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
@@ -236,7 +236,7 @@ def explain(committed: LoopRecords, document: Document) -> Explanation:
     )
 
 
-def _why_best(committed: LoopRecords, number: int, thresholds: Thresholds) -> tuple[str, ...]:
+def _why_best(committed: SealedRecords, number: int, thresholds: Thresholds) -> tuple[str, ...]:
     try:
         summary = committed.summary()
         if summary.best_iteration != number:
@@ -248,7 +248,7 @@ def _why_best(committed: LoopRecords, number: int, thresholds: Thresholds) -> tu
     return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
 
 
-def checks_of(committed: LoopRecords, number: int) -> tuple[CheckDocument, ...] | None:
+def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...] | None:
     """Return how each check of an iteration ended, None where that is not known."""
     kept = kept_json(committed.paths, number, CHECKS)
     checks = kept.get("checks") if isinstance(kept, dict) else None

@@ -41,9 +41,9 @@ from ralph_tracker.iteration.measure import IterationContext, Progress, Source, 
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 GateVerdict = Literal["pass", "regression", "not_measured"]
@@ -323,7 +323,7 @@ def gate(
     if metrics is None:
         Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))
     summary = summary_at(loop.store.paths)
-    state = LoopRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
+    state = SealedRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:
         measured = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, measured.measurement)

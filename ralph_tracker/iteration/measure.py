@@ -48,7 +48,7 @@ from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.safe_write import as_store_error, to_json, write_new
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
-from ralph_tracker.store.snapshots.values import shown
+from ralph_tracker.store.snapshots.snapshot_types import shown
 
 _SHOWN: Final = 5
 Progress = Callable[[str], None]

@@ -29,8 +29,8 @@ from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, half_up, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.diagnostics import Diagnostic, first_line
-from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.packs import kept_json
+from ralph_tracker.store.sealed_records import SealedRecords
 
 FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.
@@ -118,7 +118,7 @@ def listed_document(found: ListedDiagnostics) -> dict[str, Any]:
     }
 
 
-def listed_diagnostics(committed: LoopRecords, number: int) -> ListedDiagnostics | None:
+def listed_diagnostics(committed: SealedRecords, number: int) -> ListedDiagnostics | None:
     """Return the findings of a recorded iteration.
 
     None if they are not known: metrics were handed in, an earlier version recorded it, or the file is damaged.
@@ -214,7 +214,7 @@ class RemainingProblems(NamedTuple):
     listed: ListedDiagnostics | None = None
 
 
-def remaining_problems(committed: LoopRecords, number: int, root: Path | None = None) -> RemainingProblems | None:
+def remaining_problems(committed: SealedRecords, number: int, root: Path | None = None) -> RemainingProblems | None:
     """Return what holds a recorded iteration back, None if its measurement is damaged.
 
     With `root`, whose files must be those of the iteration, a test that fails nowhere in particular is placed where it
@@ -284,7 +284,7 @@ def first_words(test: FailingTest) -> str:
     return f"{place}{test.name}{f': {why}' if why else ''}"
 
 
-def wrong_lines(committed: LoopRecords, number: int) -> tuple[str, ...]:
+def wrong_lines(committed: SealedRecords, number: int) -> tuple[str, ...]:
     """Return the failing tests with place and message, the lost ones, and what did not load; () if nothing is known."""
     try:
         problems = remaining_problems(committed, number)
@@ -350,7 +350,7 @@ class FindingsView:
     not_loaded: tuple[str, ...] = ()
 
 
-def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> FindingsView:
+def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> FindingsView:
     """Return what is held against an iteration. Raises LoopError if its files and tests were not compared."""
     record = document["iteration_metrics"]
     number, trust = record["iteration"], record.get("integrity")
@@ -384,7 +384,7 @@ def open_findings(committed: LoopRecords, document: Mapping[str, Any]) -> Findin
     )
 
 
-def _held(committed: LoopRecords, record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
+def _held(committed: SealedRecords, record: Mapping[str, Any], found: Integrity) -> Iterator[OpenAlert]:
     """Yield the integrity alerts that an iteration raised or inherited, accepted ones marked as such.
 
     Those that it raised for findings come first, from its record, since later records may lack them.

@@ -14,8 +14,8 @@ from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 _SHOWN: Final = 3
@@ -27,7 +27,7 @@ _IGNORED: Final = "What git ignores was not there; without --verify it is applie
 class _Restored(IterationSnapshots):
     """The files of a tree that was just restored, of which nothing is kept."""
 
-    def __init__(self, committed: LoopRecords, number: int) -> None:
+    def __init__(self, committed: SealedRecords, number: int) -> None:
         super().__init__(committed)
         self._number = number
 
@@ -91,7 +91,7 @@ def _recorded(value: Value | None, decimals: int) -> str:
 
 
 def rerun_again(
-    committed: LoopRecords,
+    committed: SealedRecords,
     number: int,
     reruns: Sequence[Rerun],
     environment: Mapping[str, str],

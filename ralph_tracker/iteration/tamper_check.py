@@ -32,7 +32,7 @@ from ralph_tracker.integrity.rerun_findings import (
 )
 from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
-from ralph_tracker.store.snapshots.values import LINK_MODE, Change, as_utf8
+from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
     from ralph_tracker.integrity.parsed_tests import SourceTest

@@ -32,11 +32,11 @@ from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import RecordDocument
-from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.packs import kept_bytes
 from ralph_tracker.store.record_listing import RecordHistory
+from ralph_tracker.store.sealed_records import RecordDocument
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}

@@ -18,12 +18,12 @@ from ralph_tracker.iteration.measure import configured_by, stamp
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at
 from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.objects import STAGING
-from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY
 
 _IN_STORE: Final = "store/"
 # Left only by killed writers; those in the store are removed by its sweep.
@@ -160,7 +160,7 @@ def collect(
         leftovers = collector.leftovers()
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
-            state = LoopRecords(store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
+            state = SealedRecords(store.paths).state(summary, loop.config.thresholds)  # nothing is repaired
             return _collectable(collector, store, summary, state, keep_last, leftovers)
     with store.writing("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)
@@ -178,7 +178,7 @@ def collect(
 
 def _collectable(
     collector: Collector,
-    store: LoopRecords,
+    store: SealedRecords,
     summary: Summary,
     state: JudgeState,
     keep_last: int,

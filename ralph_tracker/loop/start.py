@@ -27,8 +27,8 @@ from ralph_tracker.measure.environments import environment_facts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
-from ralph_tracker.store.loop_status import attempted
 from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
+from ralph_tracker.store.loop_summary import attempted
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.trust import Trust
 

@@ -14,11 +14,11 @@ from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import Status, Summary, latest_iteration, state_after
+from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, Restoring, interrupted_document
 from ralph_tracker.store.safe_read import read_json, read_lines
-from ralph_tracker.store.snapshots.values import ITERATIONS, OBJECTS, RULES
+from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
 _POINTS: Final = 400
@@ -83,7 +83,7 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected(paths)))
 
 
-def scores_of(records: LoopRecords) -> list[tuple[int, float]]:
+def scores_of(records: SealedRecords) -> list[tuple[int, float]]:
     """Return the scores of a loop as of now by iteration, thinned to a few hundred; [] if they cannot be read."""
     try:
         summary = records.summary()

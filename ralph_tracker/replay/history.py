@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, endless_in_tree, repository_around
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 _FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
 _RANGE: Final = ".."

@@ -35,7 +35,7 @@ from ralph_tracker.measure.checks import (
 )
 from ralph_tracker.measure.environments import link_environments, tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.narrowed_commands import narrowed
+from ralph_tracker.measure.limit_to_files import limited_to_files
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment, SetUpError
@@ -322,7 +322,7 @@ class CommitMeasurer(NamedTuple):
             checks = needed(self.checks)
             if None not in places:
                 checks = [
-                    narrowed(check, files, root).check if measured_kind(check) == Group.TESTS else check
+                    limited_to_files(check, files, root).check if measured_kind(check) == Group.TESTS else check
                     for check in checks
                 ]
             for _ in range(times):

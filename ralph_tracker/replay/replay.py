@@ -69,7 +69,7 @@ class ReplayJournal(NamedTuple):
             write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
 
 
-def read_journal(paths: LoopPaths) -> ReplayJournal | None:
+def read_progress(paths: LoopPaths) -> ReplayJournal | None:
     """Return the journal of a loop, None if it is no replay. Raises RecordError if the file is damaged."""
     path = paths.folder / FILE
     plain = read_json(path)
@@ -93,7 +93,7 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str) -> str:
     name, number = f"{kind}-{first}-{last}", 1
     while True:
         loop_id = name if number == 1 else f"{name}-{number}"
-        known = read_journal(project.paths.loop(loop_id))
+        known = read_progress(project.paths.loop(loop_id))
         if known == journal or (known is None and not project.is_taken(loop_id)):
             return loop_id
         number += 1

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.output.event_values import one_line
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.journal import FILE, run_state
+from ralph_tracker.runner.run_progress import FILE, run_state
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_status import Summary, attempted
+from ralph_tracker.store.loop_summary import Summary, attempted
 from ralph_tracker.store.safe_read import read_json
 
 _TAIL: Final = 1 << 16
@@ -40,12 +40,12 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
     """
     if summary.status != "running":
         return Activity(f"the loop is {summary.status}", _epoch(summary.updated_at))
-    journal, state = read_json(paths.folder / FILE), run_state(paths)
-    if state is not None and isinstance(journal, dict) and isinstance(journal.get("iteration"), int):
-        number, since = journal["iteration"], _changed(paths.folder / FILE)
+    progress, state = read_json(paths.folder / FILE), run_state(paths)
+    if state is not None and isinstance(progress, dict) and isinstance(progress.get("iteration"), int):
+        number, since = progress["iteration"], _changed(paths.folder / FILE)
         if state == "interrupted":
             return Activity(f"the run was interrupted in iteration {number}", since)
-        return _driven(paths, journal, number, since, environment)
+        return _driven(paths, progress, number, since, environment)
     number = attempted(paths)
     if number is not None and number > summary.iteration:
         return Activity(_PHASES["measure"].format(number=number), _changed(paths.attempt))
@@ -53,14 +53,14 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
 
 
 def _driven(
-    paths: LoopPaths, journal: Mapping[str, Any], number: int, since: float | None, environment: Mapping[str, str]
+    paths: LoopPaths, progress: Mapping[str, Any], number: int, since: float | None, environment: Mapping[str, str]
 ) -> Activity:
-    words = _PHASES.get(str(journal.get("phase")))
+    words = _PHASES.get(str(progress.get("phase")))
     if words is not None:
         return Activity(words.format(number=number), since)
-    if not journal.get("at_work"):
+    if not progress.get("at_work"):
         return Activity(f"iteration {number} waits for the agent to run again", since)
-    tried = journal.get("tried")
+    tried = progress.get("tried")
     logs = logs_of(paths, number, tried if isinstance(tried, int) else 1)
     secrets = secret_values(environment)
     said = next(filter(None, (latest_words(masked(_tail(log), secrets)) for log in logs)), "")

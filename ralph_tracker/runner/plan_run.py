@@ -39,10 +39,10 @@ from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
+from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.snapshots.snapshot_types import shown
 from ralph_tracker.store.snapshots.user_repository import head_of
-from ralph_tracker.store.snapshots.values import shown
 from ralph_tracker.tracker import Tracker
 
 _NAME: Final = "plan-{}"
@@ -107,7 +107,7 @@ def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path
                 raise InputError(_UNKNOWN.format(plan=plan, task=task.id, word=cut(word), near=near))
 
 
-def unmet(committed: LoopRecords, named: Sequence[TaskCheck], record: IterationRecord) -> tuple[str, ...]:
+def unmet(committed: SealedRecords, named: Sequence[TaskCheck], record: IterationRecord) -> tuple[str, ...]:
     """Return what an iteration lacks to complete a task, one line each; () if nothing.
 
     Each check must have ended with 0 and been measured, without failing tests. An iteration with an open CRITICAL alert

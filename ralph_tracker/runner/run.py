@@ -40,16 +40,16 @@ from ralph_tracker.runner.attempt import (
     verdict_of,
 )
 from ralph_tracker.runner.backends import BACKENDS, Backend, Price, priced, prices_of
-from ralph_tracker.runner.journal import LOCK, Journal, RunSettings, added, less, read_journal
+from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings, added, less, read_progress
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, paths_of, summary_at
 from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.tracker import Decided, Tracker
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ _HEADING: Final = "What ralph-tracker measured before this iteration, the number
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 _PROMPT: Final = "prompt.md"
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
+# With `stall.window` (3) this makes the five iterations without progress of the README.
 _ITERATIONS_AFTER_WARNING: Final = 2
 _NO_COST: Final = (
     "the cost of iteration {number} is unknown: the agent does not report it, so the cost limit cannot count it"
@@ -124,7 +125,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with temporary_folder("run") as folder:
         try:
-            return ReadOnlyFiles(LoopRecords(paths), folder / STORE).current_tree()
+            return ReadOnlyFiles(SealedRecords(paths), folder / STORE).current_tree()
         except NoSnapshotError:
             return None
 
@@ -193,7 +194,7 @@ class Run:
     tracker: Tracker
     paths: LoopPaths
     limits: LoopLimits
-    journal: Journal
+    progress: RunProgress
     screen: Screen
     interrupts: Interrupts
     now: Callable[[], float] = field(default=time.time)
@@ -205,17 +206,17 @@ class Run:
     over: str | None = field(default=None, init=False)
 
     def drive(self) -> Outcome:
-        """Continue from the journal, to the end of the loop or until a person is needed.
+        """Continue from the progress, to the end of the loop or until a person is needed.
 
         Raises as the tracker does; all records are kept, and a later run continues.
         """
         self._settle()
         self.screen.line(self._status())
         while True:
-            match self.journal.phase:
+            match self.progress.phase:
                 case "agent":
                     if not self._worked():
-                        return Outcome("asked", f"as asked, before iteration {self.journal.iteration} was done")
+                        return Outcome("asked", f"as asked, before iteration {self.progress.iteration} was done")
                 case "measure":
                     self._measure()
                 case "decide":
@@ -223,7 +224,7 @@ class Run:
                     if outcome is not None:
                         return outcome
                 case _:
-                    apply: Any = "none" if self._is_done() else self.journal.settings.apply
+                    apply: Any = "none" if self._is_done() else self.progress.settings.apply
                     closed = self.tracker.select_output(apply=apply)
                     self._go(phase="ended")
                     reason = self.over or self.tracker.store().summary().decision["reason"]
@@ -231,19 +232,19 @@ class Run:
 
     def _settle(self) -> None:
         """Take over the cost that a killed run reported, and note that it was killed."""
-        journal = self.journal
-        if not journal.at_work:
+        progress = self.progress
+        if not progress.at_work:
             return
-        report = report_from_logs(logs_of(self.paths, journal.iteration, journal.tried))
-        usage = added(journal.usage, self._used(report))
-        self._go(at_work=False, usage=usage, notes=(*journal.notes, _INTERRUPTED))
+        report = report_from_logs(logs_of(self.paths, progress.iteration, progress.tried))
+        usage = added(progress.usage, self._used(report))
+        self._go(at_work=False, usage=usage, notes=(*progress.notes, _INTERRUPTED))
 
     def _worked(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
         step = Step("again", "")
         while step.do == "again":
-            most, pause_s = self.journal.settings.calls_per_hour, step.pause_s
-            latest = () if most is None else self.journal.starts[-most:]
+            most, pause_s = self.progress.settings.calls_per_hour, step.pause_s
+            latest = () if most is None else self.progress.starts[-most:]
             if most is not None and len(latest) == most:
                 pause_s = max(pause_s, latest[0] + _HOUR_S - self.now())
             if pause_s or step.why:
@@ -254,10 +255,10 @@ class Run:
                 if not self._paused(pause_s, step.pause_s):
                     return False
             step = self._try_once()
-        if self.over is not None and not self.journal.tried:
+        if self.over is not None and not self.progress.tried:
             self._go(phase="select")  # there is nothing to measure
             return True
-        notes = self.journal.notes if self.over is None else (*self.journal.notes, self.over)
+        notes = self.progress.notes if self.over is None else (*self.progress.notes, self.over)
         self._go(phase="measure", blocked=step.why if step.do == "block" else None, notes=notes)
         return True
 
@@ -269,27 +270,27 @@ class Run:
             if minutes >= limits.max_minutes:
                 return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=quantity(round(pause_s), "second"))
         if limits.max_cost_usd is not None:
-            spent = (summary.cost_usd or 0.0) + (self.journal.usage.cost_usd or 0.0)
+            spent = (summary.cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
             if spent >= limits.max_cost_usd:
                 return _NO_MONEY.format(spent=spent, limit=limits.max_cost_usd)
         return None
 
     def _try_once(self) -> Step:
         """Run the agent with the prompt of now, keep how that ended, and return what to do next."""
-        journal, settings = self.journal, self.journal.settings
+        progress, settings = self.progress, self.progress.settings
         text = self._prompt()
         file = self.paths.folder / _PROMPT
         with as_store_error(file):
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         client, command = self._client, settings.command
-        if client is not None and journal.session is not None:
-            command = client.continued(command, journal.session)
+        if client is not None and progress.session is not None:
+            command = client.continued(command, progress.session)
         ready = prepared(command, text, file.resolve())
         before = tree_of_now(self.paths)
-        starts = (*journal.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
-        journal = self._go(tried=journal.tried + 1, at_work=True, starts=starts)
-        environment = environment_of(self.tracker.environment, journal.loop_id, journal.iteration, journal.tried)
-        logs = logs_of(self.paths, journal.iteration, journal.tried)
+        starts = (*progress.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
+        progress = self._go(tried=progress.tried + 1, at_work=True, starts=starts)
+        environment = environment_of(self.tracker.environment, progress.loop_id, progress.iteration, progress.tried)
+        logs = logs_of(self.paths, progress.iteration, progress.tried)
         limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
         heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
@@ -297,23 +298,23 @@ class Run:
         ran = AgentRun(heard.finished, heard.report, heard.printed, changed, heard.idle_s)
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)
-        step = step_after(verdict, ran, journal.tried, journal.waited_s, patience, self.now())
+        step = step_after(verdict, ran, progress.tried, progress.waited_s, patience, self.now())
         said = f"agent: {described(verdict, ran)}"
-        self.screen.line(f"iteration {journal.iteration}: {said}")
-        plain = verdict == "done" and journal.tried == 1
-        session = session_after(verdict, journal.session, heard.report.session)
+        self.screen.line(f"iteration {progress.iteration}: {said}")
+        plain = verdict == "done" and progress.tried == 1
+        session = session_after(verdict, progress.session, heard.report.session)
         self._go(
             at_work=False,
-            usage=added(journal.usage, self._used(heard.report)),
-            notes=journal.notes if plain else (*journal.notes, said),
+            usage=added(progress.usage, self._used(heard.report)),
+            notes=progress.notes if plain else (*progress.notes, said),
             session=session,
-            told=heard.report.usage if session == heard.report.session else journal.told,
+            told=heard.report.usage if session == heard.report.session else progress.told,
         )
         return step
 
     def _time_left(self) -> float | None:
         """Return the time limit of an agent's run: its own, or what is left of the loop's."""
-        limit = self.journal.settings.agent_timeout_s
+        limit = self.progress.settings.agent_timeout_s
         if self.limits.max_minutes is None:
             return limit
         started = datetime.fromisoformat(self.tracker.store().summary().started_at).timestamp()
@@ -323,48 +324,48 @@ class Run:
     def _used(self, report: RunReport) -> Usage:
         """Return what a run took, with its price; of a session that was continued only what is new."""
         client, usage = self._client, report.usage
-        if client is not None and client.tells_sums and report.session == self.journal.session:
-            usage = less(usage, self.journal.told)
-        return priced(usage, self.journal.settings.command, self.prices, report.models)
+        if client is not None and client.tells_sums and report.session == self.progress.session:
+            usage = less(usage, self.progress.told)
+        return priced(usage, self.progress.settings.command, self.prices, report.models)
 
     @property
     def _client(self) -> Backend | None:
         """Return the client whose sessions are continued, None if they are not."""
-        return BACKENDS.get(self.journal.settings.backend or "")
+        return BACKENDS.get(self.progress.settings.backend or "")
 
     def _paused(self, pause_s: float, for_agent_s: float) -> bool:
         """Wait before the next run of the agent; return False after Ctrl-C. `for_agent_s` counts as its patience."""
         if self.interrupts.asked:
             return False
-        self._go(waited_s=self.journal.waited_s + for_agent_s)
+        self._go(waited_s=self.progress.waited_s + for_agent_s)
         if pause_s:
             until = datetime.fromtimestamp(self.now() + pause_s, UTC).astimezone()
-            again = "trying again" if self.journal.tried else "the agent runs"
+            again = "trying again" if self.progress.tried else "the agent runs"
             self.screen.line(f"{again} in {pause_s:.0f} s, at {until:%H:%M:%S}")
         return self.interrupts.wait(pause_s) and not self.interrupts.asked
 
     def _measure(self) -> None:
-        journal = self.journal
-        if self.tracker.store().summary().iteration < journal.iteration:  # else a killed run has recorded it
-            usage = journal.usage
-            self.screen.line(f"iteration {journal.iteration}: measuring")
+        progress = self.progress
+        if self.tracker.store().summary().iteration < progress.iteration:  # else a killed run has recorded it
+            usage = progress.usage
+            self.screen.line(f"iteration {progress.iteration}: measuring")
             recorded = self.tracker.post_iteration(
                 None,
                 usage=usage.measured() or None,
-                blocked=journal.blocked,
-                iteration=journal.iteration,
-                notes=journal.notes,
+                blocked=progress.blocked,
+                iteration=progress.iteration,
+                notes=progress.notes,
             )
             self.record = recorded.record
             if recorded.problem is not None:
                 self.screen.line(recorded.problem)
             if usage.cost_usd is None and self.limits.max_cost_usd is not None:
-                self.screen.line(_NO_COST.format(number=journal.iteration))
+                self.screen.line(_NO_COST.format(number=progress.iteration))
         self._go(phase="decide")
 
     def _decide(self) -> Outcome | None:
         self.decided = self.tracker.loop_decision(apply=True)
-        decision, done = self.decided.decision, self.journal
+        decision, done = self.decided.decision, self.progress
         record = self._record()
         self.screen.line(self._status())
         self.screen.line(f"  {record.classification}: {record.message}")
@@ -380,7 +381,7 @@ class Run:
         if stalls:
             left = quantity(_ITERATIONS_AFTER_WARNING + 1 - stalls, "more iteration")
             self.screen.line(f"  the agent is warned; the loop ends after {left} without progress")
-        self.journal = done._replace(stalls=stalls).next_iteration().write(self.paths)
+        self.progress = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
             return Outcome("escalate", decision.reason)
         if self.interrupts.asked:
@@ -393,10 +394,10 @@ class Run:
         return self.unmet is not None and not record.is_baseline and goes_on and not self.unmet(record)
 
     def _prompt(self) -> str:
-        journal = self.journal
+        progress = self.progress
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
-        left = _ITERATIONS_AFTER_WARNING + 1 - journal.stalls if decided.decision.is_stall else 0
+        left = _ITERATIONS_AFTER_WARNING + 1 - progress.stalls if decided.decision.is_stall else 0
         store = self.tracker.store()
         # What a rolled-back iteration lacked does not apply to the current files.
         is_current = store.summary().head == record.iteration
@@ -407,10 +408,10 @@ class Run:
             decided.decision,
             lacks=self.unmet(record) if self.unmet is not None and is_current else (),
             iterations_left=left,
-            with_rules=self._client is None or journal.session is None,
+            with_rules=self._client is None or progress.session is None,
         )
-        user = user_prompt(journal.settings.prompt_file, self.tracker.root)
-        return prompt_of(user, feedback(situation, self.tokens), journal.iteration, journal.notes)
+        user = user_prompt(progress.settings.prompt_file, self.tracker.root)
+        return prompt_of(user, feedback(situation, self.tokens), progress.iteration, progress.notes)
 
     def _record(self) -> IterationRecord:
         if self.record is None:
@@ -420,11 +421,11 @@ class Run:
     def _status(self) -> str:
         store = self.tracker.store()
         is_partial = store.has_unknown_costs()
-        return status_line(store.summary(), self.journal.iteration, self.now(), is_partial=is_partial)
+        return status_line(store.summary(), self.progress.iteration, self.now(), is_partial=is_partial)
 
-    def _go(self, **changes: Any) -> Journal:  # noqa: ANN401  # as the fields of a journal
-        self.journal = self.journal._replace(**changes).write(self.paths)
-        return self.journal
+    def _go(self, **changes: Any) -> RunProgress:  # noqa: ANN401  # as the fields of a progress
+        self.progress = self.progress._replace(**changes).write(self.paths)
+        return self.progress
 
 
 class RunRequest(NamedTuple):
@@ -449,21 +450,21 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
 
     Raises StoreError if another run drives it, else as `begin` and `take_up` do.
     """
-    journal = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
-    tracker = tracker._replace(loop_id=journal.loop_id)
+    progress = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
+    tracker = tracker._replace(loop_id=progress.loop_id)
     store = tracker.store()
     with locked(store.paths.folder / LOCK, "run", patience_s=0):
-        tracker.trusting.mark_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
-        journal.write(store.paths)
+        tracker.trusting.mark_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
+        progress.write(store.paths)
         config = LoopReader.read(store, configured_by).config
         limits, prices = config.thresholds.loop, prices_of(config.document.get("prices", {}))
         budget = tokens_of(store)
         interrupts = Interrupts(lambda: screen.line(_ONCE))
         with interrupts:
-            yield Run(tracker, store.paths, limits, journal, screen, interrupts, tokens=budget, prices=prices)
+            yield Run(tracker, store.paths, limits, progress, screen, interrupts, tokens=budget, prices=prices)
 
 
-def begin(tracker: Tracker, asked: RunRequest) -> Journal:
+def begin(tracker: Tracker, asked: RunRequest) -> RunProgress:
     """Record the baseline of a new loop.
 
     Raises LoopError if one is running, InputError for an unusable command or prompt.
@@ -476,7 +477,7 @@ def begin(tracker: Tracker, asked: RunRequest) -> Journal:
     record = tracker.pre_loop(
         None, new=asked.new, allow_missing=asked.allow_missing, limits=asked.limits, checks=asked.checks
     )
-    return Journal(record.loop_id, settings)
+    return RunProgress(record.loop_id, settings)
 
 
 def still_running(summary: Summary) -> LoopError:
@@ -487,8 +488,8 @@ def still_running(summary: Summary) -> LoopError:
     )
 
 
-def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
-    """Return the journal of an earlier run of the loop; with a command and no loop yet, begin one.
+def take_up(tracker: Tracker, asked: RunRequest) -> RunProgress:
+    """Return the progress of an earlier run of the loop; with a command and no loop yet, begin one.
 
     Raises LoopError if there is nothing to continue, InputError for limits, which are frozen with their loop, and
     UntrustedError for a loop, or an agent on record, of somebody else.
@@ -502,17 +503,17 @@ def take_up(tracker: Tracker, asked: RunRequest) -> Journal:
         names = named_options(asked.limits)
         raise InputError(f"{names}: the limits are frozen with loop {summary.loop_id}; leave that out")
     paths = paths_of(tracker.root, summary.loop_id, {})
-    journal = _journal(paths, summary, asked.command)
+    progress = _progress_of(paths, summary, asked.command)
     tracker.trusting.require_loop(paths, lambda: loop_runs(LoopStore(paths)))
     if not asked.command:
-        tracker.trusting.require_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
-    journal = journal._replace(settings=journal.settings._replace(**asked.settings))
-    _refuse_unusable(tracker, journal.settings)
+        tracker.trusting.require_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
+    progress = progress._replace(settings=progress.settings._replace(**asked.settings))
+    _refuse_unusable(tracker, progress.settings)
     following = summary.iteration + 1  # somebody may have recorded by hand
-    behind = journal.phase == "agent" and journal.iteration < following
-    if behind or journal.iteration > following:
-        return Journal(journal.loop_id, journal.settings, following)
-    return journal
+    behind = progress.phase == "agent" and progress.iteration < following
+    if behind or progress.iteration > following:
+        return RunProgress(progress.loop_id, progress.settings, following)
+    return progress
 
 
 def named_options(limits: Mapping[str, Any]) -> str:
@@ -520,23 +521,23 @@ def named_options(limits: Mapping[str, Any]) -> str:
     return ", ".join(f"--{name.replace('_', '-')}" for name in limits)
 
 
-def _journal(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> Journal:
+def _progress_of(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -> RunProgress:
     try:
-        journal = read_journal(paths)
+        progress = read_progress(paths)
     except RecordError:
         if not command:
             raise
-        journal = None  # damaged, but a new command was given
-    selecting = summary.status == "finished" and journal is not None and journal.phase == "select"
+        progress = None  # damaged, but a new command was given
+    selecting = summary.status == "finished" and progress is not None and progress.phase == "select"
     if summary.status != "running" and not selecting:
         raise LoopError(f"loop {summary.loop_id} is {summary.status}, nothing to resume; {NEXT_LOOP}")
-    if journal is not None:
+    if progress is not None:
         if not command:
-            return journal
-        return journal._replace(settings=journal.settings._replace(command=command, backend=None), session=None)
+            return progress
+        return progress._replace(settings=progress.settings._replace(command=command, backend=None), session=None)
     if not command:
         raise LoopError(f"loop {summary.loop_id} was not driven by `run`; give the agent's command after `--`")
-    return Journal(summary.loop_id, RunSettings(command), summary.iteration + 1)
+    return RunProgress(summary.loop_id, RunSettings(command), summary.iteration + 1)
 
 
 def meant(tracker: Tracker) -> Summary | None:

@@ -10,7 +10,7 @@ from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_records import RecordDocument
+from ralph_tracker.store.sealed_records import RecordDocument
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
-from ralph_tracker.store.loop_records import LoopRecords, Seals
-from ralph_tracker.store.loop_status import is_recorded
+from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.packs import Documents, kept_json
 from ralph_tracker.store.restore_mark import RestoreMark, Restoring, UndoIds, interrupted_restore
 from ralph_tracker.store.safe_open import refuse_link
 from ralph_tracker.store.safe_read import read_json
 from ralph_tracker.store.safe_write import as_store_error, to_json, write_new, write_whole
-from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.user_repository import Branch
-from ralph_tracker.store.snapshots.values import (
+from ralph_tracker.store.sealed_records import SealedRecords, Seals
+from ralph_tracker.store.snapshots.snapshot_types import (
     ITERATIONS,
     SAFETY,
     Change,
@@ -30,6 +28,8 @@ from ralph_tracker.store.snapshots.values import (
     checked_undo_id,
     shown,
 )
+from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.snapshots.user_repository import Branch
 
 if TYPE_CHECKING:
     from ralph_tracker.store.snapshots.file_changes import FileChange
@@ -174,7 +174,7 @@ class Examining(NamedTuple):
 class IterationSnapshots:
     """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own."""
 
-    def __init__(self, committed: LoopRecords, root: Path | None = None) -> None:
+    def __init__(self, committed: SealedRecords, root: Path | None = None) -> None:
         self.paths = committed.paths
         self._root = root or committed.paths.root
         self._committed = committed
@@ -527,7 +527,7 @@ class ReadOnlyFiles(IterationSnapshots):
     Raises NoSnapshotError if the loop keeps no files.
     """
 
-    def __init__(self, committed: LoopRecords, folder: Path) -> None:
+    def __init__(self, committed: SealedRecords, folder: Path) -> None:
         super().__init__(committed)
         if not self.exists and self.baseline_is_kept:
             raise self._lost(0, "the store is missing")

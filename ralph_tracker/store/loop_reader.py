@@ -16,11 +16,11 @@ from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, RecordError
-from ralph_tracker.store.loop_records import after_plain
-from ralph_tracker.store.loop_status import START_ANEW, Summary
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
+from ralph_tracker.store.loop_summary import START_ANEW, Summary
 from ralph_tracker.store.safe_read import read_bytes, refuse_newer
 from ralph_tracker.store.safe_write import to_json
+from ralph_tracker.store.sealed_records import after_plain
 
 Origin = Literal["given", "measured"]
 

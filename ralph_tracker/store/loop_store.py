@@ -41,8 +41,7 @@ from ralph_tracker.store.layout import (
     record_name,
 )
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_records import LoopRecords, after_plain
-from ralph_tracker.store.loop_status import (
+from ralph_tracker.store.loop_summary import (
     Status,
     Summary,
     checked_root,
@@ -70,6 +69,7 @@ from ralph_tracker.store.safe_write import (
     write_new,
     write_whole,
 )
+from ralph_tracker.store.sealed_records import SealedRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
@@ -172,7 +172,7 @@ class Entry(NamedTuple):
         return row_of(self.document, self.candidate)
 
 
-class LoopStore(LoopRecords):
+class LoopStore(SealedRecords):
     """The writable store of one loop; only the holder of `writing()` may write."""
 
     @contextmanager

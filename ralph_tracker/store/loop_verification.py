@@ -14,15 +14,15 @@ from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, Recor
 from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.loop_records import LoopRecords
-from ralph_tracker.store.loop_status import summary_from
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
+from ralph_tracker.store.loop_summary import summary_from
 from ralph_tracker.store.packs import kept_bytes, kept_json
 from ralph_tracker.store.safe_read import parsed_json, read_bytes, read_json, read_lines
 from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.index import Seen
+from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, Skipped
 from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot
-from ralph_tracker.store.snapshots.values import DIGITS, ITERATIONS, SAFETY, Note, Skipped
 
 _IN_STORE: Final = "store/"
 _T = TypeVar("_T")
@@ -55,7 +55,7 @@ class Examination(NamedTuple):
 class LoopVerification(IterationSnapshots):
     """The files of one loop's iterations, to examine and rebuild them."""
 
-    def __init__(self, committed: LoopRecords) -> None:
+    def __init__(self, committed: SealedRecords) -> None:
         super().__init__(committed)
         self._numbers = range(committed.latest() + 1)
 
@@ -169,7 +169,7 @@ def _changed(changes: list[dict[str, Any]]) -> Changed:
     }
 
 
-def derived_of_records(committed: LoopRecords) -> Iterator[str]:
+def derived_of_records(committed: SealedRecords) -> Iterator[str]:
     """Yield the files, made from the records, that are missing, damaged, outdated or replaced by something else."""
     paths, latest = committed.paths, committed.latest()
     summary = _or_none(lambda: summary_from(read_json(paths.state)))
@@ -194,7 +194,7 @@ def derived_of_records(committed: LoopRecords) -> Iterator[str]:
         yield _shown(paths, paths.continuation)
 
 
-def _lost(committed: LoopRecords) -> Iterator[str]:
+def _lost(committed: SealedRecords) -> Iterator[str]:
     """Yield the files that are in no record, if they are missing, damaged or edited."""
     paths = committed.paths
     yield from committed.seals.edited_configuration()

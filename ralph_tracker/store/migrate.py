@@ -19,10 +19,10 @@ from ralph_tracker.store.safe_read import read_bytes
 from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_below
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, Entry, decode_note
 from ralph_tracker.store.snapshots.store import make_store
 from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
-from ralph_tracker.store.snapshots.values import ITERATIONS, SAFETY, Entry, decode_note
 
 _BORROWING: Final = ("objects/info/alternates", "objects/info/http-alternates")
 _NUMBER: Final = re.compile(r"\d{1,9}")

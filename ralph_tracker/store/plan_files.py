@@ -13,7 +13,7 @@ from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, sta
 from ralph_tracker.store.lock import holder_of, locked
 from ralph_tracker.store.safe_read import read_bytes, read_json
 from ralph_tracker.store.safe_write import as_store_error, hide_from_git, to_json, write_whole
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER
+from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 
 FOLDER: Final = "plans"
 _MOMENT_S: Final = 0.2  # seconds; the time that a process holds it to see who does

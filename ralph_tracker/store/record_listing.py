@@ -14,11 +14,11 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
-from ralph_tracker.store.loop_records import LoopRecords, RecordDocument
-from ralph_tracker.store.loop_status import attempted, checked_root, current_loop, paths_of
+from ralph_tracker.store.loop_summary import attempted, checked_root, current_loop, paths_of
 from ralph_tracker.store.packs import Documents
 from ralph_tracker.store.safe_read import parsed_quickly, refuse_newer
 from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
 
 _A_FEW: Final = 2
 
@@ -26,7 +26,7 @@ _A_FEW: Final = 2
 class RecordHistory:
     """The records of one of our loops."""
 
-    def __init__(self, committed: LoopRecords) -> None:
+    def __init__(self, committed: SealedRecords) -> None:
         self.committed = committed
         self.paths = committed.paths
         self._shown = committed.paths.shown
@@ -107,7 +107,7 @@ class Listing:
     """The records of a loop; for one that AIWG wrote `committed` is None and the records are `foreign`."""
 
     loop_id: str
-    committed: LoopRecords | None
+    committed: SealedRecords | None
     foreign: tuple[RecordDocument, ...] = ()
 
     def all(self) -> tuple[RecordDocument, ...]:
@@ -146,7 +146,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
         if folder is not None:
             return Listing(named, None, tuple(foreign_records(folder)))
     paths = paths_of(root, loop_id, os.environ)
-    return Listing(paths.loop_id, LoopRecords(paths))
+    return Listing(paths.loop_id, SealedRecords(paths))
 
 
 def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[RecordDocument, ...]:

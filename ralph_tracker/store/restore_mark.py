@@ -14,7 +14,7 @@ from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.safe_read import read_json, read_lines
 from ralph_tracker.store.safe_write import as_store_error, to_json, write_whole
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER
-from ralph_tracker.store.snapshots.values import SAFETY
+from ralph_tracker.store.snapshots.snapshot_types import SAFETY
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 if TYPE_CHECKING:

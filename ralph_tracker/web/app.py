@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.report.page import Live, policy_of
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_status import loops_of, version_of
+from ralph_tracker.store.loop_summary import loops_of, version_of
 from ralph_tracker.web import pages
 
 TOKEN: Final = "token"  # noqa: S105  # the name of the parameter

@@ -16,10 +16,10 @@ from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_records import LoopRecords, RecordDocument
-from ralph_tracker.store.loop_status import current_loop, loops_of, summary_at
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import current_loop, loops_of, summary_at
 from ralph_tracker.store.record_listing import Listing, as_of_now
+from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200
@@ -51,7 +51,7 @@ class ComparedValue(NamedTuple):
 
 def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: Live) -> str:
     """Return all loops of a project, the latest first, with the scores of the chosen ones in one chart."""
-    series = {paths.loop_id: scores_of(LoopRecords(paths)) for paths in chosen}
+    series = {paths.loop_id: scores_of(SealedRecords(paths)) for paths in chosen}
     last = max((values[-1][0] for values in series.values() if values), default=-1)
     known = [dict(values) for values in series.values()]
     table = [(at, [percent(each[at]) if at in each else "" for each in known]) for at in range(last + 1)]
@@ -78,7 +78,7 @@ def current_of(project: ProjectPaths) -> str | None:
 
 def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
     try:
-        records = LoopRecords(paths)
+        records = SealedRecords(paths)
         summary = records.summary()
         facts = [f"iteration {summary.iteration}", f"score {percent(summary.adjusted_score)}"]
         if summary.best_iteration is not None:
@@ -150,7 +150,7 @@ def _compared(change: MetricChange) -> ComparedValue:
 
 
 def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:
-    found = Listing(paths.loop_id, LoopRecords(paths))
+    found = Listing(paths.loop_id, SealedRecords(paths))
     one, other = as_of_now(found, (found.one(before), found.one(after)))
     return compared_documents(_readable(one), _readable(other), differences_of(found.committed, before, after))
 
@@ -179,13 +179,13 @@ def loops_document(project: ProjectPaths, status_of: StatusOf) -> LoopsDocument:
 
 def history_document(paths: LoopPaths) -> list[Mapping[str, Any]]:
     """Return the records of a loop that can be read, as `history --json` does."""
-    found = Listing(paths.loop_id, LoopRecords(paths))
+    found = Listing(paths.loop_id, SealedRecords(paths))
     return [record.document for record in as_of_now(found, found.all()) if record.document is not None]
 
 
 def iteration_document(paths: LoopPaths, iteration: int) -> dict[str, Any]:
     """Return an iteration with what led to it, as `show --json` does. Raises RecordError for a damaged one."""
-    records = LoopRecords(paths)
+    records = SealedRecords(paths)
     document = _readable(Listing(paths.loop_id, records).one(iteration))
     return {**document, "explanation": explanation_document(explain(records, document))}
 

@@ -13,7 +13,7 @@ from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.report import TestReport
 from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
 from ralph_tracker.measure.environments import link_environments
-from ralph_tracker.measure.narrowed_commands import narrowed
+from ralph_tracker.measure.limit_to_files import limited_to_files
 
 from . import sources
 
@@ -126,7 +126,7 @@ def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_
     shutil.copytree(root, copy, ignore=kept)
     before = _state(root)
 
-    check, whole = narrowed(case.check, [case.file], copy)
+    check, whole = limited_to_files(case.check, [case.file], copy)
     assert not whole
     environment = link_environments(root, copy, [check], dict(os.environ), same_source=True, builds=tmp_path / "builds")
     outcomes = _run(check, copy, tmp_path / "run", environment_for_checks(environment, copy))

@@ -9,8 +9,8 @@ import pytest
 from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_selection import NOTHING_KEPT, apply_iteration
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.snapshots.snapshot_types import Change
 from ralph_tracker.store.snapshots.user_repository import Branch
-from ralph_tracker.store.snapshots.values import Change
 
 
 @dataclass

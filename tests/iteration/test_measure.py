@@ -13,7 +13,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
-from ralph_tracker.store.snapshots.values import Skipped
+from ralph_tracker.store.snapshots.snapshot_types import Skipped
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from ralph_tracker.iteration.open_problems import (
     split_message,
 )
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.tracker import Tracker
 
 BROKEN = "def test_lid():\n>       assert lid() == 1\nE       assert 2 == 1\n\ntests/test_box.py:4: AssertionError"
@@ -89,8 +89,8 @@ class Project:
         self.write("lcov.info", f"SF:box.py\n{rows}LF:{len(lines) + len(missing)}\nLH:{len(lines)}\nend_of_record\n")
 
     @property
-    def records(self) -> LoopRecords:
-        return LoopRecords(LoopPaths(self.root, "ralph-001"))
+    def records(self) -> SealedRecords:
+        return SealedRecords(LoopPaths(self.root, "ralph-001"))
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_a_damaged_measurement_has_no_remaining_problems(project):
 
 def test_of_metrics_handed_in_only_the_numbers_are_known(driven):
     driven.start(tests_passed=3, tests_failed=1)
-    found = remaining_problems(LoopRecords(driven.paths), 0)
+    found = remaining_problems(SealedRecords(driven.paths), 0)
     assert (found.failing, found.listed, found.metrics.tests_failed) == (None, None, 1)
 
 

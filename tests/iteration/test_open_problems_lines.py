@@ -1,13 +1,13 @@
 """What is wrong with an iteration in lines: failing tests with place and message, lost ones; nothing where unknown."""
 
 from ralph_tracker.iteration.open_problems import SHOWN, wrong_lines
-from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.sealed_records import SealedRecords
 
 NAMES = {f"t{number}": "passed" for number in range(9)}
 
 
 def lines_of(loop, number):
-    return wrong_lines(LoopRecords(loop.paths), number)
+    return wrong_lines(SealedRecords(loop.paths), number)
 
 
 def test_failing_and_lost_tests_are_named(driven):

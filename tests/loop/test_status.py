@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.loop.status import advice, rolled_back, selected
-from ralph_tracker.store.loop_status import summary_at
+from ralph_tracker.store.loop_summary import summary_at
 
 
 @pytest.fixture

@@ -112,7 +112,7 @@ class Project:
     def folder(self) -> Path:
         return self.root / ".aiwg" / "ralph" / "ralph-001"
 
-    def journal(self) -> dict[str, Any]:
+    def progress(self) -> dict[str, Any]:
         return json.loads((self.folder / "run.json").read_text())
 
     def records(self, loop_id: str = "ralph-001") -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ import pytest
 
 from ralph_tracker.runner.activity import activity_of, latest_words
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.journal import LOCK, Journal, RunSettings
+from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_status import Summary
+from ralph_tracker.store.loop_summary import Summary
 from tests.tables import table
 
 DECISION = {"action": "continue", "reason": "", "confidence": 1.0, "target_iteration": None, "alternatives": []}
@@ -71,7 +71,7 @@ def test_a_loop_that_ended_does_nothing(paths):
 
 
 def test_a_run_says_what_its_agent_does_without_its_secrets(paths):
-    journal = Journal("ralph-001", RunSettings(("agent",)), iteration=3, tried=2, at_work=True).write(paths)
+    progress = RunProgress("ralph-001", RunSettings(("agent",)), iteration=3, tried=2, at_work=True).write(paths)
     logs = logs_of(paths, 3, 2)
     logs.out.parent.mkdir()
     logs.err.write_text("warming up\n")
@@ -84,9 +84,9 @@ def test_a_run_says_what_its_agent_does_without_its_secrets(paths):
             ("measure", "iteration 3 is being measured"),
             ("select", "the best iteration is being selected"),
         ):
-            journal._replace(phase=phase).write(paths)
+            progress._replace(phase=phase).write(paths)
             assert activity_of(paths, SUMMARY, {})[::2] == (words, "")
-        journal._replace(at_work=False).write(paths)
+        progress._replace(at_work=False).write(paths)
         assert activity_of(paths, SUMMARY, {}).what == "iteration 3 waits for the agent to run again"
     assert activity_of(paths, SUMMARY, {}).what == "the run was interrupted in iteration 3"
 

@@ -18,7 +18,7 @@ def test_a_loop_runs_to_its_end_and_selects_the_peak(project):
     assert outcome.closed.selection.selected.iteration == 2
     assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 3, 4, 3]
     assert (project.root / ".aiwg" / "output" / "report.xml").read_text() == report(4, 0)
-    assert project.journal()["phase"] == "ended"
+    assert project.progress()["phase"] == "ended"
 
 
 def test_a_rollback_is_carried_out_and_told_to_the_agent(project):
@@ -160,7 +160,7 @@ class TestGoingWrong:
         tried = project.scripted(step(4, 0, tries=[step(exit=1)]))
         project.drive(tried, max_iterations=1, pause_s=0.02)
         assert any(line.startswith("trying again in 0 s, at ") for line in project.screen.lines)
-        assert project.journal()["waited_s"] == 0.02
+        assert project.progress()["waited_s"] == 0.02
 
     def test_a_limit_of_the_provider_is_waited_for(self, project):
         limited = step(exit=1, complains="429 Too Many Requests. Retry-After: 0")
@@ -179,7 +179,7 @@ class TestGoingWrong:
             outcome.reason == "Time limit reached: 5 minutes are over before the agent can run again, in 3600 seconds"
         )
         assert project.records()[1]["notes"][-1] == outcome.reason
-        assert project.journal()["phase"] == "ended"
+        assert project.progress()["phase"] == "ended"
 
     def test_the_cost_limit_ends_it_before_another_try(self, project):
         spent = {"cost_usd": 0.75, "input_tokens": 10, "output_tokens": 5, "turns": 2}
@@ -194,7 +194,7 @@ class TestGoingWrong:
         outcome = project.drive(steps, calls_per_hour=2, max_minutes=30, max_iterations=9)
         assert outcome.reason.startswith("Time limit reached: 30 minutes are over before the agent can run again, in 3")
         assert len(project.records()) == 3
-        assert len(project.journal()["starts"]) == 2
+        assert len(project.progress()["starts"]) == 2
 
     def test_a_person_who_is_needed_is_asked_and_it_is_no_stall(self, project):
         outcome = project.drive(project.scripted(step(exit=1, prints="Invalid API key · Please run /login")))

@@ -62,7 +62,7 @@ def test_twice_stops_now_and_the_agent_is_gone(project, running, lifeline):
     )
     assert lifeline.wait() == b""
     assert len(project.records()) == 1
-    assert project.journal()["at_work"]
+    assert project.progress()["at_work"]
     (project.root.parent / "go").touch()
     assert project.drive(resume=True).how == "stop"
     assert project.records()[1]["notes"][0].startswith("interrupted")
@@ -168,7 +168,7 @@ def test_a_run_that_was_asked_to_end_does_not_speak_of_another_try(project):
     outcome = project.drive(project.scripted(step(4, 0, tries=[step(exit=1)])), pause_s=600.0)
     assert outcome.how == "asked"
     assert [line for line in project.screen.lines if "trying again" in line] == []
-    assert project.journal()["waited_s"] == 0
+    assert project.progress()["waited_s"] == 0
     project.screen = Screen()
     assert project.drive(resume=True).how == "stop"
 

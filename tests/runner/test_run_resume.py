@@ -87,7 +87,7 @@ def test_an_agent_that_was_at_work_is_run_again_and_its_cost_counted(project):
     """Its output tells what it cost, although nobody saw its end."""
     stopped_by_a_person(project, step(4, 0))
     file = project.folder / "run.json"
-    file.write_text(json.dumps(project.journal() | {"tried": 1, "at_work": True}))
+    file.write_text(json.dumps(project.progress() | {"tried": 1, "at_work": True}))
     spent = {"type": "result", "subtype": "success", "session_id": "s", "total_cost_usd": 0.5, "is_error": False}
     (project.folder / "agent" / "iteration-002-1.out").write_text(json.dumps(spent) + "\n")
     project.drive(resume=True)

@@ -8,7 +8,7 @@ from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.attempt import AttemptVerdict, session_after
 from ralph_tracker.runner.backends import BACKENDS
-from ralph_tracker.runner.journal import less
+from ralph_tracker.runner.run_progress import less
 from tests.runner.conftest import step
 from tests.tables import table
 
@@ -53,7 +53,7 @@ def test_of_a_session_that_tells_its_sums_only_what_is_new_is_counted(project, h
 def test_a_run_that_is_resumed_goes_on_in_the_session(project, heard):
     login = step(exit=1, prints="Invalid API key · Please run /login")
     heard(step(3, 1, spends=spent(100)), login, step(4, 0, spends=spent(100)))
-    assert project.journal()["session"] == "s"
+    assert project.progress()["session"] == "s"
     project.drive(resume=True)
     assert (project.root.parent / "words").read_text().splitlines() == ["/bin/sh ", *["--resume s"] * 2]
 
@@ -62,13 +62,13 @@ def test_another_command_begins_a_session_of_its_own(project, heard):
     heard(step(3, 1, spends=spent(100)), step(exit=1, prints="Invalid API key · Please run /login"))
     assert project.drive(("/bin/sh", "-c", "echo $0 > words; rm report.xml"), resume=True)
     assert (project.root / "words").read_text() == "/bin/sh\n"
-    assert project.journal()["settings"]["backend"] is None
+    assert project.progress()["settings"]["backend"] is None
 
 
 @pytest.mark.parametrize("session", ["--dangerously-skip-permissions", "a b", "", 3])
 def test_a_journal_whose_session_could_be_an_option_is_damaged(project, heard, session, capsys):
     heard(step(3, 1, spends=spent(100)), step(exit=1, prints="Invalid API key · Please run /login"))
-    (project.folder / "run.json").write_text(json.dumps(project.journal() | {"session": session}))
+    (project.folder / "run.json").write_text(json.dumps(project.progress() | {"session": session}))
     assert command_line(["run", "--resume", "--root", str(project.root)]) == 1
     assert "run.json: damaged; give the agent's command again" in capsys.readouterr().err
 

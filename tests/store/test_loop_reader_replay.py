@@ -15,8 +15,8 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.loop_reader import LoopReader, replay
-from ralph_tracker.store.loop_status import Summary
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import Summary
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")
 OUTCOMES = ("passed", "failed", "skipped")

@@ -10,8 +10,8 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisi
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.migrate import migrate
+from ralph_tracker.store.snapshots.snapshot_types import Note, Skipped
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Note, Skipped
 
 
 class OldStore:

@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.store.layout import record_name
-from ralph_tracker.store.loop_records import LoopRecords
 from ralph_tracker.store.record_listing import RecordHistory
+from ralph_tracker.store.sealed_records import SealedRecords
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def loop(prepared, tmp_path):
 
 @pytest.fixture
 def records(loop):
-    return RecordHistory(LoopRecords(loop.paths))
+    return RecordHistory(SealedRecords(loop.paths))
 
 
 def damage(path, data: bytes | None) -> None:
@@ -53,7 +53,7 @@ class TestOurRecord:
                     return None
                 return super()._bytes(number, name)
 
-        assert Early(LoopRecords(loop.paths)).one(1).problem is None
+        assert Early(SealedRecords(loop.paths)).one(1).problem is None
 
     @pytest.mark.parametrize("data", [None, b"{", b"{}", b"[]", b"[" * 10**5], ids=["gone", "cut", "{}", "[]", "deep"])
     def test_is_read_from_its_yaml_where_the_copy_is_damaged(self, loop, records, data):

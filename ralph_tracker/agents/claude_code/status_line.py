@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ralph_tracker.agents.claude_code.host import HOST
 from ralph_tracker.agents.hosts.hook_entry import Presence, read_event, within
-from ralph_tracker.agents.hosts.journal import (
+from ralph_tracker.agents.hosts.session_journal import (
     CONTEXT,
     COSTS,
     context_of,

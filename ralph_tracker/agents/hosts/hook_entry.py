@@ -112,7 +112,7 @@ def within(
         while not os.isatty(descriptor) and os.read(descriptor, _CHUNK):
             pass  # the client would get a broken pipe if its event was not read
     except BaseException as error:  # noqa: BLE001  # our errors must never block an agent
-        from ralph_tracker.agents.hosts.journal import note_trouble  # noqa: PLC0415  # only after an error
+        from ralph_tracker.agents.hosts.session_journal import note_trouble  # noqa: PLC0415  # only after an error
 
         note_trouble(None if where is None else where.loop, what, error)
     return ""
@@ -125,7 +125,7 @@ def _handled(
     if name in _CALLS or name in {_TURN, "StopFailure"}:
         return None if where.loop is None else _on_tool(host, event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.hosts.turn_guidance import prompted  # noqa: PLC0415  # once per prompt
+        from ralph_tracker.agents.hosts.turn_end import prompted  # noqa: PLC0415  # once per prompt
 
         prompted(where.loop, event)
         return None
@@ -146,12 +146,12 @@ def _on_tool(host: Host, event: HookEvent, where: Presence, environment: Environ
     name = event.get("hook_event_name")
     is_call = name in _CALLS
     if name != _TURN or event.get("agent_id") is not None:
-        from ralph_tracker.agents.hosts.journal import note_event  # noqa: PLC0415  # only within a loop
+        from ralph_tracker.agents.hosts.session_journal import note_event  # noqa: PLC0415  # only within a loop
 
         note_event(where.loop, event)
     if event.get("agent_id") is not None or not (name == _TURN or (is_call and not host.ends_turns)):
         return None
-    from ralph_tracker.agents.hosts.turn_guidance import turn_ended  # noqa: PLC0415  # once per turn
+    from ralph_tracker.agents.hosts.turn_end import turn_ended  # noqa: PLC0415  # once per turn
 
     turn = {"hook_event_name": _TURN, "session_id": event.get("session_id")} if is_call else event
     reply = turn_ended(turn, where.root, where.loop, environment)
@@ -167,7 +167,7 @@ def _session_started(event: HookEvent, where: Presence, environment: Environment
     from pathlib import Path  # noqa: PLC0415
 
     from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of  # noqa: PLC0415
-    from ralph_tracker.store.loop_status import running, summary_at  # noqa: PLC0415
+    from ralph_tracker.store.loop_summary import running, summary_at  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
     tracker = Tracker(Path(where.root), environment=environment)

@@ -15,12 +15,12 @@ from typing import Any, Final, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, named
-from ralph_tracker.agents.hosts.journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.agents.hosts.session_journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_status import paths_of, summary_at
+from ralph_tracker.store.loop_summary import paths_of, summary_at
 from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.safe_read import read_json
 from ralph_tracker.store.safe_write import to_json, write_whole

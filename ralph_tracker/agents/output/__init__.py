@@ -1,1 +1,1 @@
-"""Read an agent's output: usage and cost of a run, and how it ended. One program a file; run_output.py lists them."""
+"""Read an agent's output: usage and cost of a run, and how it ended; one program a file (output_reader.py)."""

@@ -10,7 +10,14 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id, contradiction, file_name
+from ralph_tracker.formats.tests.case_collector import (
+    ERROR,
+    WHOLE_RUN,
+    CaseCollector,
+    case_id,
+    contradiction,
+    file_name,
+)
 
 _LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
@@ -77,7 +84,7 @@ class _Run:
         """Return the report of the run."""
         if not self._started:
             raise DamageError("the event that starts the report is missing")
-        cases, unfinished = Cases(), 0
+        cases, unfinished = CaseCollector(), 0
         for number_, test in self._tests.items():
             end = self._ends.get(number_)
             case = case_id(self._suites.get(number(test, "suiteID"), ""), text(test, "name"))

@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
 from ralph_tracker.formats.report import TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import Cases, case_id
+from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
@@ -120,7 +120,7 @@ class _Run:
         open_ones = [package for package, end in self._packages.items() if end is None]
         if open_ones:
             raise DamageError(f"cut short: the package {open_ones[0]} has no end")
-        cases, bad = Cases(), set()
+        cases, bad = CaseCollector(), set()
         for key, outcome in self._tests.items():
             if outcome in (None, FAILED):
                 bad.add(key[0])

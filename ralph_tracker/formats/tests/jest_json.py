@@ -12,7 +12,14 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id, contradiction, file_name
+from ralph_tracker.formats.tests.case_collector import (
+    ERROR,
+    WHOLE_RUN,
+    CaseCollector,
+    case_id,
+    contradiction,
+    file_name,
+)
 
 _KEYS: Final = frozenset({"numTotalTests", "testResults"})
 _OUTCOMES: Final = {
@@ -61,7 +68,7 @@ def read(content: Content) -> TestReport:
     report = decode(content, _Report, "jest or vitest")
     if report.was_interrupted:
         raise DamageError("the run was interrupted, tests are missing")
-    cases, broken = Cases(), []
+    cases, broken = CaseCollector(), []
     # The report lists files in the order in which they finished, which varies.
     files = ((file_name(each.name, content.folders), each) for each in report.test_results)
     for file, result in sorted(files, key=lambda each: (each[0], each[1].name)):

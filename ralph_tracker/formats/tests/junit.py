@@ -18,7 +18,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
-from ralph_tracker.formats.tests.cases import (
+from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
     UNNAMED,
     Ordinals,

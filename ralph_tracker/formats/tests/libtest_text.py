@@ -11,7 +11,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id
+from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")
@@ -48,7 +48,7 @@ class _Run:
     """The lines of one run; `_expected` is the number of tests of the open binary, None between two."""
 
     def __init__(self) -> None:
-        self._cases = Cases()
+        self._cases = CaseCollector()
         self._unnamed = Counts()
         self._binary = ""
         self._expected: int | None = None

@@ -10,7 +10,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests.cases import ERROR, Cases
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _SUMMARY: Final = re.compile(
     r"^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors, (\d{1,9}) skips",
@@ -47,8 +47,8 @@ def read(content: Content) -> TestReport:
     named = _named(content)
     if Counter(outcome for _, outcome, _ in named) != +counts:
         unnamed = Counts(passed=counts[PASSED], failed=failures, errors=errors, skipped=skips)
-        return Cases().report(unnamed=unnamed, note=_NO_NAMES)
-    cases, said = Cases(), _said(text)
+        return CaseCollector().report(unnamed=unnamed, note=_NO_NAMES)
+    cases, said = CaseCollector(), _said(text)
     for name, outcome, seconds in named:
         cases.add(name, outcome, seconds, said=said.get(name))
     return cases.report(Declared(tests=runs, failures=failures, errors=errors, skipped=skips))

@@ -12,7 +12,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, file_name
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
 _KEYS: Final = frozenset({"stats", "tests", "pending", "failures", "passes"})
 
@@ -57,7 +57,7 @@ def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError."""
     report = decode(content, _Report, "mocha")
     pending, failures = (Counter(test.key for test in part) for part in (report.pending, report.failures))
-    cases = Cases()
+    cases = CaseCollector()
     for test in report.tests:
         outcome = FAILED if test.err and failures[test.key] else SKIPPED if pending[test.key] else PASSED
         if outcome != PASSED:

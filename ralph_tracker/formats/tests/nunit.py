@@ -11,7 +11,14 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, first_count, seconds
+from ralph_tracker.formats.tests.case_collector import (
+    ERROR,
+    CaseCollector,
+    case_id,
+    contradiction,
+    first_count,
+    seconds,
+)
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})
@@ -48,7 +55,7 @@ class _Reader(Elements):
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
-        self._cases = Cases()
+        self._cases = CaseCollector()
         self._declared = Declared()
         self._message = ""
         self._not_counted: list[int] = []

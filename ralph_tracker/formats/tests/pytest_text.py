@@ -10,7 +10,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain
-from ralph_tracker.formats.tests.cases import ERROR, Cases
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _WORD: Final = (
     r"(?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests (?:passed|failed))"
@@ -76,7 +76,7 @@ def read(content: Content) -> TestReport:
     if stopped and not counted[FAILED] + counted[ERROR]:
         raise DamageError(f"the run was stopped: {stopped['why']}", text.count("\n", 0, stopped.start()) + 1)
     note = f"{_NOTE}; the run was stopped: {stopped['why']}" if stopped else _NOTE
-    cases, named = Cases(), _names(text)
+    cases, named = CaseCollector(), _names(text)
     for heading in _COLLECTING.finditer(text):
         cases.add_not_loaded(heading["file"], _UNTIL_NEXT.split(text[heading.end() :], maxsplit=1)[0])
     if all(counted[outcome] == sum(said == outcome for said in named.values()) for outcome in _NAMED.values()):

@@ -9,7 +9,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content
-from ralph_tracker.formats.tests.cases import ERROR, Cases, case_id, contradiction, file_name
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
 _KEYS: Final = frozenset({"examples", "summary", "summary_line"})
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
@@ -53,7 +53,7 @@ def sniff(content: Content) -> bool:
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError."""
     report = decode(content, _Report, "RSpec")
-    cases = Cases()
+    cases = CaseCollector()
     for example in report.examples:
         case = case_id(file_name(example.file_path), example.full_description)
         cases.add(case, _OUTCOMES[example.status], example.run_time, said=example.said)

@@ -15,8 +15,8 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, UNNAMED, Cases, unlike
-from ralph_tracker.formats.tests.cases import SEPARATOR as _SEPARATOR
+from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, unlike
+from ralph_tracker.formats.tests.case_collector import SEPARATOR as _SEPARATOR
 
 _VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
 _PLAN: Final = re.compile(r"1\.\.(?P<last>\d{1,9})\s*(?:#\s*(?P<why>.*))?$")
@@ -74,7 +74,7 @@ class _Run:
 
     def __init__(self, *, by_tape: bool) -> None:
         self._by_tape = by_tape
-        self._cases = Cases()
+        self._cases = CaseCollector()
         self._open: tuple[str, str, float | None] | None = None
         self._indent = 0  # of the open test
         self._said: list[str] = []

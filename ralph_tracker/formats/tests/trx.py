@@ -11,7 +11,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, WHOLE_RUN, Cases, case_id, contradiction
+from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOT: Final = "TestRun"
@@ -83,7 +83,7 @@ class _Reader(Elements):
         """Return the report; a run without results and without a summary is not one."""
         if not self._complete:
             raise DamageError("there are neither results nor a summary in it")
-        cases = Cases()
+        cases = CaseCollector()
         for number, (test, title, outcome, duration) in enumerate(self._results):
             case = case_id(self._classes.get(test, ""), title)
             cases.add(case, _OUTCOMES.get(outcome.lower(), ERROR), _seconds(duration), said=self._messages.get(number))

@@ -9,7 +9,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
-from ralph_tracker.formats.tests.cases import ERROR, UNNAMED, Cases, case_id, contradiction, seconds
+from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, case_id, contradiction, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
 
 ROOTS: Final = frozenset({"assemblies", "assembly"})
@@ -38,7 +38,7 @@ class _Reader(Elements):
         super().__init__(content)
         self._open: Mapping[str, str] | None = None
         self._message = ""
-        self._cases = Cases()
+        self._cases = CaseCollector()
         self._declared: Declared | None = None
         self._class = ""
         self._errors: list[str] = []

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, program, version_of, why_not
+from ralph_tracker.measure.ecosystems.ecosystem import Checks, Ecosystem, program, version_of, why_not
 
 _TIMEOUT: Final = "30m"  # of the build and the tests; go itself stops a package's tests after ten minutes
 _PROFILE: Final = "{reports}/cover.out"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.found import Checks, Ecosystem, by_status, output_of, program, version_of
+from ralph_tracker.measure.ecosystems.ecosystem import Checks, Ecosystem, by_status, output_of, program, version_of
 
 _CALL: Final = "{call}"
 _WORDS: Final = "{words}"

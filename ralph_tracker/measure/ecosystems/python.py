@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.commands import adding
-from ralph_tracker.measure.ecosystems.found import PROBE_TIMEOUT_S, Checks, Ecosystem, by_status, output_of, program
+from ralph_tracker.measure.ecosystems.ecosystem import PROBE_TIMEOUT_S, Checks, Ecosystem, by_status, output_of, program
 
 NAME: Final = "python"
 _PROBE: Final = (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER, SnapshotLimits, is_name
+from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, SnapshotLimits, is_name
 
 # Folders that tools create and can recreate; left out only if nothing in them is tracked.
 TOOL_CACHES: Final = frozenset(

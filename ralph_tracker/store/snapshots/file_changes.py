@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final, Literal, NamedTuple, get_args
 
+from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Difference, as_utf8
 from ralph_tracker.store.snapshots.trees import KeptTrees
-from ralph_tracker.store.snapshots.values import LINK_MODE, Difference, as_utf8
 
 PATCH_BYTES: Final = 1_000_000
 SECTION: Final = "diff --git "

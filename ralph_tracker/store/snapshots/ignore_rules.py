@@ -19,13 +19,13 @@ from ralph_tracker.store.snapshots.exclusions import (
     path_matcher,
     untracked_reason,
 )
+from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 from ralph_tracker.store.snapshots.user_repository import (
     UserRepository,
     bytes_of,
     default_user_ignore_file,
     repository_around,
 )
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER
 
 _BOM: Final = b"\xef\xbb\xbf"
 # Named character classes, as in [[:alpha:]]; bytes beyond ASCII are in none.

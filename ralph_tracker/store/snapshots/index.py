@@ -28,8 +28,8 @@ from ralph_tracker.store.snapshots.exclusions import (
     untracked_reason,
 )
 from ralph_tracker.store.snapshots.ignore_rules import Scope, tracked_files
+from ralph_tracker.store.snapshots.snapshot_types import Skipped, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
-from ralph_tracker.store.snapshots.values import Skipped, SnapshotLimits
 from ralph_tracker.store.snapshots.working_tree import LeftOutError, Prints, TreeReader, TreeView, print_of
 
 NAME: Final = "index"

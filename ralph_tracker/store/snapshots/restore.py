@@ -13,8 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
 from ralph_tracker.store.snapshots.index import Captured, Index, Scanner, Seen
 from ralph_tracker.store.snapshots.objects import hash_only, staging_in
-from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.values import (
+from ralph_tracker.store.snapshots.snapshot_types import (
     SAFETY,
     Begun,
     Content,
@@ -24,6 +23,7 @@ from ralph_tracker.store.snapshots.values import (
     shown,
     undo_id_of,
 )
+from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, LeftOutError, TreeReader, TreeView
 
 

@@ -32,9 +32,7 @@ from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freez
 from ralph_tracker.store.snapshots.index import Captured, Index, Scan, Scanner, Seen, capture
 from ralph_tracker.store.snapshots.objects import STAGING, Objects, staging_in
 from ralph_tracker.store.snapshots.restore import Restore
-from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
-from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
-from ralph_tracker.store.snapshots.values import (
+from ralph_tracker.store.snapshots.snapshot_types import (
     ITERATIONS,
     OBJECTS,
     RULES,
@@ -52,6 +50,8 @@ from ralph_tracker.store.snapshots.values import (
     snapshot_of,
     undo_id_of,
 )
+from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
+from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
 from ralph_tracker.store.snapshots.working_tree import CHUNK, TreeReader
 
 TRACKED: Final = "tracked"

@@ -11,7 +11,7 @@ from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.safe_read import read_bytes
 from ralph_tracker.store.safe_write import sync_folder, write_whole
 from ralph_tracker.store.snapshots.objects import Objects
-from ralph_tracker.store.snapshots.values import (
+from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,
     FILE_MODE,
     GIT_DIGITS,

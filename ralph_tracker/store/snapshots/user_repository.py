@@ -18,8 +18,8 @@ from typing import Final, NamedTuple
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.trees import Read
-from ralph_tracker.store.snapshots.values import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 GITLINK_MODE: Final = "160000"

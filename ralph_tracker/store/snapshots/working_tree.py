@@ -18,7 +18,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     UNREADABLE,
     begins_as_key,
 )
-from ralph_tracker.store.snapshots.values import EXEC_MODE, FILE_MODE, LINK_MODE, shown
+from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, FILE_MODE, LINK_MODE, shown
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 CHUNK: Final = 1 << 20

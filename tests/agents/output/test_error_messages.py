@@ -6,7 +6,7 @@ from ralph_tracker.agents.output.error_messages import (
     outcome_of_error_line,
     outcome_of_whole_message,
 )
-from ralph_tracker.agents.output.run_output import RunOutputReader
+from ralph_tracker.agents.output.output_reader import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from tests.tables import table
 

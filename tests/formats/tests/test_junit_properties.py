@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.tests.cases import UNNAMED, id_prefix
+from ralph_tracker.formats.tests.case_collector import UNNAMED, id_prefix
 from tests.tables import table
 
 # The oracle knows no attribute of a test that was disabled, and no error that is a warning.

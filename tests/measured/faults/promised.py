@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ralph_tracker.cli.app import run
+from ralph_tracker.store.snapshots.snapshot_types import SAFETY
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import SAFETY
 
 MANY = 20
 

@@ -7,8 +7,8 @@ import stat
 import subprocess
 from pathlib import Path
 
+from ralph_tracker.store.snapshots.snapshot_types import SnapshotLimits
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import SnapshotLimits
 
 
 def names(folder: Path) -> list[str]:

@@ -18,8 +18,8 @@ from ralph_tracker.store.snapshots.exclusions import (
     UNSTORABLE,
     untracked_reason,
 )
+from ralph_tracker.store.snapshots.snapshot_types import SnapshotLimits
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import SnapshotLimits
 
 from .projects import Project, look
 

@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.snapshot_types import Snapshot, SnapshotLimits
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
 
 from .projects import Project
 

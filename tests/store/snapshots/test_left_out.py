@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.store.snapshots.exclusions import NESTED, UNREADABLE
-from ralph_tracker.store.snapshots.values import Snapshot, SnapshotLimits
+from ralph_tracker.store.snapshots.snapshot_types import Snapshot, SnapshotLimits
 
 from .projects import Project
 

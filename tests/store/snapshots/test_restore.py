@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.values import SnapshotLimits
+from ralph_tracker.store.snapshots.snapshot_types import SnapshotLimits
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 from .projects import Project, names

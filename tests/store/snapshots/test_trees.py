@@ -11,8 +11,8 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.objects import Objects
+from ralph_tracker.store.snapshots.snapshot_types import Change, Note
 from ralph_tracker.store.snapshots.trees import File, encode_folder, encode_snapshot
-from ralph_tracker.store.snapshots.values import Change, Note
 
 from .projects import Project, look
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.snapshots.values import FILE_MODE, LINK_MODE
+from ralph_tracker.store.snapshots.snapshot_types import FILE_MODE, LINK_MODE
 from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeSteps, TreeView
 
 from .projects import look, names

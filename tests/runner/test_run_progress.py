@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import NewerSchemaError, RecordError, StoreError
-from ralph_tracker.runner.journal import FILE, Journal, RunSettings, added, read_journal
+from ralph_tracker.runner.run_progress import FILE, RunProgress, RunSettings, added, read_progress
 from ralph_tracker.store.layout import LoopPaths
 
-WHOLE = Journal(
+WHOLE = RunProgress(
     "ralph-001",
     RunSettings(("agent", "ä", "{prompt}"), "/PROMPT.md", 60.0, 5.0, 1, 0.5, "worktree"),
     iteration=4,
@@ -34,18 +34,20 @@ def paths(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("journal", [WHOLE, Journal("ralph-001", RunSettings(("agent",)))], ids=["all", "the first"])
-def test_it_is_read_as_it_was_written(paths, journal):
-    assert journal.write(paths) == journal
-    assert read_journal(paths) == journal
+@pytest.mark.parametrize(
+    "progress", [WHOLE, RunProgress("ralph-001", RunSettings(("agent",)))], ids=["all", "the first"]
+)
+def test_it_is_read_as_it_was_written(paths, progress):
+    assert progress.write(paths) == progress
+    assert read_progress(paths) == progress
 
 
 def test_a_loop_that_no_run_has_driven_has_none(paths):
-    assert read_journal(paths) is None
+    assert read_progress(paths) is None
 
 
 def test_the_next_iteration_begins_with_nothing_of_this_one():
-    assert WHOLE.next_iteration() == Journal("ralph-001", WHOLE.settings, 5, session="s-1", told=WHOLE.told)
+    assert WHOLE.next_iteration() == RunProgress("ralph-001", WHOLE.settings, 5, session="s-1", told=WHOLE.told)
 
 
 DAMAGE = {
@@ -66,7 +68,7 @@ def test_a_damaged_one_is_named(paths, name):
     changed = {b"phase": plain | {"phase": "sleep"}, b"iteration": plain | {"iteration": 0}}.get(DAMAGE[name])
     file.write_bytes(DAMAGE[name] if changed is None else json.dumps(changed).encode())
     with pytest.raises(RecordError, match=r"ralph-001/run\.json: damaged; give the agent's command again"):
-        read_journal(paths)
+        read_progress(paths)
 
 
 def test_one_of_a_newer_version_is_not_taken_for_damage(paths):
@@ -74,7 +76,7 @@ def test_one_of_a_newer_version_is_not_taken_for_damage(paths):
     file = paths.folder / FILE
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": 99}))
     with pytest.raises(NewerSchemaError):
-        read_journal(paths)
+        read_progress(paths)
 
 
 def test_a_disk_that_refuses_is_told_in_one_line(paths):

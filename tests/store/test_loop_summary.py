@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.errors import InputError, LoopError, NewerSchemaError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_status import (
+from ralph_tracker.store.loop_summary import (
     attempted,
     checked_root,
     current_loop,
@@ -187,8 +187,8 @@ class TestMarkOfAnAttempt:
 def test_reading_where_a_loop_stands_imports_nothing_heavy(driven):
     driven.start()
     code = (
-        "import sys; from pathlib import Path; from ralph_tracker.store import loop_status;"
-        f"loop_status.summary_at(loop_status.paths_of(Path({str(driven.root)!r}), None, {{}}));"
+        "import sys; from pathlib import Path; from ralph_tracker.store import loop_summary;"
+        f"loop_summary.summary_at(loop_summary.paths_of(Path({str(driven.root)!r}), None, {{}}));"
         "print(sorted({'pydantic', 'yaml', 'click', 'jinja2', 'git', 'ralph_tracker.core'} & sys.modules.keys()))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,7 +2,15 @@
 
 import pytest
 
-from ralph_tracker.formats.tests.cases import CHARACTERS, LINES, Ordinals, case_id, file_name, id_prefix, message
+from ralph_tracker.formats.tests.case_collector import (
+    CHARACTERS,
+    LINES,
+    Ordinals,
+    case_id,
+    file_name,
+    id_prefix,
+    message,
+)
 from tests.tables import table
 
 PYTEST = ">       assert f() == 3\nE       assert 2 == 3\nE        +  where 2 = f()\n\ntest_a.py:5: AssertionError"

@@ -18,7 +18,7 @@ from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
-from ralph_tracker.store.loop_status import (
+from ralph_tracker.store.loop_summary import (
     EVENTS,
     Summary,
     damaged_iteration,
@@ -116,7 +116,7 @@ class Seals:
         return self._documents(number).digest(name)
 
 
-class LoopRecords:
+class SealedRecords:
     """The committed documents of a loop."""
 
     def __init__(self, paths: LoopPaths) -> None:

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.narrowed_commands import narrowed
+from ralph_tracker.measure.limit_to_files import limited_to_files
 
 JAVA = "src/test/java/calc/ATest.java"
 FILES = {
@@ -197,43 +197,44 @@ def project(tree):
 
 @pytest.mark.parametrize(("run", "files", "expected"), NARROWED.values(), ids=NARROWED)
 def test_a_command_is_limited_to_files(project, run, files, expected):
-    found = narrowed(Check(name="tests", run=run.split()), files, project)
+    found = limited_to_files(Check(name="tests", run=run.split()), files, project)
     assert (shlex.join(found.check.run), found.whole) == (shlex.join(expected.split()), False)
 
 
 @pytest.mark.parametrize(("run", "files", "expected"), LINES.values(), ids=LINES)
 def test_a_line_for_the_shell_keeps_all_other_text(project, run, files, expected):
-    found = narrowed(Check(name="tests", run=run), files, project)
+    found = limited_to_files(Check(name="tests", run=run), files, project)
     assert (found.check.run, found.whole) == (expected, False)
 
 
 @pytest.mark.parametrize(("run", "files"), WHOLE.values(), ids=WHOLE)
 def test_all_tests_run_where_the_command_takes_no_files_for_certain(project, run, files):
     check = Check(name="tests", run=run.split())
-    assert narrowed(check, files, project) == (check, True)
+    assert limited_to_files(check, files, project) == (check, True)
 
 
 @pytest.mark.parametrize(("run", "files"), WHOLE_LINES.values(), ids=WHOLE_LINES)
 def test_all_tests_run_where_a_line_is_more_than_one_runner(project, run, files):
     check = Check(name="tests", run=run)
-    assert narrowed(check, files, project) == (check, True)
+    assert limited_to_files(check, files, project) == (check, True)
 
 
 def test_files_are_named_from_the_folder_of_the_check(project):
     check = Check(name="tests", run=["jest"], cwd="web", timeout_s=5)
-    found = narrowed(check, ["web/test/a.test.js", AJS], project)
+    found = limited_to_files(check, ["web/test/a.test.js", AJS], project)
     assert found.check == check._replace(run=["jest", "--runTestsByPath", "test/a.test.js"])
 
 
 def test_a_modules_own_tests_are_named_where_there_are_others(project):
     (project / "settings.gradle").write_text("include 'app'\n")
-    run = narrowed(Check(name="tests", run=["gradle", "test"]), [JAVA], project).check.run
+    run = limited_to_files(Check(name="tests", run=["gradle", "test"]), [JAVA], project).check.run
     assert run == ["gradle", ":test", "--tests", "calc.ATest"]
 
 
 def test_the_modules_of_a_workspace_are_run(project):
     (project / "go.work").touch()
-    run = narrowed(Check(name="tests", run=["go", "test", "./other/..."]), ["other/c_test.go"], project).check.run
+    check = Check(name="tests", run=["go", "test", "./other/..."])
+    run = limited_to_files(check, ["other/c_test.go"], project).check.run
     assert run == ["go", "test", "./other"]
 
 
@@ -241,4 +242,4 @@ def test_the_modules_of_a_workspace_are_run(project):
 def test_mocha_runs_what_its_settings_name_as_well(project, settings):
     (project / settings).write_text('{"mocha": {"spec": "test"}}')
     check = Check(name="tests", run=["mocha"])
-    assert narrowed(check, [AJS], project) == (check, True)
+    assert limited_to_files(check, [AJS], project) == (check, True)

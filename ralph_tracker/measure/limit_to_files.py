@@ -91,14 +91,14 @@ _JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
 _INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
 
 
-class Narrowed(NamedTuple):
+class LimitedCheck(NamedTuple):
     """A check, and whether it still runs all its tests (`whole`), because it could not be limited to files."""
 
     check: Check
     whole: bool
 
 
-def narrowed(check: Check, files: Sequence[str], root: Path) -> Narrowed:
+def limited_to_files(check: Check, files: Sequence[str], root: Path) -> LimitedCheck:
     """Limit a check of tests to existing test files, given relative to the project's root.
 
     Files that the check does not run anyway (outside its folder or the paths that it names) are left out; if none is
@@ -107,20 +107,20 @@ def narrowed(check: Check, files: Sequence[str], root: Path) -> Narrowed:
     cwd = root / check.cwd
     wanted = sorted({_relative(root / file, cwd) for file in files if (root / file).is_file()})
     if not wanted or any(file[0] in _OPTION_MARKS or PLACEHOLDER in file for file in wanted):
-        return Narrowed(check, whole=True)
+        return LimitedCheck(check, whole=True)
     run: str | list[str] | None
     if isinstance(check.run, str):
-        run = _narrowed_line(check.run, wanted, cwd)
+        run = _limited_line(check.run, wanted, cwd)
     else:
-        run = _narrowed_words(check.run, wanted, cwd)
-    return Narrowed(check, whole=True) if run is None else Narrowed(check._replace(run=run), whole=False)
+        run = _limited_words(check.run, wanted, cwd)
+    return LimitedCheck(check, whole=True) if run is None else LimitedCheck(check._replace(run=run), whole=False)
 
 
 def _relative(path: Path, folder: Path) -> str:
     return Path(os.path.relpath(path, folder)).as_posix()
 
 
-def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
+def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     """Limit the one command in a shell line that runs tests; the rest of the line is kept."""
     commands = _commands(line)
     if commands is None or any(_value(command[0]) in _MOVING for command in commands):
@@ -139,7 +139,7 @@ def _narrowed_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     # the shell may expand a word to names of tests
     expanded = any(_EXPANDED.search(word) and not word.startswith("-") and "=" not in word for word in raw)
     redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
-    new = None if expanded or redirected else _narrowed_words([_value(word) for word in command], files, cwd)
+    new = None if expanded or redirected else _limited_words([_value(word) for word in command], files, cwd)
     if new is None:
         return None
     # existing words keep their quoting, new ones are quoted
@@ -166,10 +166,10 @@ def _value(word: re.Match[str]) -> str:
     return "".join(shlex.split(word[0]))
 
 
-def _narrowed_words(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+def _limited_words(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     at = _runner_at(words)
     if at is None:
-        return _narrowed_script(words, files, cwd)
+        return _limited_script(words, files, cwd)
     args = _RUNNERS[_program(words[at])](list(words[at + 1 :]), files, cwd)
     return None if args is None else [*words[: at + 1], *args]
 
@@ -217,7 +217,7 @@ def _script_at(words: Sequence[str], cwd: Path) -> str | None:
     return script if isinstance(script, str) else None
 
 
-def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
+def _limited_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     """Append the words that limit a script's runner, unless they could be taken for the value of an option."""
     script = _script_at(words, cwd)
     commands = None if script is None else _commands(script)
@@ -227,7 +227,7 @@ def _narrowed_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> l
     own = [*map(_value, commands[0]), *given]
     at = _runner_at(own)
     adds = None if at is None else {"jest": [_BY_PATH, *files], "vitest": files, "mocha": files}.get(_program(own[at]))
-    new = None if adds is None else _narrowed_words(own, files, cwd)
+    new = None if adds is None else _limited_words(own, files, cwd)
     if new is None or adds is None or sorted(new) != sorted([*own, *adds]):
         return None
     if adds[0] != _BY_PATH and own[-1].startswith("-") and "=" not in own[-1]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
-from ralph_tracker.agents.hosts.journal import EVENTS, context_of, end_of_tool, note_event
+from ralph_tracker.agents.hosts.session_journal import EVENTS, context_of, end_of_tool, note_event
 from ralph_tracker.steering.continuation import (
     COMPLEXITIES,
     ComplexityThresholds,

@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NewerSchemaError, RecordError
-from ralph_tracker.store.loop_records import LoopRecords
+from ralph_tracker.store.sealed_records import SealedRecords
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
 
@@ -27,14 +27,14 @@ def three(prepared, tmp_path):
 
 @pytest.fixture
 def committed(three):
-    return LoopRecords(three.paths)
+    return SealedRecords(three.paths)
 
 
 class TestExists:
     def test_means_a_committed_baseline(self, driven):
-        assert not LoopRecords(driven.paths).exists
+        assert not SealedRecords(driven.paths).exists
         driven.start()
-        assert LoopRecords(driven.paths).exists
+        assert SealedRecords(driven.paths).exists
 
 
 class TestState:

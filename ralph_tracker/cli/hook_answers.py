@@ -1,19 +1,16 @@
-"""Print the answers of hooks without click: an iteration, its decision, and for every verb the next step."""
+"""Record an iteration and answer the decision hook, without click; print both."""
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
-from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP, Terminated
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.text import decision_in_words
-from ralph_tracker.runner.journal import run_state
-from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_status import Summary, paths_of, refuse_unrecorded, running, summary_at
-from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.loop_summary import paths_of, refuse_unrecorded, running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
@@ -21,23 +18,6 @@ if TYPE_CHECKING:
     from ralph_tracker.iteration.explain import Facts
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
-SAME_AGAIN: Final = "the same command continues"
-MEASURES_AGAIN: Final = "the same command measures again"
-RESUME: Final = "`ralph-tracker run --resume` continues"
-_AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
-_RECORD: Final = "`ralph-tracker hook post-iteration`"
-_FINISH: Final = "`ralph-tracker hook post-loop`"
-_ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
-WORK: Final = f"let the agent work, then {_RECORD}"
-_DRIVEN: Final[dict[str | None, str]] = {
-    "driving": _AT_WORK,
-    "interrupted": f"{RESUME}, {_FINISH} selects and ends the loop",
-}
-_ENDED: Final = {
-    "finished": "read {folder}/reports/loop-report.md, or select again with `ralph-tracker select-best`",
-    "abandoned": "the loop was abandoned; `ralph-tracker hook pre-loop` starts another",
-    "rebaselined": "another loop continues from here: `ralph-tracker status` without --loop-id",
-}
 _SHOWN: Final = 5
 # What the user edits to set the tracker up is no work of an agent.
 _SETTINGS: Final = frozenset({"ralph-tracker.yaml", "pyproject.toml", ".gitignore", "PROMPT.md"})
@@ -104,10 +84,10 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
         return
     from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
     from ralph_tracker.report.sentences import score_in_words
-    from ralph_tracker.store.loop_records import LoopRecords
+    from ralph_tracker.store.sealed_records import SealedRecords
 
     number, loop_id = record.iteration, record.loop_id
-    facts = facts_of(LoopRecords(paths_of(root, loop_id, os.environ)), number, record.previous)
+    facts = facts_of(SealedRecords(paths_of(root, loop_id, os.environ)), number, record.previous)
     first = ""
     if record.is_baseline:
         _say_baseline(facts)
@@ -217,49 +197,3 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
         summary = summary._replace(head=restored)
     say_next(next_step(summary, None, paths))
     return EXIT_OK if rollback else EXIT_OF[decision["action"]]
-
-
-def say_next(step: str) -> None:
-    """Print the next step as the last line of an answer."""
-    say_wrapped(f"next: {step}", indent=2)
-
-
-def of_loop(loop_id: str | None) -> str:
-    """Return the option by which a printed command means the loop that was named, "" if none was."""
-    return "" if loop_id is None else f" --loop-id {loop_id}"
-
-
-@contextmanager
-def next_if_interrupted(step: str) -> Iterator[None]:
-    """Add the next step to the message of an interruption."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(step) from None
-    except Terminated as end:
-        raise Terminated(end.number, step) from None
-
-
-def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # one for each state
-    """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
-    interrupted = interrupted_restore(paths)
-    if interrupted is not None:
-        return interrupted.ways_out
-    if summary.status != "running":
-        return _ENDED[summary.status].format(folder=paths.shown)
-    driven = _DRIVEN.get(run_state(paths))
-    if driven is not None:
-        return driven
-    if begun is not None:
-        return f"{_RECORD} again, unless it is still at work"
-    action = summary.decision["action"]
-    if action == "rollback" and summary.head == summary.iteration:
-        target = summary.decision["target_iteration"]
-        accept = f"; if an alert is wrong, {_ACCEPT}" if summary.alerts else ""
-        if paths.store.is_dir():
-            return f"`ralph-tracker hook loop-decision --apply` restores iteration {target}{accept}"
-        return f"restore iteration {target} yourself, since no files were stored{accept}"
-    if action == "escalate":
-        accept = f", {_ACCEPT} if an alert is wrong" if summary.alerts else ""
-        return f"a person decides: {_RECORD} to go on, {_FINISH} to end the loop{accept}"
-    return _FINISH if action == "stop" else WORK

@@ -117,7 +117,7 @@ def _words(name: str) -> str:
     return _JOINTS.sub(" ", name).strip()
 
 
-class Cases:
+class CaseCollector:
     """The cases of one report in its order; a second test of the same id gets an ordinal."""
 
     def __init__(self) -> None:
@@ -275,7 +275,7 @@ def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
 
 
 def contradiction(
-    declared: Declared, cases: Cases, also: Iterable[int] = (), *, failures_elsewhere: int = 0
+    declared: Declared, cases: CaseCollector, also: Iterable[int] = (), *, failures_elsewhere: int = 0
 ) -> str | None:
     """Return how the declared counts differ from the cases, None if they agree.
 

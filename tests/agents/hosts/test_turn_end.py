@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.hosts import journal, turn_guidance
-from ralph_tracker.agents.hosts.turn_guidance import Steering, continuation_of, events_of, folded, lines_of
+from ralph_tracker.agents.hosts import session_journal, turn_end
+from ralph_tracker.agents.hosts.turn_end import Steering, continuation_of, events_of, folded, lines_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -297,7 +297,7 @@ class TestJournal:
         assert list(lines_of(str(agent.session.loop), "5e55")) == []
 
     def test_one_that_is_large_is_put_aside(self, agent, monkeypatch):
-        monkeypatch.setattr(journal, "MOST_EVENTS", 2000)
+        monkeypatch.setattr(session_journal, "MOST_EVENTS", 2000)
         for _ in range(20):
             agent.turn()
         loop = agent.session.loop
@@ -307,7 +307,7 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert folded([], ContinuationThresholds()) == turn_guidance.TurnGuidance()
+        assert folded([], ContinuationThresholds()) == turn_end.TurnGuidance()
         assert folded([{"event": "PostToolBatch"}] * 3, ContinuationThresholds()).turns == 3
 
 

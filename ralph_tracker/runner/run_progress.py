@@ -36,7 +36,7 @@ class RunSettings(NamedTuple):
     backend: str | None = None
 
 
-class Journal(NamedTuple):
+class RunProgress(NamedTuple):
     """The state of a run, from which it can continue whatever ended it.
 
     `iteration` is the current one, in `phase`. `tried` counts the agent's runs for it, including a running one, if
@@ -62,7 +62,7 @@ class Journal(NamedTuple):
     told: Usage = Usage()
 
     def next_iteration(self) -> Self:
-        """Return the journal of the next iteration."""
+        """Return the progress of the next iteration."""
         return self._replace(
             iteration=self.iteration + 1,
             phase="agent",
@@ -75,7 +75,7 @@ class Journal(NamedTuple):
         )
 
     def write(self, paths: LoopPaths) -> Self:
-        """Replace the file, and return the journal. Raises StoreError if the disk refuses."""
+        """Replace the file, and return the progress. Raises StoreError if the disk refuses."""
         plain = self._asdict() | {
             "settings": self.settings._asdict(),
             "usage": self.usage.measured(),
@@ -87,8 +87,8 @@ class Journal(NamedTuple):
         return self
 
 
-def read_journal(paths: LoopPaths) -> Journal | None:
-    """Return the journal of a loop's run, None if there was none.
+def read_progress(paths: LoopPaths) -> RunProgress | None:
+    """Return the progress of a loop's run, None if there was none.
 
     Raises RecordError if the file is damaged, NewerSchemaError if a newer version wrote it.
     """
@@ -97,7 +97,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
     if plain is None and not path.exists():
         return None
     try:
-        return _journal(plain)
+        return _progress_of(plain)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(
             f"{paths.shown}/{FILE}: damaged; give the agent's command again: "
@@ -108,7 +108,7 @@ def read_journal(paths: LoopPaths) -> Journal | None:
 def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
     """Return whether a run drives the loop now or was ended before its loop was; None if there is none to go on with.
 
-    A damaged journal counts as none.
+    A damaged progress counts as none.
     """
     plain = read_json(paths.folder / FILE)
     if not isinstance(plain, dict) or plain.get("phase") not in {"agent", "measure", "decide", "select"}:
@@ -116,12 +116,12 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
     return "interrupted" if holder_of(paths.folder / LOCK) is None else "driving"
 
 
-def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
-    later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}}  # which the first journals lack
-    values = later | {name: plain[name] for name in Journal._fields if name not in later or name in plain}
+def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value
+    later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}}  # which the first files lack
+    values = later | {name: plain[name] for name in RunProgress._fields if name not in later or name in plain}
     settings = RunSettings(**{**plain["settings"], "command": tuple(plain["settings"]["command"])})
     usage, told = (Usage(**{name: values[key].get(name) for name in Usage._fields}) for key in ("usage", "told"))
-    journal = Journal(
+    progress = RunProgress(
         **{
             **values,
             "settings": settings,
@@ -131,14 +131,14 @@ def _journal(plain: Any) -> Journal:  # noqa: ANN401  # any JSON value
             "starts": tuple(map(float, values["starts"])),
         }
     )
-    if journal.phase not in get_args(Phase) or not isinstance(journal.iteration, int) or journal.iteration < 1:
-        raise ValueError(journal.phase)
-    if journal.session is not None:
+    if progress.phase not in get_args(Phase) or not isinstance(progress.iteration, int) or progress.iteration < 1:
+        raise ValueError(progress.phase)
+    if progress.session is not None:
         from ralph_tracker.agents.output.run_report import is_session  # noqa: PLC0415  # loop-decision starts fast
 
-        if not is_session(journal.session):
-            raise ValueError(journal.session)
-    return journal
+        if not is_session(progress.session):
+            raise ValueError(progress.session)
+    return progress
 
 
 def added(one: Usage, other: Usage) -> Usage:

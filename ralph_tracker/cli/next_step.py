@@ -1,0 +1,76 @@
+"""Say for every verb what to do next."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from ralph_tracker.cli.output import say_wrapped
+from ralph_tracker.errors import Terminated
+from ralph_tracker.runner.run_progress import run_state
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.restore_mark import interrupted_restore
+
+SAME_AGAIN: Final = "the same command continues"
+MEASURES_AGAIN: Final = "the same command measures again"
+RESUME: Final = "`ralph-tracker run --resume` continues"
+_AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
+_RECORD: Final = "`ralph-tracker hook post-iteration`"
+_FINISH: Final = "`ralph-tracker hook post-loop`"
+_ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
+WORK: Final = f"let the agent work, then {_RECORD}"
+_DRIVEN: Final[dict[str | None, str]] = {
+    "driving": _AT_WORK,
+    "interrupted": f"{RESUME}, {_FINISH} selects and ends the loop",
+}
+_ENDED: Final = {
+    "finished": "read {folder}/reports/loop-report.md, or select again with `ralph-tracker select-best`",
+    "abandoned": "the loop was abandoned; `ralph-tracker hook pre-loop` starts another",
+    "rebaselined": "another loop continues from here: `ralph-tracker status` without --loop-id",
+}
+
+
+def say_next(step: str) -> None:
+    """Print the next step as the last line of an answer."""
+    say_wrapped(f"next: {step}", indent=2)
+
+
+def of_loop(loop_id: str | None) -> str:
+    """Return the option by which a printed command means the loop that was named, "" if none was."""
+    return "" if loop_id is None else f" --loop-id {loop_id}"
+
+
+@contextmanager
+def next_if_interrupted(step: str) -> Iterator[None]:
+    """Add the next step to the message of an interruption."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(step) from None
+    except Terminated as end:
+        raise Terminated(end.number, step) from None
+
+
+def next_step(summary: Summary, begun: int | None, paths: LoopPaths) -> str:  # one for each state
+    """Return the next step in words or as a command; `begun` is an iteration that was not recorded."""
+    interrupted = interrupted_restore(paths)
+    if interrupted is not None:
+        return interrupted.ways_out
+    if summary.status != "running":
+        return _ENDED[summary.status].format(folder=paths.shown)
+    driven = _DRIVEN.get(run_state(paths))
+    if driven is not None:
+        return driven
+    if begun is not None:
+        return f"{_RECORD} again, unless it is still at work"
+    action = summary.decision["action"]
+    if action == "rollback" and summary.head == summary.iteration:
+        target = summary.decision["target_iteration"]
+        accept = f"; if an alert is wrong, {_ACCEPT}" if summary.alerts else ""
+        if paths.store.is_dir():
+            return f"`ralph-tracker hook loop-decision --apply` restores iteration {target}{accept}"
+        return f"restore iteration {target} yourself, since no files were stored{accept}"
+    if action == "escalate":
+        accept = f", {_ACCEPT} if an alert is wrong" if summary.alerts else ""
+        return f"a person decides: {_RECORD} to go on, {_FINISH} to end the loop{accept}"
+    return _FINISH if action == "stop" else WORK
