@@ -42,7 +42,7 @@ from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.loop_summary import (
     NEXT_LOOP,
     Summary,
-    paths_of,
+    find_loop,
     refuse_unrecorded,
     running,
     summary_at,
@@ -130,7 +130,7 @@ class Tracker(NamedTuple):
 
     def store(self) -> LoopStore:
         """Return the store of the selected loop. Raises LoopError if there is none."""
-        return LoopStore(paths_of(self.root, self.loop_id, self.environment))
+        return LoopStore(find_loop(self.root, self.loop_id, self.environment))
 
     def pre_loop(
         self,
@@ -221,7 +221,7 @@ class Tracker(NamedTuple):
         Raises NotRecordedError if the last iteration was not recorded, NoSnapshotError if no files are kept to roll
         back to.
         """
-        paths = paths_of(self.root, self.loop_id, self.environment)
+        paths = find_loop(self.root, self.loop_id, self.environment)
         summary = running(summary_at(paths))
         refuse_unrecorded(paths, summary)
         decision = decode(Decision, summary.decision)

@@ -15,7 +15,7 @@ from mcp_types import ToolAnnotations
 from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, RalphTrackerError
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.version import __version__
 
 _INSTRUCTIONS: Final = (
@@ -45,7 +45,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     def what_to_fix() -> str:
         """Tell what holds the last iteration back: failing tests with their messages, errors, findings, lost tests."""
         try:
-            paths = paths_of(root, loop_id, environment)
+            paths = find_loop(root, loop_id, environment)
             store = LoopStore(paths)
             return feedback(current_situation(store, summary_at(paths), root), tokens_of(store))
         except RalphTrackerError as error:

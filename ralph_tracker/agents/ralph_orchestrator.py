@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.safe_read import read_json
 from ralph_tracker.store.safe_write import to_json, write_whole
 from ralph_tracker.tracker import Tracker
@@ -140,7 +140,7 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
 def _loop(tracker: Tracker) -> tuple[LoopPaths | None, int | None]:
     """Return the loop that is meant, and its last iteration if it is running."""
     try:
-        paths = paths_of(tracker.root, None, tracker.environment)
+        paths = find_loop(tracker.root, None, tracker.environment)
     except LoopError:
         return None, None
     summary = summary_at(paths)

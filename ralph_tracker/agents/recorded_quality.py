@@ -7,7 +7,7 @@ from pathlib import Path
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.steering.evaluators import QualityState
-from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.loop_summary import find_loop, summary_at
 
 
 def recorded_quality(
@@ -21,7 +21,7 @@ def recorded_quality(
 
     def state() -> QualityState | None:
         try:
-            summary = summary_at(paths_of(Path(root), loop_id, environment))
+            summary = summary_at(find_loop(Path(root), loop_id, environment))
         except LoopError:
             return None
         critical = [each for each in summary.alerts if each["severity"] == Severity.CRITICAL.name]

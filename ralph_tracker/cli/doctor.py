@@ -22,7 +22,7 @@ from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.ecosystem import version_of
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import attempted, checked_root, paths_of
+from ralph_tracker.store.loop_summary import attempted, checked_root, find_loop
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
@@ -153,7 +153,7 @@ def _git(root: Path, environment: Mapping[str, str]) -> Line:
 def _store(root: Path, loop_id: str | None) -> Line:
     """Check the loop that is meant, without taking its lock."""
     try:
-        paths = paths_of(root, loop_id, os.environ)
+        paths = find_loop(root, loop_id, os.environ)
         summary = LoopStore(paths).summary()
     except LoopError as error:
         return _line("warning", "loop", *str(error).split("; ", 1))

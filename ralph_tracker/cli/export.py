@@ -12,7 +12,7 @@ from ralph_tracker.cli.output import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, paths_of
+from ralph_tracker.store.loop_summary import checked_root, find_loop
 from ralph_tracker.store.safe_write import as_store_error
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _loops(root: Path, loop_id: str | None, *, every: bool) -> "list[ExportedLoo
     from ralph_tracker.export.rows import ExportedLoop
 
     if not every:
-        return [ExportedLoop(LoopStore(paths_of(root, loop_id, os.environ)), os.environ)]
+        return [ExportedLoop(LoopStore(find_loop(root, loop_id, os.environ)), os.environ)]
     from ralph_tracker.errors import LoopError
     from ralph_tracker.store.layout import LOOP_ID, ProjectPaths
 

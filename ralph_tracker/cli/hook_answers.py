@@ -10,12 +10,12 @@ from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupte
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.text import decision_in_words
-from ralph_tracker.store.loop_summary import paths_of, refuse_unrecorded, running, summary_at
+from ralph_tracker.store.loop_summary import find_loop, refuse_unrecorded, running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
     from ralph_tracker.core.iteration_record import IterationRecord
-    from ralph_tracker.iteration.explain import Facts
+    from ralph_tracker.iteration.explain import IterationFacts
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 _SHOWN: Final = 5
@@ -87,7 +87,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     from ralph_tracker.store.sealed_records import SealedRecords
 
     number, loop_id = record.iteration, record.loop_id
-    facts = facts_of(SealedRecords(paths_of(root, loop_id, os.environ)), number, record.previous)
+    facts = facts_of(SealedRecords(find_loop(root, loop_id, os.environ)), number, record.previous)
     first = ""
     if record.is_baseline:
         _say_baseline(facts)
@@ -144,7 +144,7 @@ def headline(record: "IterationRecord") -> str:
     return record.message
 
 
-def alert_line(alert: "Alert", facts: "Facts") -> str:
+def alert_line(alert: "Alert", facts: "IterationFacts") -> str:
     """Return a new alert in a line; what `facts` have named already is left out."""
     from ralph_tracker.report.sentences import without_repeats
 
@@ -153,7 +153,7 @@ def alert_line(alert: "Alert", facts: "Facts") -> str:
     return f"{alert.severity.name} {alert.id}: {message}" + (f" ({'; '.join(notes)})" if notes else "")
 
 
-def _say_baseline(facts: "Facts") -> None:
+def _say_baseline(facts: "IterationFacts") -> None:
     """Print what the baseline measured; a single failing test stands in the first line."""
     failing = [line.removeprefix("failing: ") for line in facts.lines if line.startswith("failing: ")]
     others = [line for line in facts.lines if not line.startswith("failing: ")]
@@ -172,7 +172,7 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
 
     Raises as `Tracker.loop_decision` does.
     """
-    paths = paths_of(root, loop_id, os.environ)
+    paths = find_loop(root, loop_id, os.environ)
     summary = running(summary_at(paths))
     refuse_unrecorded(paths, summary)
     decision = summary.recommendation

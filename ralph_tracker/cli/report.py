@@ -14,7 +14,7 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, paths_of, summary_at, unrecorded
+from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded
 from ralph_tracker.store.record_listing import listing
 from ralph_tracker.store.safe_write import as_store_error
 
@@ -52,7 +52,7 @@ def command(
             raise click.UsageError("--for pr reports the whole loop: leave out NUMBER, --json and --html")
         from ralph_tracker.loop.reports import pull_request_comment  # as below
 
-        paths = paths_of(root, loop_id, os.environ)
+        paths = find_loop(root, loop_id, os.environ)
         _say_or_write(pull_request_comment(LoopStore(paths), _next_step(paths)), output)
         return
     if html is not None:
@@ -60,7 +60,7 @@ def command(
             raise click.UsageError("--html writes the whole loop: leave NUMBER, --json and --output away")
         from ralph_tracker.loop.reports import loop_page  # a page needs more than a report
 
-        paths = paths_of(root, loop_id, os.environ)
+        paths = find_loop(root, loop_id, os.environ)
         page = loop_page(LoopStore(paths), _next_step(paths))
         with as_store_error(html):
             html.write_text(page, encoding="utf-8", errors="replace")

@@ -12,7 +12,7 @@ from ralph_tracker.cli.status import document_at
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.runner.activity import activity_of
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_summary import checked_root, paths_of, summary_at
+from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at
 
 _EXTRA = frozenset({"starlette", "uvicorn", "sse_starlette", "anyio"})
 
@@ -27,7 +27,7 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     extra `web`.
     """
     project = ProjectPaths(checked_root(root))
-    page = "/" if loop_id is None else f"/loops/{paths_of(root, loop_id, os.environ).loop_id}"
+    page = "/" if loop_id is None else f"/loops/{find_loop(root, loop_id, os.environ).loop_id}"
     try:
         from ralph_tracker.web.app import ADDRESS, Sources, application, listening, serve  # an extra
     except ModuleNotFoundError as error:

@@ -16,7 +16,7 @@ from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, sta
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at, unrecorded
+from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded
 from ralph_tracker.store.pending_export import unsent
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.sealed_records import SealedRecords
@@ -29,7 +29,7 @@ ALERTS_SHOWN: Final = 10
 def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show the status of the loop, the best iteration so far, open alerts and the next step."""
     try:
-        paths = paths_of(root, loop_id, os.environ)
+        paths = find_loop(root, loop_id, os.environ)
     except LoopError:
         _say_foreign(root, loop_id, as_json=as_json)
         return

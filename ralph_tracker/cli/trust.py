@@ -13,7 +13,7 @@ from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.runner.run_progress import read_progress
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, paths_of
+from ralph_tracker.store.loop_summary import checked_root, find_loop
 from ralph_tracker.store.trust import Trust
 
 _YES, _NO = "trusted", "not trusted"
@@ -35,7 +35,7 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
         say("Nothing here is trusted any more" if trust.revoke() else "Nothing was trusted here")
         return
     try:
-        paths: LoopPaths | None = paths_of(root, loop_id, os.environ)
+        paths: LoopPaths | None = find_loop(root, loop_id, os.environ)
     except LoopError:
         if loop_id is not None:
             raise

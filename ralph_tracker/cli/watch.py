@@ -23,7 +23,7 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at, unrecorded, version_of
+from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded, version_of
 from ralph_tracker.store.sealed_records import SealedRecords
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def command(root: Path, loop_id: str | None, once: bool) -> None:
     """Follow the loop until it ends or Ctrl-C: scores, last iterations, failing tests, cost, what happens now."""
     from rich.console import Console
 
-    paths = paths_of(root, loop_id, os.environ)
+    paths = find_loop(root, loop_id, os.environ)
     console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else screen_width())
     live = not once and console.is_terminal and not console.is_dumb_terminal
     if live:

@@ -53,7 +53,7 @@ from ralph_tracker.core.score import (
     size_factor,
     starts_high,
     suppressed,
-    test_weights,
+    weights_of_tests,
 )
 
 
@@ -315,7 +315,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     at = alert_facts_of(state, basis, metrics, measurement, score)
     integrity_alerts = integrity_alerts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if integrity_alerts.clean else known
-    scorer = Scorer(test_weights(basis), seen)
+    scorer = Scorer(weights_of_tests(basis), seen)
     point, candidate = _placed(number, basis, metrics, measurement, score, seen, integrity_alerts)
     inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, integrity_alerts)
     assessment = assess(inputs)

@@ -8,7 +8,7 @@ from ralph_tracker.core.codec import Plain, decode, encode
 from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Lineage, Scorer
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults
-from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, test_weights
+from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis, weights_of_tests
 from ralph_tracker.core.thresholds import Thresholds
 
 
@@ -43,7 +43,7 @@ class JudgeState(NamedTuple):
         if self.basis is None:
             msg = "a loop without a baseline has no scorer"
             raise ValueError(msg)
-        return Scorer(test_weights(self.basis), self.seen)
+        return Scorer(weights_of_tests(self.basis), self.seen)
 
 
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}

@@ -7,7 +7,7 @@ from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import SuppressionKind
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Metrics, Readings, half_up
-from ralph_tracker.core.score import AdjustedParts, TestWeights, adjusted_score
+from ralph_tracker.core.score import AdjustedParts, WeightsOfTests, adjusted_score
 from ralph_tracker.core.thresholds import CyclingThresholds, OtherNames
 
 Judged = Literal["forward", "plateau", "regression", "stalled"]
@@ -93,7 +93,7 @@ class Scorable(Protocol):
 class Scorer(NamedTuple):
     """The measure that scores any iteration of the loop as of now."""
 
-    weights: TestWeights
+    weights: WeightsOfTests
     seen: SeenTests
 
     def score(self, at: Scorable) -> float:

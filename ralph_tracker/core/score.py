@@ -305,25 +305,19 @@ class AdjustedParts(NamedTuple):
     unseen: int = 0
 
 
-class TestWeights(NamedTuple):
+class WeightsOfTests(NamedTuple):
     """The weights of passing and of present tests in the score of one loop."""
 
     passing: float
     present: float
 
 
-TestWeights.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
-
-
-def test_weights(basis: Basis) -> TestWeights:
+def weights_of_tests(basis: Basis) -> WeightsOfTests:
     """Return the weights of the tests ever seen; 0 if the score is given."""
     if basis.given_score:
-        return TestWeights(0.0, 0.0)
+        return WeightsOfTests(0.0, 0.0)
     passing = sum(basis.component_weight(name) for name in TEST_PASS_COMPONENTS)
-    return TestWeights(passing, basis.component_weight(TEST_COUNT_COMPONENT))
-
-
-test_weights.__test__ = False  # type: ignore[attr-defined]  # as above
+    return WeightsOfTests(passing, basis.component_weight(TEST_COUNT_COMPONENT))
 
 
 def adjusted_parts_of(
@@ -358,7 +352,7 @@ def adjusted_parts_of(
     )
 
 
-def adjusted_score(parts: AdjustedParts, weights: TestWeights, union: int, credit: int = 0) -> float:
+def adjusted_score(parts: AdjustedParts, weights: WeightsOfTests, union: int, credit: int = 0) -> float:
     """Return the adjusted score now, 0 to 1 with 4 decimals.
 
     `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run since.

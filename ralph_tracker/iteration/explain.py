@@ -89,7 +89,7 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class IterationFacts:
     """What an iteration brought since the one that it descends from.
 
     `counts` is a sentence part about tests, coverage and findings, with the values before where they differ. `lines`
@@ -104,7 +104,7 @@ class Facts:
     before: float | None = None
 
 
-def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Facts:
+def facts_of(committed: SealedRecords, number: int, previous: int | None) -> IterationFacts:
     """Return the facts of a recorded iteration since `previous` (None: a baseline); what is damaged is left out."""
     now = kept_point(committed.paths, number)
     before = None if previous is None else kept_point(committed.paths, previous)
@@ -115,7 +115,7 @@ def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Fac
     except (RecordError, StoreError):
         problems = None
     if problems is None:
-        return Facts(counts, before=score)
+        return IterationFacts(counts, before=score)
     moves = _moves(committed, number, previous, problems)
     failing = problems.failing or ()
     lines = test_lines("lost", [test for test in failing if test.name in moves.broken])
@@ -132,7 +132,7 @@ def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Fac
         if previous is not None and not IterationSnapshots(committed).file_changes(previous, number):
             lines.append("no file changed")
     named = {*(test.name for test in failing), *moves.deleted, *moves.skipped, *moves.hidden}
-    return Facts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)
+    return IterationFacts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)
 
 
 @dataclass(frozen=True, slots=True)

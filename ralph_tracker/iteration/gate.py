@@ -42,7 +42,7 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
@@ -315,7 +315,7 @@ def gate(
     UntrustedError for one of somebody else.
     """
     try:
-        paths = paths_of(root, loop_id, environment)
+        paths = find_loop(root, loop_id, environment)
     except LoopError as error:
         raise LoopError(f"{error}, {_BRING_ALONG}") from None
     loop = LoopReader.read(LoopStore(paths), configured_by)

@@ -19,7 +19,7 @@ from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapsh
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, paths_of, summary_at
+from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at
 from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.objects import STAGING
@@ -148,7 +148,7 @@ def collect(
     Raises LoopError if there is no loop, RecordError if it cannot be read, StoreError if the disk refuses, or if the
     store is lost, since the plain files are then all that is left.
     """
-    store = LoopStore(paths_of(root, loop_id, environment))
+    store = LoopStore(find_loop(root, loop_id, environment))
     collector = Collector(store)
     if not collector.exists:
         if collector.baseline_is_kept:

@@ -47,7 +47,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, paths_of, summary_at
+from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
 from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.tracker import Decided, Tracker
@@ -502,7 +502,7 @@ def take_up(tracker: Tracker, asked: RunRequest) -> RunProgress:
     if asked.limits:
         names = named_options(asked.limits)
         raise InputError(f"{names}: the limits are frozen with loop {summary.loop_id}; leave that out")
-    paths = paths_of(tracker.root, summary.loop_id, {})
+    paths = find_loop(tracker.root, summary.loop_id, {})
     progress = _progress_of(paths, summary, asked.command)
     tracker.trusting.require_loop(paths, lambda: loop_runs(LoopStore(paths)))
     if not asked.command:
@@ -543,7 +543,7 @@ def _progress_of(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -
 def meant(tracker: Tracker) -> Summary | None:
     """Return the status of the loop that is meant, None if there is none."""
     try:
-        return summary_at(paths_of(tracker.root, tracker.loop_id, tracker.environment))
+        return summary_at(find_loop(tracker.root, tracker.loop_id, tracker.environment))
     except LoopError:
         return None
 

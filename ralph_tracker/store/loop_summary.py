@@ -123,7 +123,7 @@ def current_loop(project: ProjectPaths) -> str | None:
     return text if LOOP_ID.match(text) else None
 
 
-def paths_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
+def find_loop(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
     """Return the paths of the loop that is meant: `loop_id`, else RALPH_LOOP_ID, else the current one.
 
     Raises LoopError if there is none, InputError for an unsafe id.

@@ -21,7 +21,7 @@ from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, Entry, decode_note
 from ralph_tracker.store.snapshots.store import make_store
-from ralph_tracker.store.snapshots.trees import OF_GIT, Names, encode_snapshot
+from ralph_tracker.store.snapshots.trees import OF_GIT, NamedIds, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
 
 _BORROWING: Final = ("objects/info/alternates", "objects/info/http-alternates")
@@ -70,7 +70,7 @@ class _Migration:
     def __init__(self, git: UserRepository, new: Path) -> None:
         self._git = git
         self._objects = Objects(new)
-        self._names = Names(new, self._objects.staging)
+        self._names = NamedIds(new, self._objects.staging)
         self._contents: dict[str, Seen] = {}
         self._trees: dict[str, str] = {}
 

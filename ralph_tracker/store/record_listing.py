@@ -14,7 +14,7 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
-from ralph_tracker.store.loop_summary import attempted, checked_root, current_loop, paths_of
+from ralph_tracker.store.loop_summary import attempted, checked_root, current_loop, find_loop
 from ralph_tracker.store.packs import Documents
 from ralph_tracker.store.safe_read import parsed_quickly, refuse_newer
 from ralph_tracker.store.safe_write import digest
@@ -145,7 +145,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
         folder = foreign_folder(project, named)
         if folder is not None:
             return Listing(named, None, tuple(foreign_records(folder)))
-    paths = paths_of(root, loop_id, os.environ)
+    paths = find_loop(root, loop_id, os.environ)
     return Listing(paths.loop_id, SealedRecords(paths))
 
 

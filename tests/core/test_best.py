@@ -5,12 +5,12 @@ import pytest
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept, why_best
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.score import AdjustedParts, TestWeights
+from ralph_tracker.core.score import AdjustedParts, WeightsOfTests
 from tests.tables import table
 
 
 def scorer(union, **seen):
-    return Scorer(TestWeights(0.4, 0.2), SeenTests(counted=union, **seen))
+    return Scorer(WeightsOfTests(0.4, 0.2), SeenTests(counted=union, **seen))
 
 
 def candidate(iteration, fixed, *, passes=0, present=0, unseen=0, alone=None, **more):

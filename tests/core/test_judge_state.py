@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.score import TestWeights
+from ralph_tracker.core.score import WeightsOfTests
 from ralph_tracker.core.thresholds import Thresholds
 
 FRESH = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
@@ -23,4 +23,4 @@ def test_the_yardstick_is_that_of_the_loop_and_of_all_tests_seen_so_far(start):
     loop = start(base={}, tests={"a": "passed", "b": "failed"})
     loop.turn(tests={"c": "passed"})
     assert loop.state.scorer.seen.union == 3
-    assert loop.state.scorer.weights == TestWeights(pytest.approx(0.6875), pytest.approx(0.3125))
+    assert loop.state.scorer.weights == WeightsOfTests(pytest.approx(0.6875), pytest.approx(0.3125))

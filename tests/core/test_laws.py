@@ -13,7 +13,7 @@ from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
 from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults
-from ralph_tracker.core.score import AdjustedParts, TestWeights, basis_of
+from ralph_tracker.core.score import AdjustedParts, WeightsOfTests, basis_of
 from ralph_tracker.core.thresholds import DIMENSIONS, ScoreThresholds, Thresholds
 
 law = settings(deadline=None)
@@ -340,7 +340,9 @@ class TestBest:
 
     def never_missed(self, data, *, removed=0, steps=(0, 3), fixed=FIXED):
         """Compare the frontier with all candidates, while more tests are seen and skipped ones come to run."""
-        weights = data.draw(st.sampled_from([TestWeights(0.225, 0.125), TestWeights(0.4, 0.2), TestWeights(0.0, 0.5)]))
+        weights = data.draw(
+            st.sampled_from([WeightsOfTests(0.225, 0.125), WeightsOfTests(0.4, 0.2), WeightsOfTests(0.0, 0.5)])
+        )
         everyone, frontier, enrolled, union = [], (), Counter(), 0
         for iteration in range(data.draw(st.integers(2, 5))):
             union += data.draw(st.integers(*steps))

@@ -7,7 +7,7 @@ import pytest
 from ralph_tracker.core.known_tests import SeenTests, extended
 from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import AdjustedParts, TestWeights
+from ralph_tracker.core.score import AdjustedParts, WeightsOfTests
 from tests.tables import table
 
 NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
@@ -67,7 +67,7 @@ def test_a_signature_is_the_four():
 def test_a_yardstick_scores_any_iteration_as_of_now():
     ground = AdjustedParts(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
     seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
-    scorer = Scorer(TestWeights(0.4, 0.4), seen)
+    scorer = Scorer(WeightsOfTests(0.4, 0.4), seen)
     first = SimpleNamespace(iteration=1, adjusted_parts=ground)
     assert scorer.score(first) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
     assert scorer.score(SimpleNamespace(iteration=2, adjusted_parts=ground)) == 0.4

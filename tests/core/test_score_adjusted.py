@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import (
     AdjustedParts,
-    TestWeights,
+    WeightsOfTests,
     adjusted_components,
     adjusted_parts_of,
     adjusted_score,
@@ -16,7 +16,7 @@ from ralph_tracker.core.score import (
     recorded_metrics,
     size_factor,
     starts_high,
-    test_weights,
+    weights_of_tests,
 )
 from ralph_tracker.core.thresholds import Thresholds
 from tests.tables import table
@@ -240,7 +240,7 @@ class TestEqualScores:
 class TestCost:
     """An iteration's value is c + k × passes / |U| + l × present / |U|."""
 
-    WEIGHTS = TestWeights(passing=0.4, present=0.2)
+    WEIGHTS = WeightsOfTests(passing=0.4, present=0.2)
 
     @table(
         ("union", "credit", "expected"),
@@ -259,10 +259,10 @@ class TestCost:
 
     def test_weights_of_the_tests(self):
         loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=False)
-        assert test_weights(loop) == TestWeights(pytest.approx(0.6875), pytest.approx(0.3125))
+        assert weights_of_tests(loop) == WeightsOfTests(pytest.approx(0.6875), pytest.approx(0.3125))
 
     def test_a_given_score_hangs_on_no_test(self):
         loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=True)
-        assert test_weights(loop) == TestWeights(0.0, 0.0)
+        assert weights_of_tests(loop) == WeightsOfTests(0.0, 0.0)
         ground = adjusted_parts_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
-        assert adjusted_score(ground, test_weights(loop), union=1) == 0.4
+        assert adjusted_score(ground, weights_of_tests(loop), union=1) == 0.4

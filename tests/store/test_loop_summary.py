@@ -12,7 +12,7 @@ from ralph_tracker.store.loop_summary import (
     attempted,
     checked_root,
     current_loop,
-    paths_of,
+    find_loop,
     refuse_unrecorded,
     running,
     summary_at,
@@ -33,16 +33,16 @@ class TestLoopThatIsMeant:
     def test_is_the_first_that_somebody_names(self, driven, metrics, loop_id, environment, expected):
         for name in ("named", "environment", "current_"):
             driven.named(name).pre_loop(metrics(), new=True)
-        assert paths_of(driven.root, loop_id, environment).loop_id == expected
+        assert find_loop(driven.root, loop_id, environment).loop_id == expected
 
     def test_is_none_before_pre_loop(self, driven):
         with pytest.raises(LoopError, match=r"^no loop in .*; run `ralph-tracker hook pre-loop` first$"):
-            paths_of(driven.root, None, {})
+            find_loop(driven.root, None, {})
 
     def test_has_to_be_in_the_project(self, driven):
         driven.start()
         with pytest.raises(LoopError, match=r"^loop other: not in .*; name one of these: ralph-001$"):
-            paths_of(driven.root, "other", {})
+            find_loop(driven.root, "other", {})
 
     def test_is_looked_for_above_so_that_a_folder_of_the_project_is_told_of_it(self, driven):
         driven.start()
@@ -51,18 +51,18 @@ class TestLoopThatIsMeant:
         with pytest.raises(
             LoopError, match=rf"; there is one in {driven.root}: go there, or use --root {driven.root}$"
         ):
-            paths_of(inside, None, {})
+            find_loop(inside, None, {})
 
     def test_has_to_have_a_safe_id(self, driven):
         with pytest.raises(InputError, match="use 1 to 64"):
-            paths_of(driven.root, "../elsewhere", {})
+            find_loop(driven.root, "../elsewhere", {})
 
     @pytest.mark.parametrize("text", ["", "ralph", "\xff", "../x\n"], ids=["empty", "cut", "garbage", "unsafe"])
     def test_is_to_be_named_where_the_file_of_the_current_one_is_damaged(self, driven, text):
         driven.start()
         ProjectPaths(driven.root).current.write_text(text, encoding="latin-1")
         with pytest.raises(LoopError, match=r"^no current loop in .*; name one with --loop-id: ralph-001$"):
-            paths_of(driven.root, None, {})
+            find_loop(driven.root, None, {})
 
     def test_cannot_be_known_where_the_system_refuses(self, driven):
         current = ProjectPaths(driven.root).current
@@ -188,7 +188,7 @@ def test_reading_where_a_loop_stands_imports_nothing_heavy(driven):
     driven.start()
     code = (
         "import sys; from pathlib import Path; from ralph_tracker.store import loop_summary;"
-        f"loop_summary.summary_at(loop_summary.paths_of(Path({str(driven.root)!r}), None, {{}}));"
+        f"loop_summary.summary_at(loop_summary.find_loop(Path({str(driven.root)!r}), None, {{}}));"
         "print(sorted({'pydantic', 'yaml', 'click', 'jinja2', 'git', 'ralph_tracker.core'} & sys.modules.keys()))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

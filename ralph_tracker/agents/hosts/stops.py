@@ -20,7 +20,7 @@ from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.loop_summary import paths_of, summary_at
+from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.safe_read import read_json
 from ralph_tracker.store.safe_write import to_json, write_whole
@@ -145,7 +145,7 @@ class Stop:
         self.host, self.event, self.folder, self.began = host, event, folder, began
         self.environment = environment
         self.tracker = Tracker(root, environment=environment)
-        self.paths = paths_of(root, None, environment)
+        self.paths = find_loop(root, None, environment)
         session = str(event.get("session_id", ""))
         self.driver: dict[str, object] | None = None if host.driver is None else named(host.driver)(root, session)
 

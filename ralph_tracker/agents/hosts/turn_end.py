@@ -59,7 +59,7 @@ class Steering(NamedTuple):
     quality: bool = False
 
 
-def continuation_of(loop: str) -> Steering:
+def steering_of(loop: str) -> Steering:
     """Return the settings frozen by `pre_loop`, the defaults if they cannot be read."""
     try:
         with open(f"{loop}/{RULES}", encoding="utf-8", opener=own_file) as file:  # called at every turn
@@ -77,7 +77,7 @@ def prompted(loop: str, event: HookEvent) -> None:
     prompt, source = event.get("prompt"), event.get("source")
     if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
         return
-    steering = continuation_of(loop)
+    steering = steering_of(loop)
     if steering.enabled:
         note_event(loop, event, complexity=classify_task_complexity(prompt, thresholds=steering.thresholds))
 
@@ -88,7 +88,7 @@ def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment)
     It never blocks a tool or ends the session, which is decided at the stop.
     """
     session = str(event.get("session_id"))
-    steering = continuation_of(loop)
+    steering = steering_of(loop)
     context = context_of(loop, session)
     if not steering.enabled:
         note_event(loop, event, **context)

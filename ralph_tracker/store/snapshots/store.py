@@ -50,7 +50,14 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     snapshot_of,
     undo_id_of,
 )
-from ralph_tracker.store.snapshots.trees import NAME_FOLDERS, OF_GIT, KeptTrees, Names, encode_snapshot, write_changed
+from ralph_tracker.store.snapshots.trees import (
+    NAME_FOLDERS,
+    OF_GIT,
+    KeptTrees,
+    NamedIds,
+    encode_snapshot,
+    write_changed,
+)
 from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
 from ralph_tracker.store.snapshots.working_tree import CHUNK, TreeReader
 
@@ -104,7 +111,7 @@ class SnapshotStore:
         self._root = root.resolve()
         self._limits = limits or SnapshotLimits()
         self._objects = Objects(self._folder, lenders)
-        self._names = Names(self._folder, self._objects.staging)
+        self._names = NamedIds(self._folder, self._objects.staging)
         self._kept = KeptTrees(self._objects, self._names)
         self._known: tuple[tuple[int, ...], Index] | None = None
 

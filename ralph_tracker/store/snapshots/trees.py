@@ -179,7 +179,7 @@ def write_changed(each: Read, changes: Iterable[Change], destination: Path) -> N
         write_files(each, now, writer)
 
 
-class Names:
+class NamedIds:
     """The names in a store's folder."""
 
     def __init__(self, folder: Path, staging: Path) -> None:
@@ -213,7 +213,7 @@ class KeptTrees:
     Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
     """
 
-    def __init__(self, objects: Objects, names: Names) -> None:
+    def __init__(self, objects: Objects, names: NamedIds) -> None:
         self.objects = objects
         self.names = names
         self._folders: dict[str, Folder] = {}
