@@ -150,6 +150,18 @@ def test_a_closed_standard_output_is_no_reason_to_fail(sh, metrics):
     assert done.stdout.startswith("loop ralph-001: running, iteration 1 (")
 
 
+@pytest.mark.parametrize("how", ["<&-", "0>unreadable"], ids=["closed", "write-only"])
+def test_an_input_that_cannot_be_read_counts_as_empty(sh, how):
+    script = f"""\
+    ralph-tracker read - {how}; echo $?
+    ralph-tracker simulate - {how}; echo $?
+    ralph-tracker init --test-command true {how} >init.txt; echo $?
+    """
+    done = sh(script)
+    assert "bug" not in done.stderr
+    assert [line for line in done.stdout.splitlines() if line.isdecimal()] == ["1", "0", "0"]
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
 def test_a_full_disk_behind_the_output_is_named_and_nothing_recorded_is_lost(sh, metrics):
     script = 'ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" > /dev/full; echo $?; ralph-tracker status'

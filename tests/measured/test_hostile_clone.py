@@ -1,5 +1,6 @@
 """A clone that ships a loop, a store and settings of somebody else: no verb and no hook runs a program of it."""
 
+import io
 import json
 import os
 import shutil
@@ -220,6 +221,7 @@ def called(
 ) -> dict[tuple[str, ...], tuple[int, set[str]]]:
     """Call verbs, each in a fresh copy, and return how it ended and which programs ran."""
     found, original = {}, clone.shop.root
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO()))
     for verb in verbs:
         for words in CALLS[verb]:
             copy = original.parent / "cloned"
