@@ -1,7 +1,6 @@
 """Run the command line, with the only error boundary, and the hooks of iterations and agents without click."""
 
 import errno
-import fcntl
 import gc
 import os
 import signal
@@ -48,31 +47,12 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # a caller may have closed it
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]  # for a terminal that cannot show it
-    _ensure_input()
     try:
         code = run(sys.argv[1:])
     except (MemoryError, SystemError):  # none is left for the message of another error, nor for a log of it
         code = _out_of_memory()
     gc.freeze()  # the process ends: a last collection would be a sixth of its time
     sys.exit(code)
-
-
-def _ensure_input() -> None:
-    """Put an empty standard input in the place of one that is closed or cannot be read.
-
-    Otherwise the first file that is opened would become the standard input of every check.
-    """
-    try:
-        readable = fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
-    except OSError:
-        readable = False
-    if readable and sys.stdin is not None:
-        return
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    if empty:
-        os.close(empty)
-    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # as Python opens it
 
 
 def run(arguments: list[str]) -> int:
@@ -112,9 +92,30 @@ def _answered(arguments: list[str]) -> int:
         code = answer_fast(arguments)
         if code is not None:
             return code
+    _ensure_input()
     from ralph_tracker.cli.verbs import dispatch
 
     return dispatch(arguments)
+
+
+def _ensure_input() -> None:
+    """Put an empty standard input in the place of one that is closed or cannot be read.
+
+    Otherwise the first file that is opened would become the standard input of every check.
+    """
+    import fcntl  # not for what runs at every tool call
+
+    try:
+        readable = fcntl.fcntl(0, fcntl.F_GETFL) & os.O_ACCMODE != os.O_WRONLY
+    except OSError:
+        readable = False
+    if readable and sys.stdin is not None:
+        return
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    if empty:
+        os.close(empty)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # as Python opens it
 
 
 def answer_host(verb: str, words: Sequence[str]) -> int:

@@ -52,7 +52,7 @@ def answered(checkpoint: "Checkpoint") -> str | None:
 
 def person_here() -> "Person | None":
     """Return the ways to ask the person at the terminal, None if there is none."""
-    if sys.stdin is None or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         return None
 
     async def ask(checkpoint: "Checkpoint") -> str | None:
@@ -127,7 +127,7 @@ def edit(file: Path, yes: bool) -> None:
         question = format_adjustment(state, revision.adjustment)
         if yes:
             say(question.removesuffix(" Confirm?"))
-        elif sys.stdin is None or not sys.stdin.isatty():
+        elif not sys.stdin.isatty():
             raise InputError(f"{question} Nobody can answer here; say --yes")
         elif not confirmed(question):
             say(_NOTHING)
