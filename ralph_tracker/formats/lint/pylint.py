@@ -6,7 +6,7 @@ text`, or `path:line: [code(symbol), object] text` (`parseable`).
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -36,13 +36,8 @@ class _Message(msgspec.Struct, gc=False):
     message: Any = None
 
 
-class _Message2(msgspec.Struct, gc=False):
-    type: Any
+class _Message2(_Message):
     code: Any = msgspec.field(name="messageId")
-    path: Any = None
-    line: Any = None
-    symbol: Any = None
-    message: Any = None
 
 
 class _Statistics(msgspec.Struct):
@@ -78,7 +73,7 @@ def read_json(content: Content) -> LintReport:
     return _report(both.messages, f"declared: {_shown(declared)}; listed: {_shown(listed)}")
 
 
-def _report(messages: list[_Message] | list[_Message2], contradiction: str | None = None) -> LintReport:
+def _report(messages: Sequence[_Message], contradiction: str | None = None) -> LintReport:
     return LintReport.of(_rows(messages))._replace(contradiction=contradiction)
 
 
@@ -90,7 +85,7 @@ def diagnostics_json(content: Content) -> Iterator[Row]:
         yield from _rows(decode(content, _Report2, "Pylint").messages)
 
 
-def _rows(messages: list[_Message] | list[_Message2]) -> Iterator[Row]:
+def _rows(messages: Sequence[_Message]) -> Iterator[Row]:
     for each in messages:
         yield each.path, each.line, each.code, each.type, f"{each.symbol}: {each.message}"
 
