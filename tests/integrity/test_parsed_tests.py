@@ -63,8 +63,11 @@ NAMES = {
     ),
     "subtests of node:test": (
         "a.test.js",
-        "test('a', async (t) => { await t.test('b', () => {}); x.test('c') })",
-        ["a", "a::b"],
+        (
+            "test('a', async (t) => { await t.test('b', f); t.test('c', () => {}); t.test('d'); t.step('e', () => {});"
+            "t.a.test('g', () => {}); t.test(x, () => {}) }); t.test('h', () => {})"
+        ),
+        ["a", "a::c"],
     ),
     "tests in a source file": (
         "a.ts",

@@ -638,8 +638,24 @@ def test_every_lower_level_of_a_rule_is_named_and_no_other(path, text, levels):
     for before, old in enumerate(levels):
         for now, new in enumerate(levels):
             assert alarms(found(path, text.format(new), text.format(old))) == (["R5"] if now < before else [])
-    assert alarms(found(path, text.format("unknown"), text.format(levels[-1]))) == ["R5"]
+    for old in levels[1:]:
+        assert alarms(found(path, text.format("unknown"), text.format(old))) == ["R5"]
     assert alarms(found(path, "\n", text.format(levels[-1]))) == []
+
+
+@table(
+    ("path", "text", "numbers"),
+    [
+        ("pyproject.toml", "[tool.coverage.report]\nfail_under = {}\n", ["80", "80.5", "90"]),
+        ("pyproject.toml", "[tool.ruff.lint.mccabe]\nmax-complexity = {}\n", ["12", "10", "9"]),
+    ],
+    ids=["a floor", "a ceiling"],
+)
+def test_every_weaker_number_of_a_threshold_is_named_and_no_other(path, text, numbers):
+    for before, old in enumerate(numbers):
+        for now, new in enumerate(numbers):
+            assert alarms(found(path, text.format(new), text.format(old))) == (["R5"] if now < before else [])
+        assert alarms(found(path, "\n", text.format(old))) == ["R5"]
 
 
 @table(("path", "new", "old"), NOT_LOWERED)
