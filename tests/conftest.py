@@ -17,6 +17,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate import Gate, gate
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import with_events
 from ralph_tracker.tracker import Tracker
 from tests.forked import forked
 
@@ -172,7 +173,7 @@ class Driven:
         with store.writing("rollback"):
             summary = store.summary()
             store.append_event({"event": "rollback", "to": to, "after": summary.iteration})
-            store.write_summary(store.with_events(summary))
+            store.write_summary(with_events(summary, store.events()))
         self.rolled_back_since = True
 
 

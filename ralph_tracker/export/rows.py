@@ -18,7 +18,7 @@ from ralph_tracker.errors import ConfigError, RecordError
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.loop_summary import Summary, with_events
 from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.safe_write import as_store_error, temporary_name
 
@@ -74,7 +74,7 @@ class ExportedLoop:
 
     def summary(self) -> Summary:
         """Return where the loop stands now."""
-        summary = self.store.with_events(self.store.summary())
+        summary = with_events(self.store.summary(), self.store.events())
         return summary._replace(message=self.masked(summary.message))
 
     def rows(self, first: int, last: int) -> Iterator[Row]:

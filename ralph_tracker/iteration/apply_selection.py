@@ -81,7 +81,7 @@ def placement_of(
     """Return what putting an iteration in place would change; None if it keeps no files or they cannot be read."""
     try:
         iteration_snapshots.refuse_damaged(number)
-        changes = iteration_snapshots.changes_since(number, iteration_snapshots.current_tree())
+        changes = iteration_snapshots.changes_since(number, iteration_snapshots.store.snapshot().tree)
     except (NoSnapshotError, StoreError):
         return None
     passing = [_passing(committed, each) for each in (since, number)]
@@ -125,7 +125,7 @@ def apply_iteration(
     except NoSnapshotError:
         return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
-        undo = iteration_snapshots.restore(number)
+        undo = iteration_snapshots.restore(number).undo
         # The loop may not be the current one.
         back = f"ralph-tracker restore --undo {undo} --loop-id {iteration_snapshots.paths.loop_id}"
         text = f"the working tree is iteration {number} now; undo with `{back}`"
@@ -153,9 +153,9 @@ def _write_output(iteration_snapshots: IterationSnapshots, changes: Sequence[Cha
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]
-        iteration_snapshots.write_changed(present, scratch / "new")
+        iteration_snapshots.store.write_changed(present, scratch / "new")
         for change in present:
-            if file_digest(scratch / "new" / change.path) != change.sha256:
+            if file_digest(scratch / "new" / change.path) != change.new_id:
                 raise StoreError(f"{shown(change.path)}: was not written as it is stored; run it again")
         sync_below(scratch / "new")
         if target.exists():

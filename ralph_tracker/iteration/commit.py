@@ -13,7 +13,7 @@ from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_r
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
-from ralph_tracker.store.loop_summary import Summary, attempted, running, summary_at
+from ralph_tracker.store.loop_summary import Summary, attempted, damaged_iteration, running, summary_at, with_events
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
 from ralph_tracker.store.safe_write import as_store_error
 
@@ -58,7 +58,7 @@ def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> 
         except ConfigError as error:
             problem = f"{error}; the report is written as shipped"
             text = iteration_report(document)
-    store.write_text(path, text, ON_RECORD)
+    store.write(path, text.encode("utf-8", "replace"), ON_RECORD)
     return problem
 
 
@@ -82,7 +82,7 @@ def repeated(loop: LoopReader, summary: Summary, iteration: int, given: Measured
         raise LoopError(f"iteration {iteration} is not the next one; the next is {summary.iteration + 1}")
     measured = loop.store.measurement(iteration)
     if measured is None:
-        raise loop.store.damaged(iteration)
+        raise damaged_iteration(loop.store.paths, iteration)
     if given is None:
         same = IterationSnapshots(loop.store).tree_equals(iteration, measured[0].tree)
     else:
@@ -99,15 +99,15 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None
     moved = {"to": number, "from": summary.head, "after": summary.iteration}
     ids = {} if undo is None else {name: each for name, each in undo._asdict().items() if each is not None}
     store.append_event({"event": "rollback", **moved, **ids, "at": at})
-    followed = store.with_events(summary)
+    followed = with_events(summary, store.events())
     store.write_summary(followed)
-    IterationSnapshots(store).clear_restore_mark()
+    IterationSnapshots(store).restoring.clear()
     return followed
 
 
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
     """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
-    undo = IterationSnapshots(store).restore_with_ids(number)
+    undo = IterationSnapshots(store).restore(number)
     follow(store, summary, number, undo, at)
     return undo
 
@@ -120,7 +120,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     iteration_snapshots = IterationSnapshots(store)
     undone = iteration_snapshots.undo(undo_id, came_from)
     if came_from is None:
-        iteration_snapshots.clear_restore_mark()
+        iteration_snapshots.restoring.clear()
     else:
         follow(store, summary, came_from, undone, at)
     return undone
@@ -129,14 +129,14 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
 def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
     iteration_snapshots = IterationSnapshots(store)
-    marked = iteration_snapshots.interrupted_restore()
+    marked = iteration_snapshots.restoring.read()
     if marked is not None and not is_recorded(marked, store.paths):
         if not resume:
             return summary
         restoring = iteration_snapshots.resume_restore()
         if restoring is not None and restoring.number is not None:
             return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
-    iteration_snapshots.clear_restore_mark()
+    iteration_snapshots.restoring.clear()
     return summary
 
 

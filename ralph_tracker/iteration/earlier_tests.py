@@ -177,7 +177,7 @@ def scratch_tree(iteration_snapshots: IterationSnapshots, tree: str) -> Iterator
     root = iteration_snapshots.paths.root
     with scratch_folder(root) as folder:
         copy = folder / "copy" / root.name  # some tools use the folder's name
-        iteration_snapshots.export_tree(tree, copy)
+        iteration_snapshots.store.export(tree, copy)
         yield folder, copy
 
 
@@ -216,7 +216,7 @@ def needed(checks: Sequence[Check]) -> list[Check]:
 
 def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_snapshots: IterationSnapshots) -> None:
     """Write earlier files over a copy of a tree. Raises StoreError if a link is in the way."""
-    contents = iteration_snapshots.objects(each.object_id for each in earlier if each.object_id is not None)
+    contents = iteration_snapshots.store.contents(each.object_id for each in earlier if each.object_id is not None)
     for each in earlier:
         path = copy / each.path
         if any(parent.is_symlink() for parent in path.parents if parent.is_relative_to(copy)):

@@ -236,7 +236,7 @@ def observe(
         there = [check for check in place.checks if check.name not in place.may_be_absent]
         require_commands(there, place.root, place.environment)
     kept = iteration_snapshots.capture(previous, segments)
-    files = iteration_snapshots.files_of(kept.snapshot.tree)
+    files = iteration_snapshots.store.paths(kept.snapshot.tree)
     code = count_code(
         place.root,
         files,

@@ -15,6 +15,7 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import damaged_iteration
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
@@ -50,7 +51,7 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
         raise InputError(_GIVEN)
     recorded = loop.store.measurement(number)
     if recorded is None:
-        raise loop.store.damaged(number)
+        raise damaged_iteration(loop.store.paths, number)
     iteration_snapshots = _Restored(loop.store, number)
     iteration_snapshots.refuse_damaged(number)
     root = loop.store.paths.root
@@ -111,7 +112,7 @@ def rerun_again(
         configured_checks(config),
         environment,
         timeout,
-        same_source=iteration_snapshots.current_tree() == tree,
+        same_source=iteration_snapshots.store.snapshot().tree == tree,
     )
     for rerun in reruns:
         ran = runner.run(tree, list(_earlier(iteration_snapshots, tree, rerun)), None if rerun.whole else rerun.files)

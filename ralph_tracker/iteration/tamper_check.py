@@ -48,7 +48,8 @@ _SPACES: Final = re.compile(r"\s+")
 def changed_files(iteration_snapshots: IterationSnapshots, changes: Iterable[Change]) -> list[FileVersions]:
     """Return both contents of each changed file, without links; large contents are cut."""
     looked_at = [change for change in changes if LINK_MODE not in {change.old_mode, change.new_mode}]
-    contents = iteration_snapshots.contents(looked_at, MAX_BYTES + 1)
+    ids = (name for each in looked_at for name in (each.old_id, each.new_id) if name)
+    contents = iteration_snapshots.store.contents(ids, MAX_BYTES + 1)
     return [
         FileVersions(
             as_utf8(change.path),
@@ -253,7 +254,7 @@ class TamperCheck:
         """Return the test files of this tree, and earlier ones that are gone from it."""
         gone = (path for path in self._state.lineage.references if kind_of_file(path) == "test")
         changed = (as_utf8(change.path) for change in self._kept.changed)
-        paths = map(as_utf8, self._iteration_files.files_of(self._kept.snapshot.tree))
+        paths = map(as_utf8, self._iteration_files.store.paths(self._kept.snapshot.tree))
         there = (path for path in (*paths, *changed) if kind_of_file(path) == "test")
         return frozenset((*gone, *there))
 
@@ -421,7 +422,7 @@ class TamperCheck:
             return False
         if finding.new is None:
             return True
-        text = _text(self._iteration_files.objects([change.new_id])[change.new_id])
+        text = _text(self._iteration_files.store.contents([change.new_id])[change.new_id])
         return _one_line(finding.new).rstrip("…") in _one_line(text)
 
     # Rules, matches and records.
@@ -462,7 +463,7 @@ class TamperCheck:
         changed = {as_utf8(change.path) for change in self._kept.changed}
         files = {file for test in green if (file := self._file_of(test)) is not None and file not in changed}
         tree = self._kept.snapshot.tree
-        return {file: _text(self._iteration_files.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
+        return {file: _text(self._iteration_files.store.read(tree, file)[:MAX_BYTES]) for file in sorted(files)}
 
     def _matches(self) -> Mapping[str, tuple[str, ...]]:
         """Return, for each missing test, the tests that may replace it."""

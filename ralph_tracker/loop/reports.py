@@ -165,10 +165,10 @@ def close(
     document = selection_document(
         selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
     )
-    store.write_text(paths.selection, dump_yaml(document))
+    store.write(paths.selection, dump_yaml(document).encode())
     reports = selection_reports(selection_view(selection, story), trusted_templates(paths.root))
-    store.write_text(paths.reports / "output-selection.md", reports.selection)
-    store.write_text(paths.reports / "loop-report.md", reports.loop)
+    store.write(paths.reports / "output-selection.md", reports.selection.encode("utf-8", "replace"))
+    store.write(paths.reports / "loop-report.md", reports.loop.encode("utf-8", "replace"))
     store.append_event(
         {
             "event": "selection",

@@ -42,7 +42,7 @@ class Collector(IterationSnapshots):
 
     def held(self) -> Mapping[int, int]:
         """Return the iterations whose files are kept, with the size of their plain files in bytes."""
-        names = (name for name in self._store.references() if name.startswith(ITERATIONS))
+        names = (name for name in self.store.references() if name.startswith(ITERATIONS))
         named = {int(name.removeprefix(ITERATIONS)) for name in names}
         plain = {
             number for number in range(self._committed.latest() + 1) if any(map(os.path.lexists, self._plain(number)))
@@ -51,7 +51,7 @@ class Collector(IterationSnapshots):
 
     def undos(self) -> tuple[str, ...]:
         """Return the undo ids of the safety snapshots, oldest first; those that no event names come first."""
-        kept = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
+        kept = {name.removeprefix(SAFETY) for name in self.store.references() if name.startswith(SAFETY)}
         events = self._committed.events()
         latest_first = (event.get("undo") for event in reversed(events) if event["event"] == "rollback")
         known = tuple(dict.fromkeys(undo for undo in latest_first if undo in kept))
@@ -70,9 +70,9 @@ class Collector(IterationSnapshots):
         What is already gone is not an error, so that the next call can finish a killed one.
         """
         numbers = tuple(numbers)
-        named = set(self._store.references())
+        named = set(self.store.references())
         gone = [*(f"{ITERATIONS}{number}" for number in numbers), *(f"{SAFETY}{undo}" for undo in undos)]
-        self._store.forget([name for name in gone if name in named])
+        self.store.forget([name for name in gone if name in named])
         with as_store_error(self.paths.folder, _AGAIN):
             for number in numbers:
                 plain = self._plain(number)
@@ -87,7 +87,7 @@ class Collector(IterationSnapshots):
 
     def sweep(self) -> None:
         """Delete what nothing refers to, and pack the rest. Raises StoreError if the disk refuses."""
-        self._store.sweep()
+        self.store.sweep()
 
     def _plain(self, number: int) -> tuple[Path, ...]:
         folder = self.paths.iteration(number)
@@ -150,7 +150,7 @@ def collect(
     """
     store = LoopStore(find_loop(root, loop_id, environment))
     collector = Collector(store)
-    if not collector.exists:
+    if not collector.store.exists:
         if collector.baseline_is_kept:
             raise StoreError(
                 f"{store.paths.shown}: the store is missing; nothing was changed, bring it back from a copy"

@@ -114,12 +114,14 @@ class Start:
             judgement = judged(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
             store.begin(0)
-            store.write_bytes(store.paths.continuation, continuation_json(config.document))
+            store.write(store.paths.continuation, continuation_json(config.document))
             facts = environment_facts()
-            document = loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts)
+            document = dump_yaml(
+                loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts)
+            ).encode()
             if given is None:  # before it is there: a call that is killed in between leaves no loop that is nobody's
-                self.trust.mark_loop(store.paths, dump_yaml(document).encode())
-            store.create(document)
+                self.trust.mark_loop(store.paths, document)
+            store.write(store.paths.loop_file, document)
             record_iteration(store, judgement, measured, at)
         return judgement.record
 
@@ -134,7 +136,7 @@ class Start:
             return None
         if given is None:
             iteration_snapshots = IterationSnapshots(store)
-            same = iteration_snapshots.exists and iteration_snapshots.tree_equals(0, stored[0].tree)
+            same = iteration_snapshots.store.exists and iteration_snapshots.tree_equals(0, stored[0].tree)
         else:
             same = stored[0].state_of_work() == given.measurement.state_of_work()
         return store if same else None
@@ -145,7 +147,7 @@ class Start:
         if current is None or not self.project.store(current).exists:
             return None
         store = self.project.store(current)
-        if begun is not None and begun.paths == store.paths:
+        if begun is not None and begun.paths.folder == store.paths.folder:
             return None
         allowed = self.taken_over is not None
         if store.status() != "running" or (not allowed and self.named not in {None, current}):

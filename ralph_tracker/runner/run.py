@@ -125,7 +125,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with temporary_folder("run") as folder:
         try:
-            return ReadOnlyFiles(SealedRecords(paths), folder / STORE).current_tree()
+            return ReadOnlyFiles(SealedRecords(paths), folder / STORE).store.snapshot().tree
         except NoSnapshotError:
             return None
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
@@ -19,20 +19,10 @@ from ralph_tracker.store.safe_open import refuse_link
 from ralph_tracker.store.safe_read import read_json
 from ralph_tracker.store.safe_write import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.sealed_records import SealedRecords, Seals
-from ralph_tracker.store.snapshots.snapshot_types import (
-    ITERATIONS,
-    SAFETY,
-    Change,
-    Snapshot,
-    as_utf8,
-    checked_undo_id,
-    shown,
-)
+from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UNDO_ID, Change, Snapshot, as_utf8, shown
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
-
-if TYPE_CHECKING:
-    from ralph_tracker.store.snapshots.file_changes import FileChange
 
 ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
@@ -47,7 +37,6 @@ COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _STORE_PACKED_EVERY: Final = 25
-_WHOLE: Final = 1 << 40
 STORE: Final = "store.git"
 
 
@@ -103,7 +92,7 @@ def _change(change: Change) -> dict[str, Any]:
         "status": change.status,
         "mode": change.new_mode,
         "size": change.size,
-        "sha256": change.sha256,
+        "sha256": change.new_id,
     }
 
 
@@ -178,11 +167,12 @@ class IterationSnapshots:
         self.paths = committed.paths
         self._root = root or committed.paths.root
         self._committed = committed
-        self._restoring = RestoreMark(self.paths)
+        self.restoring = RestoreMark(self.paths)
         self._trees = TreeVisits(self.paths)
 
     @cached_property
-    def _store(self) -> SnapshotStore:
+    def store(self) -> SnapshotStore:
+        """Return the store of the loop. Raises StoreError if the files are still in that of an earlier version."""
         if self.are_unmoved:
             raise StoreError(_UNMOVED.format(f"{self.paths.shown}/{self.paths.old_store.name}"))
         return SnapshotStore(self.paths.store, self._root)
@@ -191,11 +181,6 @@ class IterationSnapshots:
     def are_unmoved(self) -> bool:
         """Return whether the files are still in the git store of an earlier version: only a writer moves them."""
         return self.paths.old_store.is_dir() and not self.paths.store.is_dir()
-
-    @property
-    def exists(self) -> bool:
-        """Return whether the loop keeps files."""
-        return self._store.exists
 
     @property
     def baseline_is_kept(self) -> bool:
@@ -212,9 +197,9 @@ class IterationSnapshots:
 
         If not, delete what a call that was killed before the baseline left behind.
         """
-        if keep == "always" or (keep == "auto" and self._store.is_in_repository):
+        if keep == "always" or (keep == "auto" and self.store.is_in_repository):
             return True
-        self._clear()
+        shutil.rmtree(self.paths.store, ignore_errors=True)
         return False
 
     def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
@@ -223,16 +208,13 @@ class IterationSnapshots:
         What a call that was killed before the baseline left behind is deleted: its rules may differ.
         """
         if not self._committed.exists:
-            self._clear()
+            shutil.rmtree(self.paths.store, ignore_errors=True)
         SnapshotStore(self.paths.store, self.paths.root).create(include, tracked)
-
-    def _clear(self) -> None:
-        shutil.rmtree(self.paths.store, ignore_errors=True)
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptIteration:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
         self._refuse_none(previous or 0)
-        snapshot = self._store.snapshot()
+        snapshot = self.store.snapshot()
         changed: tuple[Change, ...] = ()
         since_baseline: tuple[Change, ...] = ()
         if previous is not None:
@@ -242,7 +224,7 @@ class IterationSnapshots:
             changed=changed,
             since_baseline=since_baseline,
             visits=self._trees.visits(snapshot.tree, segments),
-            note=self._store.note if previous is None else None,
+            note=self.store.note if previous is None else None,
         )
 
     def _content(self, number: int) -> str:
@@ -251,28 +233,20 @@ class IterationSnapshots:
 
     def after_checks(self, kept: KeptIteration) -> KeptIteration:
         """Return `kept` with what the checks have changed in the tree."""
-        now, changed = self._store.look(kept.snapshot.tree)
+        now, changed = self.store.look(kept.snapshot.tree)
         return kept._replace(after_checks=now, changed_by_checks=changed)
 
     def is_in_place(self, number: int) -> bool:
         """Return whether the working tree is that iteration; False too if it cannot be read, which fails nothing."""
         tree = self._committed.tree(number)
         try:
-            return tree is not None and not self._store.look(tree)[1]
+            return tree is not None and not self.store.look(tree)[1]
         except StoreError:
             return False
 
     def changes_since(self, number: int, tree: str) -> tuple[Change, ...]:
         """Return every path in which a kept tree differs from an iteration."""
-        return self._store.changes(self._content(number), tree)
-
-    def contents(self, changes: Iterable[Change], at_most: int) -> dict[str, bytes]:
-        """Return both contents of changed files by the ids in the changes, each cut after `at_most` bytes."""
-        return self._store.contents((name for each in changes for name in (each.old_id, each.new_id) if name), at_most)
-
-    def read(self, tree: str, path: str) -> bytes:
-        """Return one file of a kept tree."""
-        return self._store.read(tree, path)
+        return self.store.changes(self._content(number), tree)
 
     def edited(self, number: int) -> tuple[str, ...]:
         """Return the shown paths of the tracker's own documents of an iteration that differ from the seal.
@@ -283,15 +257,11 @@ class IterationSnapshots:
         names = (*seals.edited(number), *(() if number else seals.edited_configuration()))
         return tuple(f"{self.paths.shown}/{name}" for name in names)
 
-    def files_of(self, tree: str) -> tuple[str, ...]:
-        """Return the paths of a kept tree."""
-        return self._store.paths(tree)
-
     def fill(self, folder: Path, kept: KeptIteration, number: int) -> None:
         """Write the plain files of an iteration into its folder, before the folder is sealed."""
         if any(change.new_id for change in kept.changed):
             (folder / ARTIFACTS).mkdir(mode=0o700)
-            self._store.write_changed(kept.changed, folder / ARTIFACTS)
+            self.store.write_changed(kept.changed, folder / ARTIFACTS)
         document = manifest_document(
             number,
             kept.snapshot,
@@ -303,32 +273,28 @@ class IterationSnapshots:
 
     def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""
-        self._store.keep(number, kept.snapshot.commit)
+        self.store.keep(number, kept.snapshot.commit)
         self._trees.remember(kept.snapshot.tree, number)
 
     def repair(self, number: int) -> None:
         """Name the snapshot of a recorded iteration if a killed call did not get to it."""
         manifest = kept_json(self.paths, number, MANIFEST)
-        if not self.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
+        if not self.store.exists or not isinstance(manifest, dict) or not {"commit", "tree"} <= manifest.keys():
             return
-        if not self._store.has(manifest["commit"]):
+        if not self.store.has(manifest["commit"]):
             return  # damaged, as `verify` finds; what comes next may be kept all the same
-        self._store.keep(number, manifest["commit"])
+        self.store.keep(number, manifest["commit"])
         self._trees.remember(manifest["tree"], number)
 
     def tree(self, number: int) -> str:
         """Return the tree of an iteration. Raises NoSnapshotError if none is kept."""
         return self._snapshot(number).tree
 
-    def current_tree(self) -> str:
-        """Return the id of the current tree. Raises StoreError if it cannot be read."""
-        return self._store.snapshot().tree
-
     def tree_equals(self, number: int, tree: str | None) -> bool:
         """Return whether the working tree equals that iteration, before or after its checks."""
         manifest = kept_json(self.paths, number, MANIFEST)
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
-        return self.current_tree() in {tree, left}
+        return self.store.snapshot().tree in {tree, left}
 
     def damage(self, number: int, examining: Examining | None = None) -> tuple[str, ...]:
         """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact.
@@ -345,9 +311,9 @@ class IterationSnapshots:
         manifest = kept_json(self.paths, number, MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None
         try:
-            snapshot = self._store.find(number)
-            kept = self._store.verify(snapshot.commit, whole)
-            is_other = named is not None and self._store.commit_of(named) != snapshot.commit
+            snapshot = self.store.find(number)
+            kept = self.store.verify(snapshot.commit, whole)
+            is_other = named is not None and self.store.describe(named).commit != snapshot.commit
         except (NoSnapshotError, StoreError):
             return (*sealed, SNAPSHOT)
         kept = tuple("its list of files" if path == "/" else path for path in kept)
@@ -367,17 +333,13 @@ class IterationSnapshots:
                 "run `ralph-tracker verify` and take another iteration"
             )
 
-    def restore(self, number: int) -> str:
-        """Make the working tree exactly that iteration, and return the id that undoes it.
+    def restore(self, number: int) -> UndoIds:
+        """Make the working tree exactly that iteration, and return the ids that undo it.
 
-        Raises as `refuse_damaged`.
+        An interrupted restore is finished or replaced. Raises as `refuse_damaged`.
         """
-        return self.restore_with_ids(number).undo
-
-    def restore_with_ids(self, number: int) -> UndoIds:
-        """Restore as `restore` does, and return all ids: an interrupted restore is finished or replaced."""
         self.refuse_damaged(number)
-        return self._restoring.restored(self._store, self._snapshot(number).commit, number)
+        return self.restoring.restored(self.store, self._snapshot(number).commit, number)
 
     def undo(self, undo_id: str, to: int | None = None) -> UndoIds:
         """Bring back the files from before a restore, and return the ids that undo this.
@@ -385,7 +347,9 @@ class IterationSnapshots:
         `to` is the iteration that the next one then descends from, None if the lineage is unchanged.
         """
         self._refuse_none(0)
-        return self._restoring.restored(self._store, f"{SAFETY}{checked_undo_id(undo_id)}", to)
+        if not UNDO_ID.fullmatch(undo_id):
+            raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
+        return self.restoring.restored(self.store, f"{SAFETY}{undo_id}", to)
 
     def undo_list(self) -> tuple[UndoDocument, ...]:
         """Return what restores have kept before they began, the newest first, so that a lost id can be found again.
@@ -394,7 +358,7 @@ class IterationSnapshots:
         restore that kept them was interrupted. Raises StoreError if the store cannot be read.
         """
         self._refuse_none(0)
-        names = self._store.references()
+        names = self.store.references()
         marked = interrupted_restore(self.paths)
         ids = () if marked is None else marked.undo_ids
         trees = {
@@ -402,7 +366,7 @@ class IterationSnapshots:
             for name in names
             if name.startswith(ITERATIONS) and (tree := self._scope_of(name)) is not None
         }
-        safeties = {name: self._store.named_at(name) for name in names if name.startswith(SAFETY)}
+        safeties = {name: self.store.named_at(name) for name in names if name.startswith(SAFETY)}
         newest_first = sorted(safeties, key=lambda name: (-safeties[name], name))
         found: list[UndoDocument] = []
         for name in newest_first:
@@ -410,8 +374,8 @@ class IterationSnapshots:
             time = datetime.fromtimestamp(safeties[name], UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             files = changed = number = None
             if scope is not None:
-                files = len(self._store.paths(name))
-                differing = {each: len(self._store.changes(tree, scope)) for each, tree in trees.items()}
+                files = len(self.store.paths(name))
+                differing = {each: len(self.store.changes(tree, scope)) for each, tree in trees.items()}
                 number = min(differing, key=lambda each: (differing[each], -each), default=None)
                 changed = None if number is None else differing[number]
             found.append(
@@ -428,13 +392,10 @@ class IterationSnapshots:
 
     def _scope_of(self, name: str) -> str | None:
         try:
-            return self._store.scope_of(name)
+            found = self.store.describe(name)
         except (NoSnapshotError, StoreError):
             return None
-
-    def interrupted_restore(self) -> Restoring | None:
-        """Return the restore whose mark is there, None for none."""
-        return self._restoring.read()
+        return (found.note and found.note.scope) or found.tree  # without what a safety snapshot has beside it
 
     def resume_restore(self) -> Restoring | None:
         """Finish an interrupted restore; return what must be recorded, None for nothing.
@@ -442,50 +403,34 @@ class IterationSnapshots:
         Raises LoopError if files were edited since.
         """
         self._refuse_none(0)
-        return self._restoring.resumed(self._store)
-
-    def clear_restore_mark(self) -> None:
-        """Remove the mark of a restore, once it is recorded."""
-        self._restoring.clear()
+        return self.restoring.resumed(self.store)
 
     def pack_store(self, number: int) -> None:
         """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
         if number % _STORE_PACKED_EVERY == 0:
             with suppress(StoreError):
-                self._store.pack()
+                self.store.pack()
 
     def branch(self, number: int, name: str) -> Branch:
         """Create a branch in the user's repository with that iteration's content."""
-        return self._store.branch(self._snapshot(number).commit, name)
+        return self.store.branch(self._snapshot(number).commit, name)
 
     def differs_from_baseline(self, number: int) -> tuple[Change, ...]:
         """Return every path in which an iteration differs from the baseline."""
-        return self._store.changes(self.tree(0), self.tree(number))
+        return self.store.changes(self.tree(0), self.tree(number))
 
-    def file_changes(self, before: int, after: int) -> "tuple[FileChange, ...]":
+    def file_changes(self, before: int, after: int) -> tuple[FileChange, ...]:
         """Compare two iterations file by file. Raises NoSnapshotError if one is not kept, StoreError if damaged."""
-        return self._store.file_changes(self._snapshot(before).commit, self._snapshot(after).commit)
+        return file_changes(self.store, self._snapshot(before).commit, self._snapshot(after).commit)
 
     def export(self, number: int, destination: Path) -> None:
         """Write the files and empty folders of an iteration into an empty folder."""
-        self._store.export(self._snapshot(number).commit, destination)
-
-    def export_tree(self, tree: str, destination: Path) -> None:
-        """Write the files of a kept tree into a new folder."""
-        self._store.export(tree, destination)
-
-    def objects(self, object_ids: Iterable[str]) -> dict[str, bytes]:
-        """Return whole contents by the ids in changes."""
-        return self._store.contents(object_ids, _WHOLE)
-
-    def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
-        """Write the new contents of changed files into an empty folder. Raises StoreError if damaged."""
-        self._store.write_changed(changes, destination)
+        self.store.export(self._snapshot(number).commit, destination)
 
     def _snapshot(self, number: int) -> Snapshot:
         self._refuse_none(number)
         try:
-            return self._store.find(number)
+            return self.store.find(number)
         except NoSnapshotError:
             self._refuse_absent(number)  # checked only now, because it reads the whole log
             if self.keeps(number):
@@ -498,7 +443,7 @@ class IterationSnapshots:
             raise CollectedError(COLLECTED.format(number))
 
     def _refuse_none(self, number: int) -> None:
-        if self.exists:
+        if self.store.exists:
             return
         if self.keeps(number):
             raise self._lost(number, "the store is missing")
@@ -529,11 +474,11 @@ class ReadOnlyFiles(IterationSnapshots):
 
     def __init__(self, committed: SealedRecords, folder: Path) -> None:
         super().__init__(committed)
-        if not self.exists and self.baseline_is_kept:
+        if not self.store.exists and self.baseline_is_kept:
             raise self._lost(0, "the store is missing")
-        if not self.exists:
+        if not self.store.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
-        self._store = self._store.read_only_copy(folder)
+        self.store = self.store.read_only_copy(folder)
 
     def _content(self, number: int) -> str:
         """Return the id of an iteration's content if the store's names are not available."""

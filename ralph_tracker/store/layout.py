@@ -1,9 +1,8 @@
 """The paths of everything that is kept of a loop (README, "What is kept")."""
 
 import re
-from functools import lru_cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from ralph_tracker.errors import InputError
 
@@ -30,146 +29,49 @@ def checked_loop_id(loop_id: str) -> str:
     return loop_id
 
 
-class ProjectPaths(NamedTuple):
+class ProjectPaths:
     """The files shared by all loops of a project."""
 
-    root: Path
-
-    @property
-    def base(self) -> Path:
-        """Return the folder of all loops."""
-        return self.root / BASE
-
-    @property
-    def current(self) -> Path:
-        """Return the file that names the current loop."""
-        return self.base / "current"
-
-    @property
-    def lock(self) -> Path:
-        """Return the lock for starting loops."""
-        return self.base / "lock"
-
-    @property
-    def trust(self) -> Path:
-        """Return the file with the marks of what a user of the project trusts."""
-        return self.base / "trust"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.base = root / BASE  # the folder of all loops
+        self.current = self.base / "current"  # names the current loop
+        self.lock = self.base / "lock"  # for starting loops
+        self.trust = self.base / "trust"  # the marks of what a user of the project trusts
 
     def loop(self, loop_id: str) -> "LoopPaths":
         """Return the paths of one loop. Raises InputError for an unsafe id."""
         return LoopPaths(self.root, checked_loop_id(loop_id))
 
 
-class LoopPaths(NamedTuple):
+class LoopPaths:
     """The files of one loop; nothing here touches the disk."""
 
-    root: Path
-    loop_id: str
-
-    @property
-    def shown(self) -> str:
-        """Return the folder as users see it, relative to the root."""
-        return (BASE / self.loop_id).as_posix()
-
-    @property
-    def folder(self) -> Path:
-        """Return the loop's folder."""
-        return _folder(self.root, self.loop_id)
-
-    @property
-    def loop_file(self) -> Path:
-        """Return the loop's own document: id, frozen configuration, versions."""
-        return self.folder / "loop.yaml"
-
-    @property
-    def continuation(self) -> Path:
-        """Return the copy of the frozen configuration's `continuation`, for hooks too short-lived to load YAML."""
-        return self.folder / "continuation.json"
-
-    @property
-    def state(self) -> Path:
-        """Return the file of the derived state that `loop-decision` reads."""
-        return self.folder / "state.json"
-
-    @property
-    def seen(self) -> Path:
-        """Return the file of all tests ever seen."""
-        return self.folder / "tests-seen.json"
-
-    @property
-    def attempt(self) -> Path:
-        """Return the mark of an iteration that is being recorded, or whose recording failed."""
-        return self.folder / "attempt.json"
-
-    @property
-    def store(self) -> Path:
-        """Return the folder of the snapshot store."""
-        return self.folder / "store"
-
-    @property
-    def old_store(self) -> Path:
-        """Return the git directory in which earlier versions kept files."""
-        return self.folder / "store.git"
-
-    @property
-    def trees(self) -> Path:
-        """Return the folder of the index of iterations by their trees."""
-        return self.folder / "trees"
-
-    @property
-    def restoring(self) -> Path:
-        """Return the mark of a restore that has begun and is not recorded yet."""
-        return self.folder / "restoring.json"
-
-    @property
-    def staging(self) -> Path:
-        """Return the folder where files are made before they are renamed into place."""
-        return self.folder / "tmp"
-
-    @property
-    def lock(self) -> Path:
-        """Return the lock of all writers of this loop."""
-        return self.folder / "lock"
-
-    @property
-    def progress(self) -> Path:
-        """Return the folder of the human-readable records."""
-        return self.folder / "progress"
-
-    @property
-    def trajectory(self) -> Path:
-        """Return the file with one line per iteration."""
-        return self.progress / "trajectory.jsonl"
-
-    @property
-    def events(self) -> Path:
-        """Return the log of rollbacks, acceptances, selections and changes of status."""
-        return self.progress / "events.jsonl"
-
-    @property
-    def iterations(self) -> Path:
-        """Return the folder of all iterations."""
-        return self.folder / "iterations"
-
-    @property
-    def reports(self) -> Path:
-        """Return the folder of the reports."""
-        return self.folder / "reports"
-
-    @property
-    def best(self) -> Path:
-        """Return the document of the best iteration."""
-        return self.folder / "best-tracker.yaml"
-
-    @property
-    def selection(self) -> Path:
-        """Return the document of the selection."""
-        return self.folder / "selection.yaml"
-
-    @property
-    def packs(self) -> Path:
-        """Return the folder of the packs of older iterations' records."""
-        return self.folder / PACKS
+    def __init__(self, root: Path, loop_id: str) -> None:
+        self.root = root
+        self.loop_id = loop_id
+        self.shown = (BASE / loop_id).as_posix()  # the folder as users see it, relative to the root
+        self.folder = folder = root / BASE / loop_id
+        self.loop_file = folder / "loop.yaml"  # the loop's own document: id, frozen configuration, versions
+        # The copy of the frozen configuration's `continuation`, for hooks too short-lived to load YAML.
+        self.continuation = folder / "continuation.json"
+        self.state = folder / "state.json"  # the derived state that `loop-decision` reads
+        self.seen = folder / "tests-seen.json"  # all tests ever seen
+        self.attempt = folder / "attempt.json"  # the mark of an iteration that is being recorded, or failed to be
+        self.restoring = folder / "restoring.json"  # the mark of a restore that has begun and is not recorded yet
+        self.store = folder / "store"  # of the snapshots
+        self.old_store = folder / "store.git"  # the git directory in which earlier versions kept files
+        self.trees = folder / "trees"  # the index of iterations by their trees
+        self.staging = folder / "tmp"  # where files are made before they are renamed into place
+        self.lock = folder / "lock"  # of all writers of this loop
+        self.progress = folder / "progress"  # the human-readable records
+        self.trajectory = self.progress / "trajectory.jsonl"  # one line per iteration
+        self.events = self.progress / "events.jsonl"  # rollbacks, acceptances, selections and changes of status
+        self.iterations = folder / "iterations"
+        self.reports = folder / "reports"
+        self.best = folder / "best-tracker.yaml"  # the document of the best iteration
+        self.selection = folder / "selection.yaml"
+        self.packs = folder / PACKS  # the packs of older iterations' records
 
     def pack(self, number: int) -> Path:
         """Return the pack that an iteration's records go to once it is old: iterations-001-025.zip."""
@@ -216,8 +118,3 @@ def pack_name(number: int) -> str:
     """Return the path of an iteration's pack in the loop's folder."""
     first = (number - 1) // PACKED_TOGETHER * PACKED_TOGETHER + 1
     return f"{PACKS}/iterations-{first:03d}-{first + PACKED_TOGETHER - 1:03d}.zip"
-
-
-@lru_cache(maxsize=16)  # each path of a loop begins with it, and pathlib is slow
-def _folder(root: Path, loop_id: str) -> Path:
-    return root / BASE / loop_id

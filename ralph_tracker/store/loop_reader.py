@@ -17,7 +17,8 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
-from ralph_tracker.store.loop_summary import START_ANEW, Summary
+from ralph_tracker.store.loop_summary import START_ANEW, Summary, damaged_iteration, with_events
+from ralph_tracker.store.packs import kept_json
 from ralph_tracker.store.safe_read import read_bytes, refuse_newer
 from ralph_tracker.store.safe_write import to_json
 from ralph_tracker.store.sealed_records import after_plain
@@ -54,7 +55,7 @@ def replay(
         measured = store.measurement(number)
         if measured is None:
             if number == 0:
-                raise store.damaged(0)
+                raise damaged_iteration(store.paths, 0)
             lost.append(number)
             state = state._replace(iteration=number)
             continue
@@ -86,7 +87,7 @@ def rebuild(
         number = judgement.record.iteration
         row = row_of(judgement.record.to_dict(), judgement.candidate)
         rows.append(row)
-        if number >= touched or not store.is_as_written(number) or not _counts_the_same(store, judgement):
+        if number >= touched or not _is_as_written(store, judgement):
             _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))
         store.repair_record(number)
     for number in replayed.lost:
@@ -94,26 +95,29 @@ def rebuild(
         before = replayed.judgements[sum(each.record.iteration < number for each in replayed.judgements) - 1]
         summary = summary_of(before, started_at)._replace(iteration=number)
         _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
-    store.write_trajectory(rows)
+    store.write(store.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
     store.write_seen(replayed.state)
     summary = summary_of(replayed.judgements[-1], started_at)._replace(iteration=replayed.state.iteration)
-    summary = store.with_events(summary)
+    summary = with_events(summary, store.events())
     store.write_summary(summary)
     return summary
 
 
-def _counts_the_same(store: LoopStore, judgement: Judgement) -> bool:
-    """Return whether the stored facts that iterations are compared by are still right."""
-    stored = store.after(judgement.record.iteration)
+def _is_as_written(store: LoopStore, judgement: Judgement) -> bool:
+    """Return whether the state after an iteration was not amended, and iterations are still compared by its facts."""
+    number = judgement.record.iteration
+    written = kept_json(store.paths, number, "state.json")
+    if not isinstance(written, dict) or store.paths.amended(number).exists():
+        return False
     now = [encode(judgement.state.lineage), encode(judgement.candidate)]
-    return to_json([stored.get("line"), stored.get("candidate")]) == to_json(now)
+    return to_json([written.get("line"), written.get("candidate")]) == to_json(now)
 
 
 def _keep(store: LoopStore, state: JudgeState, candidate: Candidate, row: Document, summary: Summary) -> None:
     """Store the state after an iteration beside its record, unless it is there already."""
     after = after_plain(state, candidate, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
-        store.write_json(store.paths.amended(state.iteration), after)
+        store.write(store.paths.amended(state.iteration), to_json(after))
 
 
 def loop_document(

@@ -46,9 +46,11 @@ from ralph_tracker.store.loop_summary import (
     Summary,
     checked_root,
     current_loop,
+    damaged_iteration,
     is_recorded,
     refuse_links,
     summary_from,
+    with_events,
 )
 from ralph_tracker.store.packs import kept_bytes, kept_json, packed_bytes
 from ralph_tracker.store.safe_open import own_file
@@ -166,11 +168,6 @@ class Entry(NamedTuple):
         """Return the iteration's number."""
         return self.state.iteration
 
-    @property
-    def row(self) -> Document:
-        """Return its line of the trajectory."""
-        return row_of(self.document, self.candidate)
-
 
 class LoopStore(SealedRecords):
     """The writable store of one loop; only the holder of `writing()` may write."""
@@ -204,7 +201,7 @@ class LoopStore(SealedRecords):
         """Return what the judge needs. Raises RecordError if a part of it is damaged or outdated."""
         state = super().state(summary, thresholds)
         if state.accepted != frozenset(summary.accepted):
-            raise self.damaged(summary.iteration)
+            raise damaged_iteration(self.paths, summary.iteration)
         return state
 
     def seen(self, iteration: int) -> SeenTests:
@@ -228,17 +225,15 @@ class LoopStore(SealedRecords):
                 return None
             return summary if last == summary.iteration else None
 
-    def _write(self, path: Path, data: bytes) -> None:
-        write_whole(path, data, self.paths.staging)
-
-    def create(self, document: Document) -> None:
-        """Write the loop's own document: id, frozen configuration, versions."""
-        self.write_text(self.paths.loop_file, dump_yaml(document))
+    def write(self, path: Path, data: bytes, consequence: str = "nothing was changed") -> None:
+        """Replace a file of the loop. Raises StoreError if the disk refuses."""
+        with as_store_error(path, consequence):
+            write_whole(path, data, self.paths.staging)
 
     def begin(self, number: int) -> None:
         """Mark that an iteration is being recorded, so that a crash before the commit point is noticed."""
-        with as_store_error(self.paths.attempt, _NOT_RECORDED):
-            self._write(self.paths.attempt, to_json({"schema_version": SCHEMA_VERSION, "iteration": number}))
+        mark = to_json({"schema_version": SCHEMA_VERSION, "iteration": number})
+        self.write(self.paths.attempt, mark, _NOT_RECORDED)
 
     def done(self) -> None:
         """Remove the mark: the iteration is recorded."""
@@ -251,17 +246,18 @@ class LoopStore(SealedRecords):
         Raises StoreError if the disk refuses; before the commit point nothing of the iteration remains.
         """
         record = dump_yaml(entry.document).encode("utf-8", "surrogatepass")
+        row = row_of(entry.document, entry.candidate)
         with as_store_error(self.paths.folder, _NOT_RECORDED):
-            self._publish_folder(entry, record)
+            self._publish_folder(entry, record, row)
         with as_store_error(self.paths.folder, ON_RECORD):
             sync_folder(self.paths.iterations)
-            self._write(self.paths.record(entry.number), record)
-            append_line(self.paths.trajectory, entry.row)
+            write_whole(self.paths.record(entry.number), record, self.paths.staging)
+            append_line(self.paths.trajectory, row)
             if entry.state.seen_at == entry.number:
                 self.write_seen(entry.state)
             self.write_summary(entry.summary)
 
-    def _publish_folder(self, entry: Entry, record: bytes) -> None:
+    def _publish_folder(self, entry: Entry, record: bytes, row: Document) -> None:
         self.paths.iterations.mkdir(parents=True, exist_ok=True)
         temporary = self.paths.staging / temporary_name()
         try:
@@ -271,7 +267,7 @@ class LoopStore(SealedRecords):
                 entry.fill(temporary)
                 sync_below(temporary)
             attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
-            for name, data in self._files(entry, record, attached).items():
+            for name, data in self._files(entry, record, row, attached).items():
                 write_new(temporary / name, data)
             sync_folder(temporary)
             temporary.rename(self.paths.iteration(entry.number))
@@ -279,49 +275,41 @@ class LoopStore(SealedRecords):
             shutil.rmtree(temporary, ignore_errors=True)
             raise
 
-    def _files(self, entry: Entry, record: bytes, attached: Mapping[str, str]) -> dict[str, bytes]:
+    def _files(self, entry: Entry, record: bytes, row: Document, attached: Mapping[str, str]) -> dict[str, bytes]:
         measurement = {
             "schema_version": SCHEMA_VERSION,
             "previous": entry.document["iteration_metrics"]["previous_iteration"],
             "measurement": judge_state.measurement_to_plain(entry.measurement),
         }
         tests = judge_state.known_to_plain(entry.state.known, entry.measurement.tests)
-        after = after_plain(entry.state, entry.candidate, entry.row, entry.summary)
+        after = after_plain(entry.state, entry.candidate, row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),
             "measurement.json": to_json(measurement),
             "tests.json": to_json({"schema_version": SCHEMA_VERSION, **tests}),
             "state.json": to_json(after),
         }
+        # None before the baseline; a lost seal leaves a gap in the chain.
+        previous_seal = kept_bytes(self.paths, entry.number - 1, document_name(entry.number - 1, "seal.json"))
         seal = {
             "schema_version": SCHEMA_VERSION,
             "iteration": entry.number,
             "files": {name: digest(data) for name, data in files.items()} | dict(attached),
             "record": digest(record),
             "loop": file_digest(self.paths.loop_file),
-            "previous_seal": self._seal_digest(entry.number - 1),
+            "previous_seal": None if previous_seal is None else digest(previous_seal),
         }
         return {**files, "seal.json": to_json(seal)}
-
-    def _seal_digest(self, number: int) -> str | None:
-        data = kept_bytes(self.paths, number, document_name(number, "seal.json"))
-        return None if data is None else digest(data)  # none before the baseline; a lost seal leaves a gap in the chain
 
     def write_seen(self, state: JudgeState) -> None:
         """Write every test ever seen."""
         plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **judge_state.seen_to_plain(state.seen)}
-        self.write_json(self.paths.seen, plain)
+        self.write(self.paths.seen, to_json(plain))
 
     def write_summary(self, summary: Summary) -> None:
         """Write state.json and the document of the best iteration."""
-        with as_store_error(self.paths.state):
-            self._write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
-            self._write(self.paths.state, to_json(summary.plain()))
-
-    def write_trajectory(self, rows: list[Document]) -> None:
-        """Write the whole trajectory."""
-        with as_store_error(self.paths.trajectory):
-            self._write(self.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
+        self.write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
+        self.write(self.paths.state, to_json(summary.plain()))
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Record a rollback, an acceptance, a selection or a change of status."""
@@ -331,7 +319,7 @@ class LoopStore(SealedRecords):
     def set_status(self, summary: Summary, status: Status, at: str) -> Summary:
         """Record a change of status, and return the summary with it."""
         changed = summary._replace(status=status)
-        if self.with_events(summary).status != status:
+        if with_events(summary, self.events()).status != status:
             self.append_event({"event": "status", "status": status, "at": at})
         self.write_summary(changed)
         return changed
@@ -358,26 +346,6 @@ class LoopStore(SealedRecords):
             with suppress(StoreError), locked(self.paths.lock, "packing records", 0):
                 pack_records(self.paths, number)
 
-    def write_json(self, path: Path, document: Any) -> None:  # noqa: ANN401  # any plain document
-        """Write a document as JSON."""
-        with as_store_error(path):
-            self._write(path, to_json(document))
-
-    def write_bytes(self, path: Path, data: bytes) -> None:
-        """Write a file as it was."""
-        with as_store_error(path):
-            self._write(path, data)
-
-    def write_text(self, path: Path, text: str, consequence: str = "nothing was changed") -> None:
-        """Write a report or a document for people."""
-        with as_store_error(path, consequence):
-            self._write(path, text.encode("utf-8", "replace"))
-
-    def is_as_written(self, number: int) -> bool:
-        """Return whether the state after an iteration is readable and was not amended."""
-        kept = kept_json(self.paths, number, "state.json")
-        return isinstance(kept, dict) and not self.paths.amended(number).exists()
-
     def repair_record(self, number: int) -> None:
         """Write the human-readable record of an iteration if a killed call did not get to it."""
         document = kept_json(self.paths, number, "metrics.json")
@@ -385,7 +353,7 @@ class LoopStore(SealedRecords):
             os.path.lexists(self.paths.record(number))
             or packed_bytes(self.paths, number, record_name(number)) is not None
         ):
-            self.write_text(self.paths.record(number), dump_yaml(document))
+            self.write(self.paths.record(number), dump_yaml(document).encode("utf-8", "replace"))
 
 
 class Project:
@@ -432,9 +400,6 @@ class Project:
         """Return the store for a new loop, with the next default id if none is given. Raises LoopError."""
         if loop_id is not None and self.is_taken(loop_id):
             raise LoopError(f"loop {loop_id} exists already; choose another id, or leave it out")
-        return self.store(loop_id or self.next_id())
-
-    def next_id(self) -> str:
-        """Return the next default id: ralph-001, ralph-002 …"""
         last = self.last_id()
-        return f"{DEFAULT_PREFIX}{1 if last is None else int(last.removeprefix(DEFAULT_PREFIX)) + 1:03d}"
+        following = f"{DEFAULT_PREFIX}{1 if last is None else int(last.removeprefix(DEFAULT_PREFIX)) + 1:03d}"
+        return self.store(loop_id or following)

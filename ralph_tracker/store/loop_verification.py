@@ -80,7 +80,7 @@ class LoopVerification(IterationSnapshots):
         if not self.keeps(0):
             return False
         kept = [snapshot for number in self._kept() if (snapshot := self._described(number)) is not None]
-        today = self._store.rebuild(kept, self._known_undo_ids())
+        today = self.store.rebuild(kept, self._known_undo_ids())
         for number in self._kept():
             self.repair(number)
         return today
@@ -93,18 +93,18 @@ class LoopVerification(IterationSnapshots):
     def _known_undo_ids(self) -> set[str]:
         events = (event for event in self._committed.events() if event["event"] == "rollback")
         found = {event.get(key) for event in events for key in ("undo", "edits")}
-        marked = self.interrupted_restore()
+        marked = self.restoring.read()
         return {each for each in (*found, *(marked.undo_ids if marked else ())) if isinstance(each, str)}
 
     def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
         """Yield what cannot be brought back, also what an interrupted restore needs."""
-        if self.are_unmoved or not self.exists:
+        if self.are_unmoved or not self.store.exists:
             return
-        names = {name.removeprefix(SAFETY) for name in self._store.references() if name.startswith(SAFETY)}
-        marked = self.interrupted_restore()
+        names = {name.removeprefix(SAFETY) for name in self.store.references() if name.startswith(SAFETY)}
+        marked = self.restoring.read()
         for undo_id in sorted({*names, *(each for each in (marked.undo_ids if marked else ()) if each)}):
             try:
-                if self._store.verify(f"{SAFETY}{undo_id}", whole):
+                if self.store.verify(f"{SAFETY}{undo_id}", whole):
                     yield undo_id
             except (NoSnapshotError, StoreError):
                 yield undo_id
@@ -115,15 +115,15 @@ class LoopVerification(IterationSnapshots):
         if self.are_unmoved:
             yield f"{self.paths.old_store.name}/"
             return
-        if self.exists:
-            yield from (f"{_IN_STORE}{name}" for name in self._store.damaged_parts(f"{ITERATIONS}0"))
-            yield from (f"{_IN_STORE}{SAFETY}{name}" for name in self._store.unnamed(self._known_undo_ids()))
+        if self.store.exists:
+            yield from (f"{_IN_STORE}{name}" for name in self.store.damaged_parts(f"{ITERATIONS}0"))
+            yield from (f"{_IN_STORE}{SAFETY}{name}" for name in self.store.unnamed(self._known_undo_ids()))
         else:
             yield _IN_STORE
         for number in self._kept():
             manifest = self._manifest(number)
             tree = manifest.get("tree")
-            if isinstance(tree, str) and self._store.exists and number not in self._trees.iterations(tree):
+            if isinstance(tree, str) and self.store.exists and number not in self._trees.iterations(tree):
                 yield f"trees/{tree[:2]}/{tree}.json"
 
     def _manifest(self, number: int) -> Mapping[str, Any]:
@@ -233,7 +233,7 @@ def rewrite_copies(store: LoopStore) -> None:
     """
     section = _frozen_continuation(store.paths)
     if section is not None:
-        store.write_bytes(store.paths.continuation, section)
+        store.write(store.paths.continuation, section)
     for number in range(store.latest() + 1):
         if not store.seals.altered_record(number):
             continue
@@ -242,4 +242,4 @@ def rewrite_copies(store: LoopStore) -> None:
         if isinstance(seal, dict) and isinstance(document, dict):
             record = dump_yaml(document).encode("utf-8", "surrogatepass")
             if digest(record) == seal.get("record"):
-                store.write_bytes(store.paths.record(number), record)
+                store.write(store.paths.record(number), record)

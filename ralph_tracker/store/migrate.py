@@ -19,7 +19,7 @@ from ralph_tracker.store.safe_read import read_bytes
 from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_below
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
-from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, Entry, decode_note
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, decode_note
 from ralph_tracker.store.snapshots.store import make_store
 from ralph_tracker.store.snapshots.trees import OF_GIT, NamedIds, encode_snapshot
 from ralph_tracker.store.snapshots.user_repository import UserRepository
@@ -94,8 +94,9 @@ class _Migration:
 
     def _tree(self, old: str) -> str:
         if old not in self._trees:
-            listed = [_entry(item) for item in self._git.run("ls-tree", "-r", "-z", old).split(b"\0")[:-1]]
-            unread = sorted({entry.object_id for entry in listed} - self._contents.keys())
+            items = (item.partition(b"\t") for item in self._git.run("ls-tree", "-r", "-z", old).split(b"\0")[:-1])
+            listed = [(os.fsdecode(path), *about.decode().split(" ")) for about, _, path in items]
+            unread = sorted({object_id for _, _, _, object_id in listed} - self._contents.keys())
             asked = "".join(f"{name}\n" for name in unread).encode()
             answer = memoryview(self._git.run("cat-file", "--batch", stdin=asked))
             at = 0
@@ -106,16 +107,10 @@ class _Migration:
                 at = start + int(line) + 1
                 self._contents[name] = Seen("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
             index = Index()
-            for path, mode, object_id in listed:
+            for path, mode, _kind, object_id in listed:
                 index.put(path, self._contents[object_id]._replace(mode=mode))
             self._trees[old] = index.write(self._objects.add)
         return self._trees[old]
-
-
-def _entry(item: bytes) -> Entry:
-    about, _, path = item.partition(b"\t")
-    mode, _kind, object_id = about.decode().split(" ")
-    return Entry(os.fsdecode(path), mode, object_id)
 
 
 def _names(old: Path) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ goes, so a killed call leaves records plain, or plain and packed.
 import os
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
@@ -179,17 +179,13 @@ def pack_records(paths: LoopPaths, latest: int, at_once: int = _AT_ONCE) -> None
             _remove_packed(paths, numbers)
 
 
-def _plain_files(paths: LoopPaths, number: int) -> Iterator[Path]:
-    """Yield what is packed of an iteration: its documents, the readable record and the report; the seal comes last."""
-    yield from (path for path in (paths.record(number), paths.report(number)) if _is_regular(path))
-    folder = paths.iteration(number)
+def _plain_files(paths: LoopPaths, number: int) -> list[Path]:
+    """Return what is packed of an iteration: its documents, the readable record and the report; the seal comes last."""
+    folder, found = paths.iteration(number), [paths.record(number), paths.report(number)]
     if folder.is_dir() and not folder.is_symlink():
-        found = sorted(folder.glob("*.json"), key=lambda path: (path.name == _SEAL, path.name))
-        yield from (path for path in found if path.name.isascii() and _is_regular(path))
-
-
-def _is_regular(path: Path) -> bool:
-    return path.is_file() and not path.is_symlink()
+        documents = (path for path in folder.glob("*.json") if path.name.isascii())
+        found += sorted(documents, key=lambda path: (path.name == _SEAL, path.name))
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def _write_pack(paths: LoopPaths, numbers: range) -> None:

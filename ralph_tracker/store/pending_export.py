@@ -8,8 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.layout import LoopPaths
@@ -24,29 +23,16 @@ _LIMIT_S: Final = 5.0
 _WAITING: Final = ".waiting"
 
 
-class PendingExport(NamedTuple):
+class PendingExport:
     """What of a loop goes to one destination, `mlflow` or `otlp`."""
 
-    paths: LoopPaths
-    destination: str
-
-    @property
-    def folder(self) -> Path:
-        """Return the folder of all that is known about exports of the loop."""
-        return self.paths.folder / "export"
-
-    @property
-    def lock(self) -> Path:
-        """Return the lock of the process that sends."""
-        return self.folder / f"{self.destination}.lock"
-
-    @property
-    def _mark(self) -> Path:
-        return self.folder / f"{self.destination}{_WAITING}"
-
-    @property
-    def _status(self) -> Path:
-        return self.folder / f"{self.destination}.json"
+    def __init__(self, paths: LoopPaths, destination: str) -> None:
+        self.paths = paths
+        self.destination = destination
+        self.folder = paths.folder / "export"  # all that is known about exports of the loop
+        self.lock = self.folder / f"{destination}.lock"  # of the process that sends
+        self._mark = self.folder / f"{destination}{_WAITING}"
+        self._status = self.folder / f"{destination}.json"
 
     def is_waiting(self) -> bool:
         """Return whether an iteration may not be sent yet."""

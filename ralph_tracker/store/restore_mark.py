@@ -5,7 +5,6 @@ the event log.
 """
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
@@ -87,7 +86,7 @@ def interrupted_document(found: Restoring | None) -> InterruptedRestoreDocument 
 
 def interrupted_restore(paths: LoopPaths) -> Restoring | None:
     """Return the restore that was interrupted, None if there is none or a writer is at work. Nothing is written."""
-    found = _marked(paths.restoring)
+    found = RestoreMark(paths).read()
     if found is None or holder_of(paths.lock) is not None or is_recorded(found, paths):
         return None
     return found
@@ -116,7 +115,14 @@ class RestoreMark:
 
     def read(self) -> Restoring | None:
         """Return the marked restore, None if there is none or its mark is damaged."""
-        return _marked(self._file)
+        plain = read_json(self._file)
+        try:
+            at = datetime.fromtimestamp(self._file.stat().st_mtime, UTC).isoformat(timespec="seconds")
+            goal, before, undo, number = (plain[key] for key in ("goal", "before", "undo", "number"))
+        except (FileNotFoundError, KeyError, TypeError):
+            return None
+        at = at.replace("+00:00", "Z")
+        return Restoring(goal, before, undo, number, at, plain.get("first"), plain.get("logged", 0))
 
     def restored(self, store: "SnapshotStore", goal: str, number: int | None) -> UndoIds:
         """Restore the tree under a mark, and return the ids that undo it.
@@ -185,13 +191,3 @@ def _is_whole(store: "SnapshotStore", content: str) -> bool:
         return not store.verify(content)
     except (NoSnapshotError, StoreError):
         return False
-
-
-def _marked(file: Path) -> Restoring | None:
-    plain = read_json(file)
-    try:
-        at = datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-        goal, before, undo, number = (plain[key] for key in ("goal", "before", "undo", "number"))
-        return Restoring(goal, before, undo, number, at, plain.get("first"), plain.get("logged", 0))
-    except (FileNotFoundError, KeyError, TypeError):
-        return None

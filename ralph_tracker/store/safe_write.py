@@ -6,7 +6,7 @@ import io
 import json
 import os
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -38,12 +38,16 @@ def as_store_error(what: Path, consequence: str = "nothing was changed") -> Iter
 
 def sync_folder(folder: Path | str) -> None:
     """Sync the names in a folder to disk."""
-    _sync(folder, os.O_RDONLY | os.O_DIRECTORY)
+    sync_file(folder, os.O_DIRECTORY)
 
 
-def sync_file(path: Path | str) -> None:
+def sync_file(path: Path | str, flags: int = os.O_NOFOLLOW) -> None:
     """Sync the content of a file to disk."""
-    _sync(path, os.O_RDONLY | os.O_NOFOLLOW)
+    descriptor = os.open(path, os.O_RDONLY | flags)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
@@ -57,14 +61,6 @@ def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
         for _ in pool.map(sync, items):
             pass
-
-
-def _sync(path: Path | str, flags: int) -> None:
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sync_below(folder: Path) -> None:
@@ -125,7 +121,8 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
     If the disk refuses, the file stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+b", buffering=0, opener=_not_behind_a_link) as file:  # pathlib's takes no opener
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(path, flags, 0o666), "a+b", buffering=0) as file:  # noqa: PTH123  # a descriptor, not a path
         end = _cut_torn_line(file)
         try:
             rest = memoryview(to_json(document) + b"\n")
@@ -138,10 +135,6 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
             raise
     if not end:
         sync_folder(path.parent)  # the file may be new
-
-
-def _not_behind_a_link(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
 
 
 def _cut_torn_line(file: io.FileIO) -> int:
@@ -166,15 +159,6 @@ def to_json(document: Any) -> bytes:  # noqa: ANN401  # any plain document
 def digest(data: bytes) -> str:
     """Return the sha256 of `data`."""
     return hashlib.sha256(data).hexdigest()
-
-
-def measured(chunks: Iterable[bytes]) -> tuple[int, str]:
-    """Return the size in bytes and the sha256 of a content given in chunks."""
-    known, size = hashlib.sha256(), 0
-    for chunk in chunks:
-        known.update(chunk)
-        size += len(chunk)
-    return size, known.hexdigest()
 
 
 def cleared(staging: Path) -> bool:

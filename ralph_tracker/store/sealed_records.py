@@ -25,7 +25,6 @@ from ralph_tracker.store.loop_summary import (
     latest_iteration,
     state_after,
     summary_at,
-    with_events,
 )
 from ralph_tracker.store.packs import Documents, kept_json
 from ralph_tracker.store.safe_read import parsed_quickly, read_json, read_lines, refuse_newer
@@ -69,14 +68,14 @@ class Seals:
             return ("seal.json",)
         sealed = seal["files"].items()
         return tuple(
-            name for name, expected in sealed if self._digest_of(number, document_name(number, name)) != expected
+            name for name, expected in sealed if self._documents(number).digest(document_name(number, name)) != expected
         )
 
     def altered_record(self, number: int) -> tuple[str, ...]:
         """Return the human-readable record if it is missing or differs from its seal, else ()."""
         seal, name = self._seal(number)[0], record_name(number)
         expected = seal.get("record")
-        return () if expected is None or self._digest_of(number, name) == expected else (name,)
+        return () if expected is None or self._documents(number).digest(name) == expected else (name,)
 
     def edited(self, number: int) -> tuple[str, ...]:
         """Return the documents of an iteration that differ from its seal, () if all agree.
@@ -87,7 +86,7 @@ class Seals:
         sealed = seal["files"] if isinstance(seal.get("files"), dict) else {}
         names = {document_name(number, name): sealed.get(name) for name in _DOCUMENTS}
         names[record_name(number)] = seal.get("record")
-        return tuple(name for name, expected in names.items() if self._digest_of(number, name) != expected)
+        return tuple(name for name, expected in names.items() if self._documents(number).digest(name) != expected)
 
     def edited_configuration(self) -> tuple[str, ...]:
         """Return the loop's own document if it differs from the baseline's seal, else ().
@@ -95,7 +94,7 @@ class Seals:
         A loop of an earlier version did not seal it.
         """
         name = self.paths.loop_file.name
-        return () if self._seal(0)[0].get("loop") in {None, self._digest_of(0, name)} else (name,)
+        return () if self._seal(0)[0].get("loop") in {None, self._documents(0).digest(name)} else (name,)
 
     def broken_chain(self, number: int) -> tuple[str, ...]:
         """Return the seal if it differs from the digest in the next iteration's seal, else ()."""
@@ -110,10 +109,6 @@ class Seals:
             return {}, None
         seal = refuse_newer(parsed_quickly(data), f"{self.paths.folder}/{name}")
         return seal if isinstance(seal, dict) else {}, digest(data)
-
-    def _digest_of(self, number: int, name: str) -> str | None:
-        """Return the sha256 of a plain or packed file, None if it is missing or unreadable."""
-        return self._documents(number).digest(name)
 
 
 class SealedRecords:
@@ -131,10 +126,6 @@ class SealedRecords:
         """Return the status of the loop. Raises RecordError as `summary_at` does."""
         return summary_at(self.paths)
 
-    def with_events(self, summary: Summary) -> Summary:
-        """Return the summary with what happened since the last record: rollbacks and changes of status."""
-        return with_events(summary, self.events())
-
     def latest(self) -> int:
         """Return the number of the last committed iteration. Raises RecordError if there is none."""
         return latest_iteration(self.paths)
@@ -142,10 +133,6 @@ class SealedRecords:
     def after(self, number: int) -> Plain:
         """Return the state after an iteration, as amended by acceptances; {} if it is damaged."""
         return state_after(self.paths, number)
-
-    def damaged(self, number: int) -> RecordError:
-        """Return the error for a damaged iteration."""
-        return damaged_iteration(self.paths, number)
 
     def events(self) -> list[Plain]:
         """Return the event log, oldest first, without damaged events."""
@@ -193,7 +180,7 @@ class SealedRecords:
                 accepted_findings=frozenset(latest.get("accepted_findings", ())),
             )
         except _MISSHAPEN:
-            raise self.damaged(summary.iteration) from None
+            raise damaged_iteration(self.paths, summary.iteration) from None
 
     def line(self, number: int, after: Plain | None = None) -> tuple[Lineage, KnownTests]:
         """Return the lineage that ends with that iteration; `after` is the state after it, if already read.
@@ -205,7 +192,7 @@ class SealedRecords:
         try:
             return decode(Lineage, after["line"]), judge_state.known_from_plain(tests)
         except _MISSHAPEN:
-            raise self.damaged(number) from None
+            raise damaged_iteration(self.paths, number) from None
 
     def seen(self, iteration: int) -> SeenTests:
         """Return every test seen up to that iteration.

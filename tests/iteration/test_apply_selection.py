@@ -9,6 +9,7 @@ import pytest
 from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_selection import NOTHING_KEPT, apply_iteration
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.restore_mark import UndoIds
 from ralph_tracker.store.snapshots.snapshot_types import Change
 from ralph_tracker.store.snapshots.user_repository import Branch
 
@@ -40,9 +41,13 @@ class FakeFiles:
         for change in changes:
             (destination / change.path).write_bytes({**self.files, **self.written}[change.path])
 
-    def restore(self, number: int) -> str:
+    @property
+    def store(self) -> "FakeFiles":
+        return self
+
+    def restore(self, number: int) -> UndoIds:
         self.done.append(("restore", number))
-        return "undo-0123456789ab"
+        return UndoIds("undo-0123456789ab")
 
     def is_in_place(self, number: int) -> bool:
         return number == 0

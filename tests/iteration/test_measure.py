@@ -49,7 +49,7 @@ def test_code_is_counted_before_the_checks_write(iteration_snapshots, place):
     )
     assert (seen.metrics.file_count, seen.metrics.loc_total) == (1, 2)
     assert seen.notes == ("tree_changed_by_checks: app.py, new.py; add to .gitignore: new.py",)
-    assert iteration_snapshots.files_of(seen.kept.snapshot.tree) == ("app.py",)
+    assert iteration_snapshots.store.paths(seen.kept.snapshot.tree) == ("app.py",)
 
 
 def test_what_could_not_be_read_is_named(iteration_snapshots):

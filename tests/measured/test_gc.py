@@ -176,7 +176,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
         undos.append(long_loop.tracker.restore(0))
     assert f"2 old undo snapshots to delete: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
-    assert set(IterationSnapshots(LoopStore(long_loop.paths))._store.references()) >= {
+    assert set(IterationSnapshots(LoopStore(long_loop.paths)).store.references()) >= {
         f"refs/safety/{undo}" for undo in undos[2:]
     }
     assert ralph("restore", "--undo", undos[0])[0] == 1

@@ -130,16 +130,13 @@ def test_a_run_without_end_is_said_and_leaves_nothing(begun, tmp_path, monkeypat
     assert (again.integrity.verdict, again.integrity.found.reruns[0].tests) == ("PASS", 2)
 
 
-class Full(IterationSnapshots):
-    """A store whose disk is full when a copy is written."""
-
-    def export_tree(self, tree, destination):
+def test_a_full_disk_is_said(begun):
+    def full(tree, destination):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-
-def test_a_full_disk_is_said(begun):
     shop = begun()
-    iteration_snapshots = Full(LoopStore(shop.paths))
+    iteration_snapshots = IterationSnapshots(LoopStore(shop.paths))
+    iteration_snapshots.store.export = full
     check = Check("tests", ("/bin/sh", "measure.sh", "{reports}"), reports=("{reports}/junit.xml",))
     ran = ScratchRunner(iteration_snapshots, (check,), shop.environment, 10).run(iteration_snapshots.tree(1), (), None)
     assert ran.rerun.problem == "earlier tests could not be run: No space left on device"

@@ -14,7 +14,7 @@ from ralph_tracker.iteration.apply_selection import apply_iteration
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
-from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter
+from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 pytestmark = pytest.mark.slow
 
@@ -113,7 +113,7 @@ def test_a_restore_that_came_to_all_but_its_record_is_recorded_by_the_next_call(
 
 def test_one_that_is_on_record_already_is_not_recorded_again(loop, killed_after):
     def restored_and_recorded(iteration_snapshots: IterationSnapshots) -> None:
-        undo = iteration_snapshots.restore(0)
+        undo = iteration_snapshots.restore(0).undo
         store = LoopStore(loop.paths)
         store.append_event({"event": "rollback", "to": 0, "from": 2, "after": 2, "undo": undo})
 
@@ -132,7 +132,7 @@ def test_files_that_got_no_name_go_with_the_next_call(loop, killed_after, monkey
     (loop.root / "c/deep.txt").unlink()
     before = tree(loop)
     with monkeypatch.context() as patch:
-        patch.setattr(DurableTreeWriter, "_name", die)
+        patch.setattr(TreeWriter, "_name", die)
         killed_after(loop, lambda iteration_snapshots: iteration_snapshots.restore(2))
     assert {path.rpartition("/")[0] for path in tree(loop).keys() - before.keys()} == {"", "c"}
     if again:
@@ -156,7 +156,7 @@ def test_an_undo_brings_the_line_back(loop, killed_after):
 
 
 def test_an_undo_of_what_is_not_on_record_moves_no_line(loop):
-    undo = IterationSnapshots(LoopStore(loop.paths)).restore(0)
+    undo = IterationSnapshots(LoopStore(loop.paths)).restore(0).undo
     loop.paths.restoring.unlink()
     loop.tracker.undo(undo)
     assert (loop.turn().previous, loop.paths.restoring.exists()) == (2, False)
@@ -291,7 +291,7 @@ def test_a_killed_restore_is_undone(cut_in_half, edited):
 
 
 def test_a_restore_that_the_disk_stops_halfway_stays_marked(loop, monkeypatch):
-    rename = DurableTreeWriter._name
+    rename = TreeWriter._name
 
     def stop(self, unnamed):
         if unnamed.path == "gone/old.txt":
@@ -299,7 +299,7 @@ def test_a_restore_that_the_disk_stops_halfway_stays_marked(loop, monkeypatch):
         rename(self, unnamed)
 
     with monkeypatch.context() as patch:
-        patch.setattr(DurableTreeWriter, "_name", stop)
+        patch.setattr(TreeWriter, "_name", stop)
         with pytest.raises(StoreError, match=r"the restore stopped at gone/old\.txt"):
             loop.tracker.restore(0)
     assert interrupted_restore(loop.paths) is not None

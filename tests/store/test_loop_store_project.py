@@ -23,7 +23,7 @@ class TestCurrentLoop:
 
 class TestNextId:
     def test_is_the_first_of_an_empty_project(self, project):
-        assert (project.last_id(), project.next_id()) == (None, "ralph-001")
+        assert (project.last_id(), project.unused(None).paths.loop_id) == (None, "ralph-001")
 
     @pytest.mark.parametrize(
         ("there", "following"),
@@ -38,17 +38,17 @@ class TestNextId:
     def test_follows_the_highest(self, project, driven, metrics, there, following):
         for loop_id in there:
             driven.named(loop_id).pre_loop(metrics(), new=True)
-        assert project.next_id() == following
+        assert project.unused(None).paths.loop_id == following
 
     def test_passes_over_a_loop_that_aiwg_wrote(self, project):
         records = project.paths.loop("ralph-001").progress
         records.mkdir(parents=True)
         (records / "iteration-001-metrics.json").write_text("{}")
-        assert project.next_id() == "ralph-002"
+        assert project.unused(None).paths.loop_id == "ralph-002"
 
     def test_takes_a_folder_that_never_came_to_its_baseline(self, project):
         project.paths.loop("ralph-001").iterations.mkdir(parents=True)
-        assert project.next_id() == "ralph-001"
+        assert project.unused(None).paths.loop_id == "ralph-001"
 
 
 class TestUnused:

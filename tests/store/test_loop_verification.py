@@ -57,13 +57,15 @@ def object_of(loop, content: bytes) -> Path:
     """Return the file of a content whose beginning is known."""
     iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))
     return next(
-        path for name, path in objects(loop).items() if iteration_snapshots.objects([name])[name].startswith(content)
+        path
+        for name, path in objects(loop).items()
+        if iteration_snapshots.store.contents([name])[name].startswith(content)
     )
 
 
 def one_pack(loop) -> Path:
     """Put all contents into one pack, and return its path."""
-    IterationSnapshots(LoopStore(loop.paths))._store.pack()
+    IterationSnapshots(LoopStore(loop.paths)).store.pack()
     (pack,) = (loop.paths.store / "objects/pack").iterdir()
     return pack
 
@@ -128,8 +130,8 @@ def damage_pack(loop) -> None:
     """Damage the content of a file that stands beside its record, in a pack."""
     pack = one_pack(loop)
     found = pack.read_bytes()
-    iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))._store._objects
-    place = iteration_snapshots._find(next(each.sha256 for each in _changed(loop) if each.path == "new.txt"))
+    iteration_snapshots = IterationSnapshots(LoopStore(loop.paths)).store.objects
+    place = iteration_snapshots._find(next(each.new_id for each in _changed(loop) if each.path == "new.txt"))
     pack.chmod(0o644)
     pack.write_bytes(found[: place.offset] + b"?" * place.length + found[place.offset + place.length :])
 
@@ -250,7 +252,7 @@ def test_each_folder_or_snapshot_of_an_iteration_alone_is_made_again(loop):
     iteration_snapshots = IterationSnapshots(LoopStore(loop.paths))
     top = iteration_snapshots.tree(0)
     for name, path in objects(loop).items():
-        if name != top and iteration_snapshots.objects([name])[name].startswith(b"ralph-tracker "):
+        if name != top and iteration_snapshots.store.contents([name])[name].startswith(b"ralph-tracker "):
             path.unlink()
             loop.tracker.repair()
             found = loop.tracker.verify()
@@ -348,12 +350,12 @@ def test_every_content_that_a_restore_reads_is_compared_with_its_hash(loop):
 
 def referred(loop) -> set[str]:
     """Return the ids that the iterations and undo ids need."""
-    store = IterationSnapshots(LoopStore(loop.paths))._store
+    store = IterationSnapshots(LoopStore(loop.paths)).store
     wanted: set[str] = set()
     for name in store.references():
-        found = store._kept.describe(name)
+        found = store.describe(name)
         wanted |= {found.commit or ""}
-        store._kept.collect(found.tree, wanted)
+        store.collect(found.tree, wanted)
     return wanted
 
 

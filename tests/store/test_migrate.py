@@ -67,15 +67,15 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     second_tree, _ = old.keep("refs/iterations/1", Note(empty_directories=("empty",)))
     old.keep("refs/safety/undo-0123456789ab", Note(message="before a restore", scope=first_tree))
     with pytest.raises(StoreError, match=r"store\.git: files kept by an earlier version; run .*verify --repair"):
-        _ = IterationSnapshots(LoopStore(old.paths)).exists
+        _ = IterationSnapshots(LoopStore(old.paths)).store
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store.git"], "who reads moves nothing"
     with LoopStore(old.paths).writing("test"):
-        assert IterationSnapshots(LoopStore(old.paths)).exists
+        assert IterationSnapshots(LoopStore(old.paths)).store.exists
     store = SnapshotStore(old.paths.store, root)
     assert old.paths.store.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store"]
     assert store.find(0).skipped == ((".env", "may hold a secret"),)
-    assert store.commit_of(first) == store.find(0).commit
+    assert store.describe(first).commit == store.find(0).commit
     assert store.read(second_tree, "deep/new.txt") == b"new\n"
     changes = store.changes(first_tree, second_tree)
     assert [(change.path, change.status) for change in changes] == [("deep/new.txt", "A")]

@@ -28,7 +28,7 @@ def loop(driven):
 def interrupted(loop):
     """Return the loop after a restore of the baseline that was killed before it was recorded, and its undo id."""
     with LoopStore(loop.paths).writing("restore"):
-        return loop, IterationSnapshots(LoopStore(loop.paths)).restore(0)
+        return loop, IterationSnapshots(LoopStore(loop.paths)).restore(0).undo
 
 
 def test_status_verify_and_doctor_name_it_with_the_ways_out(interrupted, ask):

@@ -131,9 +131,9 @@ def kept_mark(root: Path, loop_id: str, number: int) -> int:
     tree = json.loads((folder / MANIFEST).read_bytes())["tree"]
     assert iteration_snapshots.tree(number) == tree
     plain = {path.name: path.read_bytes() for path in folder.glob(f"{ARTIFACTS}/*")}
-    assert plain == {name: iteration_snapshots.read(tree, name) for name in plain}
+    assert plain == {name: iteration_snapshots.store.read(tree, name) for name in plain}
     writer = mark_of(json.loads((folder / "metrics.json").read_bytes())) // 1000
-    (mark,) = set(iteration_snapshots.read(tree, f"of-{writer}.txt").split())
+    (mark,) = set(iteration_snapshots.store.read(tree, f"of-{writer}.txt").split())
     return int(mark)
 
 

@@ -128,7 +128,8 @@ SECRETS: Final = (
 )
 # Templates of such files, meant to be shared.
 NO_SECRETS: Final = ("*.example", "*.sample", "*.template", "*.dist", "*.pub")
-_KEY: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY|PuTTY-User-Key-File-\d)")
+# How a private key begins, PEM or PuTTY's.
+KEY: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY|PuTTY-User-Key-File-\d)")
 _NAMES: Final = tuple(pattern for pattern in SECRETS if "/" not in pattern)
 _PATHS: Final = tuple(f"/{pattern}" for pattern in SECRETS if "/" in pattern)
 _LAST_NAMES: Final = frozenset(pattern.rpartition("/")[2] for pattern in _PATHS)
@@ -185,7 +186,10 @@ def untracked_reason(path: str) -> str | None:
         return TOOL_CACHE
     if name.startswith(TEMPORARY_PREFIX) and name.endswith(TEMPORARY_SUFFIX):
         return LEFTOVER
-    return SECRET if looks_secret(path) else None
+    lower = path.lower()
+    name = lower.rpartition("/")[2]
+    holds_credentials = _one_of(_NAMES)(name) or (name in _LAST_NAMES and f"/{lower}".endswith(_PATHS))
+    return SECRET if holds_credentials and not _one_of(NO_SECRETS)(name) else None
 
 
 def path_matcher(patterns: Collection[str]) -> Callable[[str], bool]:
@@ -193,20 +197,6 @@ def path_matcher(patterns: Collection[str]) -> Callable[[str], bool]:
     of_names = _one_of(tuple(each for each in patterns if "/" not in each))
     of_paths = _one_of(tuple(each.removeprefix("/") for each in patterns if "/" in each))
     return lambda path: bool(of_names(path.rpartition("/")[2]) or of_paths(path))
-
-
-def looks_secret(path: str) -> bool:
-    """Return whether files of that name hold credentials."""
-    lower = path.lower()
-    name = lower.rpartition("/")[2]
-    if not (_one_of(_NAMES)(name) or (name in _LAST_NAMES and f"/{lower}".endswith(_PATHS))):
-        return False
-    return not _one_of(NO_SECRETS)(name)
-
-
-def begins_as_key(beginning: bytes) -> bool:
-    """Return whether a file with that beginning is a private key, PEM or PuTTY's."""
-    return _KEY.match(beginning) is not None
 
 
 @cache
@@ -226,12 +216,3 @@ def refuse_root(root: Path, folder: Path) -> None:
         raise StoreError(f"{root} is no folder: name the root of a project")
     if folder.is_relative_to(root) and LOOP_FOLDER not in folder.relative_to(root).parts:
         raise StoreError(f"{folder} lies inside the tree that it keeps: put it below {LOOP_FOLDER}/")
-
-
-def is_to_keep(root: Path, folder: Path) -> bool:
-    """Return whether a tree may be kept as a whole."""
-    try:
-        refuse_root(root, folder)
-    except StoreError:
-        return False
-    return True

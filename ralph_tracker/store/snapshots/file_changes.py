@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Difference, as_utf8
+from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Change, as_utf8
 from ralph_tracker.store.snapshots.trees import KeptTrees
 
 PATCH_BYTES: Final = 1_000_000
@@ -82,20 +82,19 @@ def counted(patch: str) -> tuple[int, int]:
 
 
 class _Pair(NamedTuple):
-    """A file before and after; an absent one is "", and `alike` is the share of a renamed file that is unchanged."""
+    """A file before and after; modes and ids are None where it is absent.
+
+    `alike` is the share of a renamed file that is unchanged.
+    """
 
     old_path: str
     path: str
     status: str
-    old_mode: str
-    new_mode: str
-    old_id: str
-    new_id: str
+    old_mode: str | None
+    new_mode: str | None
+    old_id: str | None
+    new_id: str | None
     alike: float = 1.0
-
-    @property
-    def ids(self) -> Iterator[str]:
-        return (each for each in (self.old_id, self.new_id) if each)
 
 
 class _Contents:
@@ -111,7 +110,7 @@ class _Contents:
             self._kinds[object_id] = content_kind(self._kept.objects.chunks(object_id))
         return self._kinds[object_id]
 
-    def data(self, object_id: str) -> bytes:
+    def data(self, object_id: str | None) -> bytes:
         return self._kept.objects.read(object_id) if object_id else b""
 
     def alike(self, one: str, other: str) -> float:
@@ -134,7 +133,7 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
     Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
     """
     contents = _Contents(kept)
-    found = [item for item, _ in kept.differing(before, after)]
+    found = kept.changes(before, after)
     gone = [item for item in found if item.status == "D"]
     come = [item for item in found if item.status == "A"]
     moved = [*_unchanged(gone, come)]
@@ -142,11 +141,11 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
     staying = [item for item in found if item.status in {"M", "T"}]
     for others in _without(moved, gone, come):
         staying += others
-    pairs = [*moved, *(_Pair(item.path, item.path, item.status, *item[2:]) for item in staying)]
+    pairs = [*moved, *(_pair(item.status, item, item) for item in staying)]
     return tuple(_change(pair, contents) for pair in sorted(pairs, key=lambda pair: os.fsencode(pair.path)))
 
 
-def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterator[_Pair]:
+def _unchanged(gone: Sequence[Change], come: Sequence[Change]) -> Iterator[_Pair]:
     """Match files that moved unchanged, first those that kept their name."""
     rest = [item for item in gone if item.old_id != _EMPTY]
     for new in come:
@@ -156,12 +155,13 @@ def _unchanged(gone: Sequence[Difference], come: Sequence[Difference]) -> Iterat
             if old.old_id == new.new_id and (old.old_mode == LINK_MODE) == (new.new_mode == LINK_MODE)
         ]
         if alike:
-            old = max(alike, key=lambda each: _name(each) == _name(new))
+            name = new.path.rpartition("/")[2]
+            old = max(alike, key=lambda each: each.path.rpartition("/")[2] == name)
             rest.remove(old)
-            yield _moved(old, new, 1.0)
+            yield _pair("R", old, new)
 
 
-def _edited(gone: Sequence[Difference], come: Sequence[Difference], contents: _Contents) -> Iterator[_Pair]:
+def _edited(gone: Sequence[Change], come: Sequence[Change], contents: _Contents) -> Iterator[_Pair]:
     """Match files that moved and changed, the most similar first."""
     if not gone or not come or len(gone) * len(come) > _RENAMES**2:
         return
@@ -169,28 +169,24 @@ def _edited(gone: Sequence[Difference], come: Sequence[Difference], contents: _C
         (contents.alike(old.old_id, new.new_id), old, new)
         for old in gone
         for new in come
-        if LINK_MODE not in {old.old_mode, new.new_mode}
+        if old.old_id and new.new_id and LINK_MODE not in {old.old_mode, new.new_mode}
     )
     taken: set[str] = set()
     for alike, old, new in sorted(ways, key=lambda way: (-way[0], way[1].path, way[2].path)):
         if alike >= _ALIKE and taken.isdisjoint({f"-{old.path}", f"+{new.path}"}):
             taken |= {f"-{old.path}", f"+{new.path}"}
-            yield _moved(old, new, alike)
+            yield _pair("R", old, new, alike)
 
 
-def _moved(old: Difference, new: Difference, alike: float) -> _Pair:
-    return _Pair(old.path, new.path, "R", old.old_mode, new.new_mode, old.old_id, new.new_id, alike)
+def _pair(status: str, old: Change, new: Change, alike: float = 1.0) -> _Pair:
+    return _Pair(old.path, new.path, status, old.old_mode, new.new_mode, old.old_id, new.new_id, alike)
 
 
 def _without(
-    moved: Sequence[_Pair], gone: Sequence[Difference], come: Sequence[Difference]
-) -> tuple[list[Difference], list[Difference]]:
+    moved: Sequence[_Pair], gone: Sequence[Change], come: Sequence[Change]
+) -> tuple[list[Change], list[Change]]:
     old, new = {pair.old_path for pair in moved}, {pair.path for pair in moved}
     return [item for item in gone if item.path not in old], [item for item in come if item.path not in new]
-
-
-def _name(item: Difference) -> str:
-    return item.path.rpartition("/")[2]
 
 
 def _size(lines: Counter[bytes]) -> int:
@@ -198,15 +194,15 @@ def _size(lines: Counter[bytes]) -> int:
 
 
 def _change(pair: _Pair, contents: _Contents) -> FileChange:
-    kind = max((contents.kind(object_id) for object_id in pair.ids), key=_KINDS.index)
+    kind = max((contents.kind(object_id) for object_id in (pair.old_id, pair.new_id) if object_id), key=_KINDS.index)
     patch = "".join(_sections(pair, contents)) if kind == "text" else None
     added, deleted = (None, None) if patch is None else counted(patch)
     return FileChange(
         path=pair.path,
         status=STATUS[pair.status],
         old_path=pair.old_path if pair.status == "R" else None,
-        old_mode=pair.old_mode or None,
-        new_mode=pair.new_mode or None,
+        old_mode=pair.old_mode,
+        new_mode=pair.new_mode,
         content=kind,
         added=added,
         deleted=deleted,
@@ -217,8 +213,8 @@ def _change(pair: _Pair, contents: _Contents) -> FileChange:
 def _sections(pair: _Pair, contents: _Contents) -> Iterator[str]:
     """Yield the patch; a change of type is shown as a deletion and an addition."""
     if pair.status == "T":
-        yield from _sections(pair._replace(status="D", new_mode="", new_id=""), contents)
-        yield from _sections(pair._replace(status="A", old_mode="", old_id=""), contents)
+        yield from _sections(pair._replace(status="D", new_mode=None, new_id=None), contents)
+        yield from _sections(pair._replace(status="A", old_mode=None, old_id=None), contents)
         return
     hunks = "".join(_hunks(contents.data(pair.old_id), contents.data(pair.new_id)))
     text = "".join(_head(pair))
@@ -277,13 +273,12 @@ def _lines(data: bytes) -> list[str]:
 
 def _quoted(name: str) -> str:
     """Return a path quoted as git does if it contains special characters."""
-    escaped = "".join(_ESCAPES.get(letter) or _printable(letter) for letter in name)
+    escaped = "".join(
+        _ESCAPES.get(letter) or (letter if letter >= " " and letter != "\x7f" else f"\\{ord(letter):03o}")
+        for letter in name
+    )
     return name if escaped == name else f'"{escaped}"'
 
 
-def _printable(letter: str) -> str:
-    return letter if letter >= " " and letter != "\x7f" else f"\\{ord(letter):03o}"
-
-
-def _shortened(object_id: str) -> str:
+def _shortened(object_id: str | None) -> str:
     return (object_id or "0" * _SHORT)[:_SHORT]

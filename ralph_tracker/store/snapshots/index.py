@@ -102,11 +102,6 @@ class FolderFiles:
     def copy(self) -> "FolderFiles":
         return FolderFiles(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
 
-    def forget_tree(self) -> None:
-        """Drop the folder's known id, because something in it or below it has changed."""
-        _ = self.facts  # decode them before the section is dropped
-        self.tree = self.section = None
-
     def encoded(self, path: str) -> bytes:
         """Return the section of the folder at `path`."""
         if self.section is None:
@@ -159,7 +154,7 @@ class Index:
         for path, listed in self.folders.items():
             if listed.tree is not None and (known := below.get(path.rpartition("/")[0])) is not None and path:
                 known[path.rpartition("/")[2]] = listed.tree
-        for path in sorted(changed, key=_depth, reverse=True):
+        for path in sorted(changed, key=lambda path: (path != "", path.count("/")), reverse=True):
             listed = self.folders[path]
             if path and not listed.prints and not below[path]:
                 del self.folders[path]
@@ -194,7 +189,8 @@ class Index:
             elif parent.tree is None:
                 return  # so are those above it
             else:
-                parent.forget_tree()
+                _ = parent.facts  # decode them before the section is dropped
+                parent.tree = parent.section = None
 
 
 def stable_print(status: os.stat_result, began: int) -> Print | None:
@@ -222,11 +218,6 @@ def load(folder: Path) -> Index:
     return Index({"": FolderFiles(), **dict(_sections(data, start))}, is_saved=True)
 
 
-def is_whole(folder: Path) -> bool:
-    """Return whether the index of a store is there and undamaged."""
-    return load(folder).is_saved
-
-
 def save(index: Index, folder: Path, staging: Path) -> None:
     """Write the index if it has changed; every object it refers to must already be durable."""
     if index.is_saved:
@@ -249,10 +240,6 @@ def _sections(data: bytes, at: int) -> Iterator[tuple[str, FolderFiles]]:
         path = os.fsdecode(data[at + _SECTION.size : names_at])
         yield path, FolderFiles(prints, tree.hex() if tree != _NO_TREE else None, data[at:end])
         at = end
-
-
-def _depth(path: str) -> int:
-    return path.count("/") + 1 if path else 0
 
 
 class Scan(NamedTuple):

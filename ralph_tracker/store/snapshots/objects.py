@@ -17,9 +17,9 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.safe_open import own_file, refuse_link
-from ralph_tracker.store.safe_write import cleared, measured, sync_all, sync_file, sync_folder
+from ralph_tracker.store.safe_write import cleared, sync_all, sync_file, sync_folder
 from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
-from ralph_tracker.store.snapshots.working_tree import CHUNK, Take
+from ralph_tracker.store.snapshots.working_tree import CHUNK
 
 SUFFIX: Final = ".pack"
 _MAGIC: Final = b"ralph-tracker pack 1\n"
@@ -61,53 +61,34 @@ class Place(NamedTuple):
 
 
 class Draft:
-    """A pack being written, not yet visible to readers. Raises OSError."""
+    """A pack being written, not yet visible to readers. Raises OSError.
+
+    `size` is the number of bytes up to the end of the last named content; what `file` has beyond it is not named yet.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.places: dict[str, Place] = {}
-        self._text = os.fspath(path)
-        self._file = new_file(path)
-        self._file.write(_MAGIC)
-        self._end = len(_MAGIC)
-
-    @property
-    def size(self) -> int:
-        """Return the number of bytes written."""
-        return self._end
+        self.file = new_file(path)
+        self.file.write(_MAGIC)
+        self.size = len(_MAGIC)
 
     def add(self, object_id: str, data: bytes) -> None:
         """Append a compressed content."""
-        self._file.write(data)
+        self.file.write(data)
         self.name(object_id, len(data))
-
-    def write(self, data: bytes) -> int:
-        """Append a part of a content that is named later, and return its length."""
-        return self._file.write(data)
 
     def name(self, object_id: str, length: int) -> None:
         """Name the content written last."""
-        self.places[object_id] = Place(self._text, self._end, length)
-        self._end += length
-
-    def take_back(self) -> None:
-        """Drop what was written and not named."""
-        self._file.seek(self._end)
-        self._file.truncate()
-
-    def flush(self) -> None:
-        """Flush what was written, so that it can be read."""
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
+        self.places[object_id] = Place(os.fspath(self.path), self.size, length)
+        self.size += length
 
     def finish(self) -> str:
         """Append the table, sync the pack, and return the name it gets."""
         rows = sorted((bytes.fromhex(name), place.offset, place.length) for name, place in self.places.items())
         table = b"".join(_ROW.pack(*row) for row in rows)
         digest = hashlib.sha256(table)
-        with self._file as file:
+        with self.file as file:
             file.write(table)
             file.write(_END.pack(len(rows), digest.digest()))
             file.flush()
@@ -121,11 +102,7 @@ class Pack:
     def __init__(self, path: str) -> None:
         self.path = path
         self._table, self.size = _read_table(path)
-
-    @property
-    def is_intact(self) -> bool:
-        """Return whether its table is valid."""
-        return bool(self._table)
+        self.is_intact = bool(self._table)
 
     def find(self, object_id: str) -> Place | None:
         """Return the location of a content, None if it is not in this pack."""
@@ -197,8 +174,19 @@ class Objects:
         """Stage a content and return its id."""
         object_id = hashlib.sha256(data).hexdigest()
         if not self._is_known(object_id):
-            self._draft().add(object_id, _compressed(data))
+            if len(data) > 1 << _WINDOW_BITS:
+                packed = zlib.compress(data, _LEVEL)
+            else:
+                packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY)
+                packed = packer.compress(data) + packer.flush()
+            self._draft().add(object_id, packed)
         return object_id
+
+    def take(self, first: bytes, rest: Iterable[bytes]) -> tuple[str, int]:
+        """Stage a content read from a tree, a small one in one piece, and return its id and its size."""
+        if len(first) < CHUNK:
+            return self.add(first), len(first)
+        return self.add_chunks(chain((first,), rest))
 
     def add_chunks(self, chunks: Iterable[bytes]) -> tuple[str, int]:
         """Stage a content that may not fit into memory, and return its id and its size."""
@@ -207,11 +195,12 @@ class Objects:
         for chunk in chunks:
             digest.update(chunk)
             size += len(chunk)
-            length += draft.write(packer.compress(chunk))
-        length += draft.write(packer.flush())
+            length += draft.file.write(packer.compress(chunk))
+        length += draft.file.write(packer.flush())
         object_id = digest.hexdigest()
         if self._is_known(object_id):
-            draft.take_back()
+            draft.file.seek(draft.size)
+            draft.file.truncate()
         else:
             draft.name(object_id, length)
         return object_id, size
@@ -230,7 +219,7 @@ class Objects:
         """Drop what is staged, also by a killed writer; the store's lock must be held."""
         if self._staged is not None:
             with suppress(OSError):  # delete it, however incomplete
-                self._staged.close()
+                self._staged.file.close()
         self._staged = self._packs = self._folders = None
         cleared(self.staging)
 
@@ -357,7 +346,7 @@ class Objects:
         return os.fspath(path)
 
     def _publish_each(self, draft: Draft) -> None:
-        draft.close()
+        draft.file.close()
         targets = {self.staging / name: self.places[0] / name[:_LETTERS] / name[_LETTERS:] for name in draft.places}
         for (object_id, place), path in zip(draft.places.items(), targets, strict=True):
             with new_file(path) as file:
@@ -403,7 +392,7 @@ class Objects:
         for _ in range(_TRIES):
             draft = self._staged
             if draft is not None and object_id in draft.places:
-                draft.flush()
+                draft.file.flush()
                 place: Place | None = draft.places[object_id]
             else:
                 place = self._find(object_id) or self._find_anew(object_id)
@@ -480,13 +469,6 @@ class Objects:
                     yield object_id, Place(os.fspath(path))
 
 
-def _compressed(data: bytes) -> bytes:
-    if len(data) > 1 << _WINDOW_BITS:
-        return zlib.compress(data, _LEVEL)
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY)
-    return packer.compress(data) + packer.flush()
-
-
 def _is_whole(object_id: str, place: Place) -> bool:
     """Return whether the content at one place matches its id."""
     known, unpacker = hashlib.sha256(), zlib.decompressobj()
@@ -520,21 +502,13 @@ def _rescued(pack: Path) -> Iterator[bytes]:
             yield data
 
 
-def staging_in(objects: Objects) -> Take:
-    """Return a function that stages contents read from a tree, small ones in one piece."""
-
-    def take(first: bytes, rest: Iterable[bytes]) -> tuple[str, int]:
-        if len(first) < CHUNK:
-            return objects.add(first), len(first)
-        return objects.add_chunks(chain((first,), rest))
-
-    return take
-
-
 def hash_only(first: bytes, rest: Iterable[bytes]) -> tuple[str, int]:
     """Return the id and size of a content without storing it."""
-    size, name = measured(chain((first,), rest))
-    return name, size
+    known, size = hashlib.sha256(), 0
+    for chunk in chain((first,), rest):
+        known.update(chunk)
+        size += len(chunk)
+    return known.hexdigest(), size
 
 
 def _bytes_at(object_id: str, place: Place) -> bytes:

@@ -4,6 +4,7 @@ Only what a snapshot covers is touched. An ignored file in the way of a written 
 anything that cannot be kept (a socket, the git folder of a nested repository) aborts the restore before it begins.
 """
 
+import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,19 +13,19 @@ from pathlib import Path
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
 from ralph_tracker.store.snapshots.index import Captured, Index, Scanner, Seen
-from ralph_tracker.store.snapshots.objects import hash_only, staging_in
+from ralph_tracker.store.snapshots.objects import hash_only
 from ralph_tracker.store.snapshots.snapshot_types import (
     SAFETY,
     Begun,
     Content,
-    Difference,
+    Entry,
     Note,
     is_of_loops,
     shown,
     undo_id_of,
 )
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, LeftOutError, TreeReader, TreeView
+from ralph_tracker.store.snapshots.working_tree import LeftOutError, TreeReader, TreeView, TreeWriter
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +36,13 @@ class _Steps:
     where a file will be written: files first, then folders from the innermost.
     """
 
-    writes: tuple[Difference, ...]
+    writes: tuple[Entry, ...]
     deletes: tuple[str, ...]
     folders: tuple[str, ...]
     emptied: tuple[str, ...]
     in_the_way: tuple[str, ...]
     ways: tuple[str, ...]
     modes: dict[str, int]
-
-    @property
-    def touched(self) -> Iterator[str]:
-        """Yield the files whose permission bits the safety snapshot must record."""
-        yield from (item.path for item in self.writes)
-        yield from self.deletes
-        yield from self.in_the_way
 
 
 class Restore:
@@ -78,7 +72,7 @@ class Restore:
         steps = self._steps_to(now, goal)
         view = TreeView(self._root)
         modes = {}
-        for path in steps.touched:
+        for path in (*(entry.path for entry in steps.writes), *steps.deletes, *steps.in_the_way):
             status = view.status(path)
             if status and stat.S_ISREG(status.st_mode):
                 modes[path] = stat.S_IMODE(status.st_mode) & 0o777
@@ -107,9 +101,9 @@ class Restore:
             )
         if goal.note and goal.note.scope:
             # What the restored snapshot did not cover goes back out of the index.
-            for item, size in self._kept.differing(self._index.write(self._kept.objects.add), goal.note.scope):
-                if size is None:
-                    self._index.drop(item.path)
+            for change in self._kept.changes(self._index.write(self._kept.objects.add), goal.note.scope):
+                if change.new_id is None:
+                    self._index.drop(change.path)
             self._index.write(self._kept.objects.add)
             self._save(self._index)
         return undo_id
@@ -120,11 +114,11 @@ class Restore:
         Raises StoreError before anything is touched, for files in the way that cannot be kept and for damaged objects.
         """
         note = goal.note or Note()
-        found = [item for item, _ in self._kept.differing(now.tree, goal.tree)]
+        found = self._kept.changes(now.tree, goal.tree)
         spared = {skip.path.rstrip("/") for skip in note.skipped}
         deletes = [item.path for item in found if item.status == "D" and spared.isdisjoint(_way_to(item.path))]
         deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
-        writes = tuple(item for item in found if item.status != "D")
+        writes = tuple(Entry(item.path, item.new_mode, item.new_id) for item in found if item.new_mode and item.new_id)
         own = next((item.path for item in writes if is_of_loops(item.path)), None)
         if own is not None:
             raise StoreError(
@@ -136,13 +130,13 @@ class Restore:
             raise StoreError(
                 f"{shown(below)} cannot be read, nothing was changed: make it readable, then restore again"
             )
-        damaged = len(self._kept.damaged_objects(item.new_id for item in writes))
+        damaged = sum(not self._kept.objects.is_intact(object_id) for object_id in {item.object_id for item in writes})
         if damaged:
             raise StoreError(
                 f"{damaged} kept files are missing or damaged, nothing was changed: run `ralph-tracker verify`"
             )
         gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
-        known = {*deletes, *(item.path for item in writes if item.status != "A")}
+        known = {*deletes, *(item.path for item in found if item.status in {"M", "T"})}
         view = TreeView(self._root)
         folders, files = _in_the_way(view, [item.path for item in writes], note.empty_directories, known)
         return _Steps(
@@ -160,7 +154,7 @@ class Restore:
         if not more:
             return tree
         index = self._index.copy()
-        with TreeReader(self._root, staging_in(self._kept.objects)) as reader:
+        with TreeReader(self._root, self._kept.objects.take) as reader:
             for path in more:
                 index.put(path, Seen(*reader.read(path), None))
         return index.write(self._kept.objects.add)
@@ -168,14 +162,14 @@ class Restore:
     def _carry_out(self, steps: _Steps, undo_id: str) -> None:
         """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
         try:
-            with DurableTreeWriter(self._root) as writer:
+            with TreeWriter(self._root, durable=True) as writer:
                 for path in (*steps.deletes, *steps.in_the_way):
                     writer.remove(path)
                 for path in (*steps.ways, *steps.emptied):
                     writer.remove_folder(path)
-                contents = self._kept.each([item.new_id for item in steps.writes])
-                for item, chunks in zip(steps.writes, contents, strict=True):
-                    writer.write(item.path, item.new_mode, chunks, steps.modes.get(item.path))
+                for entry in steps.writes:
+                    chunks = self._kept.objects.chunks(entry.object_id)
+                    writer.write(entry.path, entry.mode, chunks, steps.modes.get(entry.path))
                 for path in steps.folders:
                     writer.make_folder(path)
         except OSError as error:
@@ -187,11 +181,11 @@ class Restore:
     def _adopt(self, tree: str) -> Sequence[str]:
         """Set the index to a restored tree; return the paths whose content differs from it."""
         goal = self._index.copy()
-        for item, size in self._kept.differing(goal.write(self._kept.objects.add), tree):
-            if size is None:
-                goal.drop(item.path)
+        for change in self._kept.changes(goal.write(self._kept.objects.add), tree):
+            if change.new_mode is None or change.new_id is None or change.size is None:
+                goal.drop(change.path)
             else:
-                goal.put(item.path, Seen(item.new_mode, item.new_id, size, None))
+                goal.put(change.path, Seen(change.new_mode, change.new_id, change.size, None))
         scanner = self._scanner_for(goal)
         scan = scanner.scan()
         touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # ignored: as removed
@@ -233,7 +227,7 @@ def _in_the_way(
                 reason = kind_reason(status)
                 if reason is None and ".git" in path.lower().split("/"):
                     reason = "part of a nested repository"
-                if reason is None and not view.is_readable(path, status):
+                if reason is None and not (stat.S_ISLNK(status.st_mode) or os.access(f"{view.root}/{path}", os.R_OK)):
                     reason = "not readable"
                 if reason is not None:
                     raise StoreError(

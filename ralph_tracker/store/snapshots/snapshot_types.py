@@ -32,9 +32,8 @@ _SCHEMA: Final = 1
 _REFERENCE: Final = re.compile(r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")
 # What HFS+ leaves out when it compares names.
 _UNSEEN: Final = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
-_UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
+UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
 _HEX: Final = re.compile(r"[0-9a-f]+")
-_TAKEN: Final = "iteration {} is kept already as {}: give the next number"
 Status = Literal["A", "M", "D", "T"]
 # Called with the undo id and the current tree, before a restore touches anything.
 Begun = Callable[[str, str], None]
@@ -82,9 +81,9 @@ class Change(NamedTuple):
     """How one path differs between two trees.
 
     The status is A added, M modified (content or exec bit), D deleted, T another type (file or link). Modes are git's:
-    100644, 100755, 120000 for a symbolic link; None if the path is absent. `size` (bytes) and `sha256` are those of the
-    new content (a link's target), None for a deletion. The ids name both contents in the store, None if the path is
-    absent.
+    100644, 100755, 120000 for a symbolic link; None if the path is absent. `size` (bytes) is that of the new content (a
+    link's target), None for a deletion. The ids name both contents in the store, and are their sha256; None if the path
+    is absent.
     """
 
     path: str
@@ -92,9 +91,8 @@ class Change(NamedTuple):
     old_mode: str | None
     new_mode: str | None
     size: int | None
-    sha256: str | None
+    new_id: str | None
     old_id: str | None = None
-    new_id: str | None = None
 
 
 def shown(path: str) -> str:
@@ -142,22 +140,6 @@ class Content(NamedTuple):
     note: Note | None
 
 
-class Difference(NamedTuple):
-    """A path that differs between two trees; modes and ids of an absent path are ""."""
-
-    path: str
-    status: Status
-    old_mode: str
-    new_mode: str
-    old_id: str
-    new_id: str
-
-    def change(self, size: int | None, sha256: str | None) -> Change:
-        """Return it as a public Change, with size and hash of the new content."""
-        old_mode, new_mode, old_id, new_id = (each or None for each in self[2:])
-        return Change(self.path, self.status, old_mode, new_mode, size, sha256, old_id, new_id)
-
-
 def is_name(name: str) -> bool:
     """Return whether a snapshot can have a file or folder of that name.
 
@@ -166,10 +148,6 @@ def is_name(name: str) -> bool:
     """
     seen = name if name.isascii() else _UNSEEN.sub("", name)
     return name not in {"", ".", ".."} and "/" not in name and seen.lower() != ".git"
-
-
-def _is_path(path: str) -> bool:
-    return all(map(is_name, path.split("/"))) and not is_of_loops(path)
 
 
 def is_of_loops(path: str) -> bool:
@@ -185,7 +163,7 @@ def decode_note(message: bytes) -> Note:
         if document["schema_version"] != _SCHEMA:
             raise StoreError(f"a kept commit has schema {document['schema_version']}; update ralph-tracker")
         empty = tuple(document["empty_directories"])
-        if not all(map(_is_path, empty)):
+        if any(is_of_loops(path) or not all(map(is_name, path.split("/"))) for path in empty):
             raise StoreError("a kept snapshot names folders out of the tree; do not use this store")
         return Note(
             message=title.decode("utf-8", "replace"),
@@ -211,26 +189,12 @@ def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = (
     )
 
 
-def snapshot_named(number: int, content: Content) -> Snapshot:
-    """Return the snapshot of an iteration; raise StoreError if its name leads to a tree only."""
-    if content.commit is None or content.note is None:
-        raise StoreError(f"the snapshot of iteration {number} is no commit; run `ralph-tracker verify`")
-    return snapshot_of(content.tree, content.commit, content.note)
-
-
 def checked(content: str) -> str:
     """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
     is_id = len(content) in {DIGITS, GIT_DIGITS} and _HEX.fullmatch(content)
     if not is_id and not _REFERENCE.fullmatch(content):
         raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
     return content
-
-
-def checked_undo_id(undo_id: str) -> str:
-    """Return a well-formed undo id; raise NoSnapshotError for anything else."""
-    if not _UNDO_ID.fullmatch(undo_id):
-        raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
-    return undo_id
 
 
 def undo_id_of(commit: str) -> str:
@@ -247,9 +211,3 @@ def not_kept(content: str) -> NoSnapshotError:
     if undo != content:
         return NoSnapshotError(f"no restore has the undo id {undo}; `ralph-tracker restore --list` lists them")
     return NoSnapshotError(f"nothing is kept as {content}; name an iteration, or an id that a restore has printed")
-
-
-def refuse_taken(number: int, known: str, commit: str) -> None:
-    """Raise StoreError if an iteration already has a different commit."""
-    if known != commit:
-        raise StoreError(_TAKEN.format(number, known))

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import sync_folder, write_whole
+from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_folder, write_whole
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,
@@ -17,11 +17,11 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     GIT_DIGITS,
     ITERATIONS,
     LINK_MODE,
+    OBJECTS,
+    RULES,
     SAFETY,
     Change,
     Content,
-    Difference,
-    Entry,
     Note,
     Status,
     checked,
@@ -36,8 +36,8 @@ _FOLDER: Final = b"ralph-tracker folder 1\n"
 _SNAPSHOT: Final = b"ralph-tracker snapshot 1\n"
 _FOLDER_MODE: Final = "040000"
 MODES: Final = (FILE_MODE, EXEC_MODE, LINK_MODE)
-# Yields the content of each object in chunks.
-Read = Callable[[Sequence[str]], Iterator[Iterator[bytes]]]
+# Yields the content with an id in parts.
+Chunks = Callable[[str], Iterator[bytes]]
 # Names of the ids that git gave to what an earlier version kept.
 OF_GIT: Final = "refs/git/"
 NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"), OF_GIT.rstrip("/"))
@@ -55,20 +55,13 @@ class File(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """The direct content of a folder by name: files, whose path is the name, and the ids of folders.
+    """The direct content of a folder by name: files, whose path is the name, and the ids of folders."""
 
-    `names` are all of them, sorted by the bytes of the paths, with a slash at the end of folders.
-    """
-
-    names: list[str]
     files: dict[str, File]
     folders: dict[str, str]
 
 
-ReadFolder = Callable[[str], Folder]
-
-
-NO_FILES: Final = Folder([], {}, {})
+NO_FILES: Final = Folder({}, {})
 
 
 def encode_folder(files: Iterable[File], folders: Mapping[str, str]) -> bytes:
@@ -84,7 +77,6 @@ def decode_folder(document: bytes) -> Folder | None:
         return None
     files: dict[str, File] = {}
     folders: dict[str, str] = {}
-    names = []
     for line in os.fsdecode(document[len(_FOLDER) :]).split("\0")[:-1]:
         about, _, name = line.partition("\t")
         match about.split(" "):
@@ -96,61 +88,11 @@ def decode_folder(document: bytes) -> Folder | None:
                 return None
         if not is_name(name.removesuffix("/")):
             return None
-        names.append(name)
-    return Folder(names, files, folders)
+    return Folder(files, folders)
 
 
 def encode_snapshot(tree: str, note: Note) -> bytes:
     return _SNAPSHOT + tree.encode() + b"\n" + note.encode()
-
-
-def decode_snapshot(document: bytes, object_id: str) -> Content | None:
-    """Read a snapshot; None if it is not one. Raises StoreError as `decode_note` does."""
-    if not document.startswith(_SNAPSHOT):
-        return None
-    tree, _, message = document[len(_SNAPSHOT) :].partition(b"\n")
-    return Content(tree.decode(), object_id, decode_note(message))
-
-
-class Differing(NamedTuple):
-    """One path that differs between two trees, and the bytes of its new content (None if it is absent)."""
-
-    item: Difference
-    size: int | None
-
-
-def files_of(read: ReadFolder, tree: str, start: str = "") -> Iterator[File]:
-    """Yield the files of a tree, sorted by the bytes of their paths."""
-    folder = read(tree)
-    for name in folder.names:
-        if name in folder.files:
-            yield folder.files[name]._replace(path=start + name)
-        else:
-            yield from files_of(read, folder.folders[name[:-1]], start + name)
-
-
-def differing(read: ReadFolder, before: str | None, after: str | None) -> list[Differing]:
-    """Compare two trees (None is empty), sorted by the bytes of the paths. Equal folders are not read."""
-    found: list[Differing] = []
-    waiting = [("", before, after)]
-    while waiting:
-        start, *trees = waiting.pop()
-        old, new = (NO_FILES if tree is None else read(tree) for tree in trees)
-        changed = {name for name, _ in old.files.items() ^ new.files.items()}
-        for name in changed:
-            was, now = old.files.get(name), new.files.get(name)
-            old_mode, old_id = (was.mode, was.object_id) if was else ("", "")
-            new_mode, new_id = (now.mode, now.object_id) if now else ("", "")
-            status: Status = "M"
-            if not was or not now:
-                status = "A" if now else "D"
-            elif LINK_MODE in {old_mode, new_mode} and old_mode != new_mode:
-                status = "T"
-            item = Difference(start + name, status, old_mode, new_mode, old_id, new_id)
-            found.append(Differing(item, now.size if now else None))
-        moved = {name for name, _ in old.folders.items() ^ new.folders.items()}
-        waiting += [(f"{start}{name}/", old.folders.get(name), new.folders.get(name)) for name in moved]
-    return sorted(found, key=lambda each: os.fsencode(each.item.path))
 
 
 @contextmanager
@@ -159,24 +101,12 @@ def into_empty_folder(destination: Path) -> Iterator[TreeWriter]:
 
     After a failure, some files may remain.
     """
-    destination.mkdir(parents=True, exist_ok=True)
-    if any(destination.iterdir()):
-        raise StoreError(f"{destination} is not empty: name an empty folder")
-    with TreeWriter(destination) as writer:
-        yield writer
-
-
-def write_files(each: Read, entries: Sequence[Entry], writer: TreeWriter) -> None:
-    """Write kept files below the root of the writer."""
-    for entry, chunks in zip(entries, each([entry.object_id for entry in entries]), strict=True):
-        writer.write(entry.path, entry.mode, chunks)
-
-
-def write_changed(each: Read, changes: Iterable[Change], destination: Path) -> None:
-    """Write the new contents of changed files into an empty folder; deleted ones are ignored."""
-    now = [Entry(each.path, each.new_mode, each.new_id) for each in changes if each.new_mode and each.new_id]
-    with into_empty_folder(destination) as writer:
-        write_files(each, now, writer)
+    with as_store_error(destination, AGAIN):
+        destination.mkdir(parents=True, exist_ok=True)
+        if any(destination.iterdir()):
+            raise StoreError(f"{destination} is not empty: name an empty folder")
+        with TreeWriter(destination) as writer:
+            yield writer
 
 
 class NamedIds:
@@ -208,18 +138,31 @@ class NamedIds:
 
 
 class KeptTrees:
-    """The kept trees of a store; `content` is a name, or the id of a tree or snapshot.
+    """The kept trees of the store in `folder`; `content` is a name, or the id of a tree or snapshot.
 
-    Raises NoSnapshotError for what is not kept, StoreError for what is damaged.
+    Contents of the stores `lenders` are read in place. Raises NoSnapshotError for what is not kept, StoreError for what
+    is damaged.
     """
 
-    def __init__(self, objects: Objects, names: NamedIds) -> None:
-        self.objects = objects
-        self.names = names
+    def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
+        self._place = folder
+        self.objects = Objects(folder, lenders)
+        self.names = NamedIds(folder, self.objects.staging)
         self._folders: dict[str, Folder] = {}
+
+    @property
+    def exists(self) -> bool:
+        """Return whether the store is there: without its rules or its contents nothing can be read."""
+        return (self._place / RULES).is_file() and (self._place / OBJECTS).is_dir()
+
+    def require(self) -> None:
+        """Raise NoSnapshotError if the store is not there."""
+        if not self.exists:
+            raise NoSnapshotError(f"nothing is kept in {self._place}: run `ralph-tracker hook pre-loop` first")
 
     def describe(self, content: str) -> Content:
         """Return the tree, and for a snapshot the note, of an id or name."""
+        self.require()
         name = f"{OF_GIT}{checked(content)}" if len(content) == GIT_DIGITS else checked(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
         if object_id is None or not self.objects.has(object_id):
@@ -227,23 +170,57 @@ class KeptTrees:
         document = self.objects.read(object_id)
         if decode_folder(document) is not None:
             return Content(object_id, None, None)
-        found = decode_snapshot(document, object_id)
-        if found is None:
+        if not document.startswith(_SNAPSHOT):
             raise not_kept(content)
-        return found
+        tree, _, message = document[len(_SNAPSHOT) :].partition(b"\n")
+        return Content(tree.decode(), object_id, decode_note(message))
+
+    def has(self, content: str) -> bool:
+        """Return whether a tree or snapshot is kept; its content may be damaged."""
+        try:
+            self.describe(content)
+        except (NoSnapshotError, StoreError):
+            return False
+        return True
 
     def files(self, content: str) -> list[File]:
         """Return the files of a content, sorted by the bytes of their paths."""
-        return list(files_of(self.folder, self.describe(content).tree))
+        found: list[File] = []
+        waiting = [("", self.describe(content).tree)]
+        while waiting:
+            start, tree = waiting.pop()
+            folder = self.folder(tree)
+            found += [file._replace(path=start + name) if start else file for name, file in folder.files.items()]
+            waiting += [(f"{start}{name}/", below) for name, below in folder.folders.items()]
+        return sorted(found, key=lambda file: os.fsencode(file.path))
 
-    def differing(self, before: str | None, after: str | None) -> list[Differing]:
-        """Compare two contents; None is the empty tree."""
-        trees = (content and self.describe(content).tree for content in (before, after))
-        return differing(self.folder, *trees)
+    def paths(self, content: str) -> tuple[str, ...]:
+        """Return the file paths of a content."""
+        return tuple(file.path for file in self.files(content))
 
     def changes(self, before: str | None, after: str | None) -> tuple[Change, ...]:
-        """Compare two contents; the id of a content is its sha256."""
-        return tuple(item.change(size, item.new_id or None) for item, size in self.differing(before, after))
+        """Compare two contents (None is empty), sorted by the bytes of the paths. Equal folders are not read."""
+        self.require()
+        found: list[Change] = []
+        old_tree, new_tree = (None if content is None else self.describe(content).tree for content in (before, after))
+        waiting = [("", old_tree, new_tree)]
+        while waiting:
+            start, *trees = waiting.pop()
+            old, new = (NO_FILES if tree is None else self.folder(tree) for tree in trees)
+            changed = {name for name, _ in old.files.items() ^ new.files.items()}
+            for name in changed:
+                was, now = old.files.get(name), new.files.get(name)
+                old_mode, old_id = (was.mode, was.object_id) if was else (None, None)
+                new_mode, new_id, size = (now.mode, now.object_id, now.size) if now else (None, None, None)
+                status: Status = "M"
+                if not was or not now:
+                    status = "A" if now else "D"
+                elif LINK_MODE in {old_mode, new_mode} and old_mode != new_mode:
+                    status = "T"
+                found.append(Change(start + name, status, old_mode, new_mode, size, new_id, old_id))
+            moved = {name for name, _ in old.folders.items() ^ new.folders.items()}
+            waiting += [(f"{start}{name}/", old.folders.get(name), new.folders.get(name)) for name in moved]
+        return tuple(sorted(found, key=lambda each: os.fsencode(each.path)))
 
     def read(self, content: str, path: str) -> bytes:
         """Return a file; for a link its target."""
@@ -256,30 +233,35 @@ class KeptTrees:
             raise NoSnapshotError(f"{shown(path)} is not kept in {content}: there is no such file")
         return self.objects.read(found.object_id)
 
-    def beginnings(self, object_ids: Iterable[str], at_most: int) -> dict[str, bytes]:
-        """Return contents by their ids, each cut after `at_most` bytes."""
+    def contents(self, object_ids: Iterable[str], at_most: int | None = None) -> dict[str, bytes]:
+        """Return contents by the ids in a change, each cut after `at_most` bytes."""
+        self.require()
         found: dict[str, bytes] = {}
         for object_id in dict.fromkeys(object_ids):
             data = b""
             for chunk in self.objects.chunks(object_id):
                 data += chunk
-                if len(data) >= at_most:
+                if at_most is not None and len(data) >= at_most:
                     break
             found[object_id] = data[:at_most]
         return found
 
-    def each(self, object_ids: Iterable[str]) -> Iterator[Iterator[bytes]]:
-        """Yield each content in parts."""
-        return map(self.objects.chunks, object_ids)
-
     def export(self, content: str, destination: Path) -> None:
-        """Write the files into an empty folder, with the empty folders of a snapshot."""
+        """Write the files into an empty or new folder, with the empty folders of a snapshot."""
         note = self.describe(content).note
         with into_empty_folder(destination) as writer:
-            entries = [Entry(file.path, file.mode, file.object_id) for file in self.files(content)]
-            write_files(self.each, entries, writer)
+            for file in self.files(content):
+                writer.write(file.path, file.mode, self.objects.chunks(file.object_id))
             for path in note.empty_directories if note else ():
                 writer.make_folder(path)
+
+    def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
+        """Write the new contents of changed files into an empty or new folder; deleted ones are ignored."""
+        self.require()
+        with into_empty_folder(destination) as writer:
+            for each in changes:
+                if each.new_mode and each.new_id:
+                    writer.write(each.path, each.new_mode, self.objects.chunks(each.new_id))
 
     def collect(self, tree: str | None, found: set[str]) -> None:
         """Add the ids of all parts of a tree to `found`; folders already in it are not read again."""
@@ -291,27 +273,22 @@ class KeptTrees:
                 found.update((here, *(file.object_id for file in folder.files.values())))
                 waiting += folder.folders.values()
 
-    def forget(self) -> None:
-        """Forget the folders read so far: they may be damaged by now."""
-        self._folders.clear()
+    def verify(self, content: str, whole: set[str] | None = None) -> tuple[str, ...]:
+        """Return the paths whose content is missing or does not match its id, () if all is intact, "/" for the tree.
 
-    def damaged(self, content: Content, whole: set[str]) -> tuple[str, ...]:
-        """Return the paths whose content is missing or does not match its id, "/" for the tree itself.
-
-        Contents in `whole` are not read again; those that are found to be whole are added.
+        Every content is read as a restore reads it, but for those in `whole`, to which intact ones are added.
         """
-        self.forget()
+        tree = self.describe(content).tree
+        whole = set() if whole is None else whole
+        self._folders.clear()  # those read so far may be damaged by now
         try:
-            files = self.files(content.tree)
+            files = self.files(tree)
         except (StoreError, NoSnapshotError):
             return ("/",)
         wanted = {file.object_id for file in files} - whole
-        bad = self.damaged_objects(wanted)
+        bad = {object_id for object_id in wanted if not self.objects.is_intact(object_id)}
         whole |= wanted - bad
         return tuple(file.path for file in files if file.object_id in bad)
-
-    def damaged_objects(self, object_ids: Iterable[str]) -> set[str]:
-        return {object_id for object_id in object_ids if not self.objects.is_intact(object_id)}
 
     def folder(self, tree: str) -> Folder:
         """Return a kept folder by its id; recent ones are cached, as one tree is compared with several."""

@@ -19,7 +19,7 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.safe_write import as_store_error
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
-from ralph_tracker.store.snapshots.trees import Read
+from ralph_tracker.store.snapshots.trees import Chunks
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
 
 GITLINK_MODE: Final = "160000"
@@ -113,7 +113,11 @@ class UserRepository:
             count += 1
             if count > _MOST_INCLUDED:  # git reads a file as often as it is included
                 return str(file)
-            known[file] = known[file] if file in known else _own_settings(file)
+            if file not in known:
+                words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
+                # Nowhere: git reads a repository's settings before any command.
+                nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}
+                known[file] = os.fsdecode(_run_git(words, file.parent, nowhere, b"").out).split("\0")
             for key, _, value in (item.partition("\n") for item in known[file]):
                 is_include = key.startswith(("include.", "includeif.")) and key.endswith(".path")
                 path = file.parent / os.path.expanduser(value)  # noqa: PTH111  "~" may stay
@@ -175,10 +179,13 @@ class UserRepository:
 
     def entries(self, more: Mapping[str, str] | None = None) -> list[Entry]:
         """Return the index entries of the tree; paths are relative to its root."""
-        listed = self.run("ls-files", "-s", "-z", more=more).split(b"\0")
-        entries = (_entry(item) for item in listed if item)
-        start = self.prefix
-        return [each._replace(path=each.path[len(start) :]) for each in entries if each.path.startswith(start)]
+        entries = []
+        for item in self.run("ls-files", "-s", "-z", more=more).split(b"\0")[:-1]:
+            about, _, name = item.partition(b"\t")
+            (mode, object_id, _stage), path = about.decode().split(" "), os.fsdecode(name)
+            if path.startswith(self.prefix):
+                entries.append(Entry(path[len(self.prefix) :], mode, object_id))
+        return entries
 
 
 def new_repository(folder: Path, object_format: str) -> UserRepository:
@@ -279,13 +286,6 @@ def bytes_of(file: Path) -> bytes:
         return b""
 
 
-def _own_settings(file: Path) -> list[str]:
-    """Return the settings of a regular file of git's without those that it includes: key, line feed, value."""
-    words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
-    nowhere = {**_NO_SETTINGS, "GIT_DIR": os.devnull}  # git reads the repository's settings before any command
-    return os.fsdecode(_run_git(words, file.parent, nowhere, b"").out).split("\0")
-
-
 def endless_in_tree(root: Path) -> str | None:
     """Return a pipe or device that git would read where it takes in the files of a folder; None if there is none."""
     for at, folders, files in os.walk(root):
@@ -366,7 +366,7 @@ def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], 
     return Answer(status, out, said)
 
 
-def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, name: str) -> Branch:
+def make_branch(repository: UserRepository, goal: Sequence[Entry], chunks: Chunks, note: Note, name: str) -> Branch:
     """Create a branch with the files of a kept tree on top of HEAD, which is not moved.
 
     Files are stored as `git add` would, with the user's line endings and filters. Index and working tree are temporary.
@@ -393,12 +393,12 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], each: Read, n
         if not known:
             place |= NOBODY
         repository.run("read-tree", head or "--empty", more=place)
-        written, removed = _edit(repository, goal, each, note, place)
+        written, removed = _edit(repository, goal, chunks, note, place)
         below = top / repository.prefix
         below.mkdir(parents=True, exist_ok=True)
         with TreeWriter(below) as writer:
-            for entry, chunks in zip(written, each([entry.object_id for entry in written]), strict=True):
-                writer.write(entry.path, entry.mode, chunks)
+            for entry in written:
+                writer.write(entry.path, entry.mode, chunks(entry.object_id))
         # `--remove` refuses a path behind a symbolic link.
         none = b"0" * len(head or "")  # ids of SHA-256 are longer
         gone = b"".join(b"0 %s\t%s\0" % (none, path) for path in _from_top(repository, removed))
@@ -425,7 +425,7 @@ def _content_of(repository: UserRepository, commit: str) -> tuple[str, list[str]
 
 
 def _edit(
-    repository: UserRepository, goal: Sequence[Entry], each: Read, note: Note, place: Mapping[str, str]
+    repository: UserRepository, goal: Sequence[Entry], chunks: Chunks, note: Note, place: Mapping[str, str]
 ) -> tuple[list[Entry], list[str]]:
     """Return what to write and what to remove to turn HEAD's tree into the kept one; paths are relative to the root.
 
@@ -435,26 +435,24 @@ def _edit(
     head = {entry.path: entry for entry in repository.entries(place)}
     modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
     wanted = [entry for entry in goal if not _is_below(entry.path, modules)]
-    ids = _blob_ids(each, wanted, is_sha256=any(len(entry.object_id) == _SHA256_DIGITS for entry in head.values()))
-    written = [
-        entry
-        for entry, blob in zip(wanted, ids, strict=True)
-        if entry.path.endswith(".gitattributes") or head.get(entry.path) != entry._replace(object_id=blob)
-    ]
-    stays = {*modules, *_not_checked_out(repository), *(entry.path for entry in goal)}
+    is_sha256 = any(len(entry.object_id) == _SHA256_DIGITS for entry in head.values())
+    written = []
+    for entry in wanted:
+        digest = hashlib.sha256() if is_sha256 else hashlib.sha1(usedforsecurity=False)
+        data = b"".join(chunks(entry.object_id))
+        digest.update(b"blob %d\0" % len(data))
+        digest.update(data)
+        is_same = head.get(entry.path) == entry._replace(object_id=digest.hexdigest())
+        if not is_same or entry.path.endswith(".gitattributes"):
+            written.append(entry)
+    # Paths that are not checked out, by the user's index, as in a sparse checkout.
+    listed = repository.run("ls-files", "-t", "-z").split(b"\0")
+    absent = [os.fsdecode(item[2:]) for item in listed if item.startswith(b"S ")]
+    sparse = (path.removeprefix(repository.prefix) for path in absent if path.startswith(repository.prefix))
+    stays = {*modules, *sparse, *(entry.path for entry in goal)}
     skipped = {skip.path.rstrip("/") for skip in note.skipped}
     gone = (path for path in head if path not in stays and LOOP_FOLDER not in path.split("/"))
     return written, [path for path in gone if not _is_below(path, skipped)]
-
-
-def _blob_ids(each: Read, entries: Sequence[Entry], *, is_sha256: bool) -> Iterator[str]:
-    """Yield git's blob id of each content."""
-    for chunks in each([entry.object_id for entry in entries]):
-        data = b"".join(chunks)
-        digest = hashlib.sha256() if is_sha256 else hashlib.sha1(usedforsecurity=False)
-        digest.update(b"blob %d\0" % len(data))
-        digest.update(data)
-        yield digest.hexdigest()
 
 
 def _is_below(path: str, folders: set[str]) -> bool:
@@ -462,19 +460,5 @@ def _is_below(path: str, folders: set[str]) -> bool:
     return any("/".join(parts[:depth]) in folders for depth in range(1, len(parts) + 1))
 
 
-def _not_checked_out(repository: UserRepository) -> Iterator[str]:
-    """Yield the paths that are not checked out, by the user's index, as in a sparse checkout."""
-    for item in repository.run("ls-files", "-t", "-z").split(b"\0"):
-        path = os.fsdecode(item[2:])
-        if item.startswith(b"S ") and path.startswith(repository.prefix):
-            yield path.removeprefix(repository.prefix)
-
-
 def _from_top(repository: UserRepository, paths: Iterable[str]) -> Iterator[bytes]:
     return (os.fsencode(repository.prefix + path) for path in paths)
-
-
-def _entry(item: bytes) -> Entry:
-    about, _, path = item.partition(b"\t")
-    mode, object_id, _stage = about.decode().split(" ")
-    return Entry(os.fsdecode(path), mode, object_id)

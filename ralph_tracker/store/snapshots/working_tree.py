@@ -12,11 +12,11 @@ from typing import Final, NamedTuple, Self
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.safe_write import sync_all
 from ralph_tracker.store.snapshots.exclusions import (
+    KEY,
     PRIVATE_KEY,
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,
     UNREADABLE,
-    begins_as_key,
 )
 from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, FILE_MODE, LINK_MODE, shown
 
@@ -45,7 +45,10 @@ class TreeSteps:
         self._last: tuple[str, int] | None = None
         self.changed: set[str] = set()
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.forget()
         os.close(self._root)
 
@@ -99,7 +102,7 @@ class LeftOutError(Exception):
     """Raised for a file that is not kept, before anything of it is taken; the message is the reason."""
 
 
-class TreeReader:
+class TreeReader(TreeSteps):
     """A reader of files and links below a root; `take` gets each content and returns its id and size.
 
     Raises StoreError if a path is neither or is gone, and LeftOutError for a file that the user may not read, and for a
@@ -107,22 +110,21 @@ class TreeReader:
     """
 
     def __init__(self, root: Path, take: Take, is_left_out: Callable[[str], bool] | None = None) -> None:
-        self._steps = TreeSteps(root)
+        super().__init__(root)
         self._take = take
         self._is_left_out = is_left_out
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._steps.close()
 
     def read(self, path: str) -> Content:
         folder, _, name = path.rpartition("/")
         try:
-            parent = self._steps.open(folder)
-            descriptor = _opened(name, parent)
-            if descriptor is None:
+            parent = self.open(folder)
+            try:
+                descriptor = os.open(name, _FILE, dir_fd=parent)
+            except PermissionError:
+                raise LeftOutError(UNREADABLE) from None
+            except OSError as error:
+                if error.errno != _IS_LINK:
+                    raise
                 return Content(LINK_MODE, *self._take(os.fsencode(os.readlink(name, dir_fd=parent)), ()))
         except OSError as error:
             raise StoreError(f"{shown(path)} cannot be read ({error.strerror}): run it again") from None
@@ -137,21 +139,9 @@ class TreeReader:
             raise StoreError(f"{shown(path)} is no file any more: run it again")
         mode = EXEC_MODE if status.st_mode & stat.S_IXUSR else FILE_MODE
         first = _part(descriptor, status.st_size)
-        if self._is_left_out and begins_as_key(first) and self._is_left_out(path):
+        if self._is_left_out and KEY.match(first) and self._is_left_out(path):
             raise LeftOutError(PRIVATE_KEY)
         return Content(mode, *self._take(first, iter(lambda: _part(descriptor, CHUNK), b"")))
-
-
-def _opened(name: str, folder: int) -> int | None:
-    """Open a file in a folder, None for a symbolic link."""
-    try:
-        return os.open(name, _FILE, dir_fd=folder)
-    except PermissionError:
-        raise LeftOutError(UNREADABLE) from None
-    except OSError as error:
-        if error.errno != _IS_LINK:
-            raise
-        return None
 
 
 def _part(descriptor: int, size: int) -> bytes:
@@ -168,7 +158,7 @@ class TreeView:
     """A short-lived view of a tree, which caches which folders are real ones."""
 
     def __init__(self, root: Path) -> None:
-        self._root = os.fspath(root)
+        self.root = os.fspath(root)
         self._folders: dict[str, bool] = {"": True}
 
     def status(self, path: str) -> os.stat_result | None:
@@ -197,9 +187,6 @@ class TreeView:
         folders = {path.rpartition("/")[0] for path in paths} - {""}
         return {path: known[path] if path in known else print_of(self.status(path)) for path in (*paths, *folders)}
 
-    def is_readable(self, path: str, status: os.stat_result) -> bool:
-        return stat.S_ISLNK(status.st_mode) or os.access(f"{self._root}/{path}", os.R_OK)
-
     def empty_folders(self, folder: str) -> list[str] | None:
         """Return the innermost folders at or below `folder` if it holds nothing else; None if it holds any file.
 
@@ -224,7 +211,7 @@ class TreeView:
         waiting = [start]
         while waiting:
             folder = waiting.pop()
-            with contextlib.suppress(OSError), os.scandir(f"{self._root}/{folder}") as entries:
+            with contextlib.suppress(OSError), os.scandir(f"{self.root}/{folder}") as entries:
                 for entry in entries:
                     if entry.is_file(follow_symlinks=False) or entry.is_symlink():
                         continue
@@ -244,12 +231,12 @@ class TreeView:
                 continue
             yield path, status
             if stat.S_ISDIR(status.st_mode):
-                with os.scandir(f"{self._root}/{path}") as entries:
+                with os.scandir(f"{self.root}/{path}") as entries:
                     waiting += [f"{path}/{entry.name}" for entry in entries]
 
     def _look(self, path: str) -> os.stat_result | None:
         try:
-            return os.lstat(f"{self._root}/{path}")
+            return os.lstat(f"{self.root}/{path}")
         except OSError:
             return None
 
@@ -258,7 +245,7 @@ class TreeView:
         if not self.is_folder(folder):
             return None
         try:
-            with os.scandir(f"{self._root}/{folder}") as entries:
+            with os.scandir(f"{self.root}/{folder}") as entries:
                 names: list[str] = []
                 for entry in entries:
                     if not entry.is_dir(follow_symlinks=False):
@@ -284,20 +271,37 @@ class PendingFile(NamedTuple):
     descriptor: int | None
 
 
-class TreeWriter:
+class TreeWriter(TreeSteps):
     """A writer for the tree at `root`, which opens every parent step by step.
 
-    All methods raise OSError, whose `filename` is the path from the root.
+    A `durable` one syncs every file before it gets its name, and every folder after: files are renamed in batches, the
+    last one when the context is left; after that without an error, all is durable. All methods raise OSError, whose
+    `filename` is the path from the root.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._steps = TreeSteps(root)
-
-    def __enter__(self) -> Self:
-        return self
+    def __init__(self, root: Path, *, durable: bool = False) -> None:
+        super().__init__(root)
+        self._durable = durable
+        self._waiting: list[PendingFile] = []
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self._steps.close()
+        try:
+            if kind is None:
+                self._name_waiting()
+                # A changed folder that was deleted is synced as a change of its parent.
+                for folder in sorted(self.changed) if self._durable else ():
+                    try:
+                        os.fsync(self.open(folder))
+                    except OSError as refused:
+                        if refused.errno not in _NO_FOLDER:
+                            raise
+        finally:
+            for unnamed in self._waiting:  # files that were not renamed
+                with contextlib.suppress(OSError):
+                    os.unlink(unnamed.temporary, dir_fd=self.open(unnamed.path.rpartition("/")[0]))
+                if unnamed.descriptor is not None:
+                    os.close(unnamed.descriptor)
+            super().__exit__(kind, error, at)
 
     def write(self, path: str, mode: str, chunks: Iterable[bytes], permissions: int | None = None) -> None:
         """Create or replace a file or a link, creating its parents.
@@ -305,10 +309,10 @@ class TreeWriter:
         `mode` is git's. A replaced file passes on its permission bits, except the exec bits; `permissions` overrides
         both.
         """
-        folder, name = _split(path)
+        folder, _, name = path.rpartition("/")
         temporary = f"{TEMPORARY_PREFIX}{os.urandom(8).hex()}{TEMPORARY_SUFFIX}"
         with _about(path):
-            parent = self._steps.open(folder, make=True)
+            parent = self.open(folder, make=True)
             with _gone_on_failure(parent, temporary):
                 if mode == LINK_MODE:
                     os.symlink(b"".join(chunks), os.fsencode(temporary), dir_fd=parent)
@@ -318,47 +322,53 @@ class TreeWriter:
                     bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
                     default = 0o777 if is_executable else 0o666  # before the umask
                     descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
-        self._go_on(PendingFile(path, temporary, descriptor))
+        self._waiting.append(PendingFile(path, temporary, descriptor))
+        if not self._durable or len(self._waiting) >= _TOGETHER:
+            self._name_waiting()
 
     def remove(self, path: str) -> None:
         """Remove a file or link if it exists."""
-        folder, name = _split(path)
+        folder, _, name = path.rpartition("/")
         with _about(path), contextlib.suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=self._steps.open(folder))
-            self._steps.changed.add(folder)
+            os.unlink(name, dir_fd=self.open(folder))
+            self.changed.add(folder)
 
     def remove_folder(self, path: str) -> bool:
         """Remove a folder if it is empty, and return whether it is gone."""
-        folder, name = _split(path)
-        self._steps.forget()
+        folder, _, name = path.rpartition("/")
+        self.forget()
         try:
-            os.rmdir(name, dir_fd=self._steps.open(folder))
+            os.rmdir(name, dir_fd=self.open(folder))
         except FileNotFoundError:
             return True
         except OSError:
             return False
-        self._steps.changed.add(folder)
+        self.changed.add(folder)
         return True
 
     def make_folder(self, path: str) -> None:
         """Create a folder and its parents unless they exist."""
         with _about(path):
-            self._steps.open(path, make=True)
+            self.open(path, make=True)
 
-    def _go_on(self, unnamed: PendingFile) -> None:
-        """Finish a file that was written."""
-        if unnamed.descriptor is not None:
-            os.close(unnamed.descriptor)
-        self._name(unnamed)
+    def _name_waiting(self) -> None:
+        if self._durable:
+            sync_all(os.fsync, [each.descriptor for each in self._waiting if each.descriptor is not None])
+        while self._waiting:
+            unnamed = self._waiting[0]
+            self._name(unnamed)
+            self._waiting.pop(0)
+            if unnamed.descriptor is not None:
+                os.close(unnamed.descriptor)
 
     def _name(self, unnamed: PendingFile) -> None:
         """Rename a file into place; if that fails, delete it."""
-        folder, name = _split(unnamed.path)
+        folder, _, name = unnamed.path.rpartition("/")
         with _about(unnamed.path):
-            parent = self._steps.open(folder)
+            parent = self.open(folder)
             with _gone_on_failure(parent, unnamed.temporary):
                 os.rename(unnamed.temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
-        self._steps.changed.add(folder)
+        self.changed.add(folder)
 
 
 @contextlib.contextmanager
@@ -408,55 +418,3 @@ def _filled(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -
         os.close(descriptor)
         raise
     return descriptor
-
-
-def _split(path: str) -> tuple[str, str]:
-    folder, _, name = path.rpartition("/")
-    return folder, name
-
-
-class DurableTreeWriter(TreeWriter):
-    """A writer that syncs every file before it gets its name, and every folder after.
-
-    Files are renamed in batches, the last one when the context is left; after that without an error, all is durable.
-    """
-
-    def __init__(self, root: Path) -> None:
-        super().__init__(root)
-        self._waiting: list[PendingFile] = []
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        try:
-            if kind is None:
-                self._name_waiting()
-                # A changed folder that was deleted is synced as a change of its parent.
-                for folder in sorted(self._steps.changed):
-                    try:
-                        os.fsync(self._steps.open(folder))
-                    except OSError as refused:
-                        if refused.errno not in _NO_FOLDER:
-                            raise
-        finally:
-            for unnamed in self._waiting:  # files that were not renamed
-                with contextlib.suppress(OSError):
-                    os.unlink(unnamed.temporary, dir_fd=self._steps.open(_split(unnamed.path)[0]))
-                _close(unnamed)
-            super().__exit__(kind, error, at)
-
-    def _go_on(self, unnamed: PendingFile) -> None:
-        self._waiting.append(unnamed)
-        if len(self._waiting) >= _TOGETHER:
-            self._name_waiting()
-
-    def _name_waiting(self) -> None:
-        sync_all(os.fsync, [each.descriptor for each in self._waiting if each.descriptor is not None])
-        while self._waiting:
-            unnamed = self._waiting[0]
-            self._name(unnamed)
-            self._waiting.pop(0)
-            _close(unnamed)
-
-
-def _close(unnamed: PendingFile) -> None:
-    if unnamed.descriptor is not None:
-        os.close(unnamed.descriptor)

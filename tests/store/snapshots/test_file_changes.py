@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.snapshots.file_changes import PATCH_BYTES
+from ralph_tracker.store.snapshots.file_changes import PATCH_BYTES, file_changes
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def compared(bare_project, tmp_path):
         first = store.snapshot()
         edit(bare_project)
         second = store.snapshot(previous=first.tree)
-        return {change.path: change for change in store.file_changes(first.tree, second.commit)}
+        return {change.path: change for change in file_changes(store, first.tree, second.commit)}
 
     return compare
 
@@ -220,9 +220,9 @@ def test_what_is_not_kept_is_refused(bare_project, tmp_path, content, said):
     store.create()
     tree = store.snapshot().tree
     with pytest.raises(NoSnapshotError, match=said):
-        store.file_changes(tree, content)
+        file_changes(store, tree, content)
     with pytest.raises(NoSnapshotError, match=said):
-        store.file_changes(content, tree)
+        file_changes(store, content, tree)
 
 
 def test_a_damaged_content_is_told(bare_project, tmp_path):
@@ -237,4 +237,4 @@ def test_a_damaged_content_is_told(bare_project, tmp_path):
             path.chmod(0o644)
             path.write_bytes(b"")
     with pytest.raises((NoSnapshotError, StoreError)):
-        store.file_changes(first, second)
+        file_changes(store, first, second)

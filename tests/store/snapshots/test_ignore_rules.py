@@ -328,7 +328,7 @@ def test_skipped_files_stay_where_they_are(project: Project) -> None:
     project.write("big.bin", b"small now")
     store.restore(second.commit)
     assert (project.root / "big.bin").read_bytes() == b"small now"
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert (project.root / "big.bin").read_bytes() == b"small now"
     assert (project.root / "pipe").is_fifo()
 

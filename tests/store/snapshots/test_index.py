@@ -180,7 +180,7 @@ def test_a_tree_comes_back_exactly_after(name: str, project: Project, tmp_path: 
     assert store.snapshot().tree == first.tree
     assert store.snapshot().empty_directories == first.empty_directories
 
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert project.look() == after
     assert store.snapshot().tree == second.tree
     assert store.verify(second.commit) == ()
@@ -285,7 +285,7 @@ def test_any_place_of_a_project_will_do(place: Callable[[Path], Project], tmp_pa
     undo = store.restore(first.commit)
     assert project.look() == before
     assert store.snapshot().tree == first.tree
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert project.look() == after
     assert store.verify(first.commit) == store.verify(second.commit) == ()
     assert project.users_own() == users_own

@@ -80,6 +80,6 @@ def test_every_state_of_a_random_history_comes_back(seed: int, place: str, tmp_p
             edit(project, rng)
         current = project.look()
         undo = store.restore(rng.choice(states)[0].commit)
-        store.undo(undo)
+        store.restore(f"refs/safety/{undo}")
         assert project.look() == current
     assert project.users_own() == users_own

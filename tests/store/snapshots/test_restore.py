@@ -27,7 +27,7 @@ def test_a_symlink_in_place_of_a_folder_is_replaced_and_not_followed(project: Pr
     undo = store.restore(first.commit)
     assert project.look() == before
     assert (outside / "b.py").read_text() == (outside / "deep/c.py").read_text() == "theirs"
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert project.look() == after
     assert names(outside) == ["b.py", "deep"]
 
@@ -46,7 +46,7 @@ def test_an_ignored_symlink_in_place_of_a_folder_comes_back_too(project: Project
     undo = store.restore(first.commit)
     assert (project.root / "out.log/kept.txt").read_text() == "text\n"
     assert not names(tmp_path / "outside")
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert project.look() == after
 
 
@@ -69,11 +69,11 @@ def test_an_ignored_file_that_is_overwritten_comes_back(project: Project) -> Non
     after = project.look()
     undo = store.restore(first.commit)
     assert (project.root / "notes").read_text() == "tracked\n"
-    redo = store.undo(undo)
+    redo = store.restore(f"refs/safety/{undo}")
     assert project.look() == after
     assert stat.S_IMODE((project.root / "notes/mine.log").stat().st_mode) == 0o600
     assert store.snapshot().tree == middle.tree, "what was ignored is not in scope after the undo"
-    store.undo(redo)
+    store.restore(f"refs/safety/{redo}")
     assert (project.root / "notes").read_text() == "tracked\n"
 
 
@@ -88,7 +88,7 @@ def test_a_skipped_file_in_the_way_of_an_empty_folder_is_kept_by_the_safety_snap
     project.write("hollow", "mine\n" * 20)
     undo = store.restore(first.commit)
     assert (project.root / way).is_dir()
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert (project.root / "hollow").read_text() == "mine\n" * 20
 
 
@@ -116,7 +116,7 @@ def test_permission_bits_come_back_with_an_undo(project: Project) -> None:
     project.write("private.txt", "mine two\n")
     undo = store.restore(first.commit)
     assert stat.S_IMODE((project.root / "private.txt").stat().st_mode) == 0o600
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert stat.S_IMODE((project.root / "new.txt").stat().st_mode) == 0o640
     assert stat.S_IMODE((project.root / "private.txt").stat().st_mode) == 0o600
 
@@ -166,7 +166,7 @@ def test_an_empty_folder_gives_way_to_a_file(project: Project) -> None:
     after = project.look()
     undo = store.restore(first.tree)
     assert (project.root / "a.txt").read_text() == "one\n"
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert project.look() == after
 
 
@@ -194,9 +194,9 @@ def test_an_undo_can_be_undone(project: Project) -> None:
     project.write("new/new.txt")
     after = project.look()
     undo = store.restore(first.commit)
-    redo = store.undo(undo)
+    redo = store.restore(f"refs/safety/{undo}")
     assert project.look() == after
-    store.undo(redo)
+    store.restore(f"refs/safety/{redo}")
     assert project.look() == before
 
 
@@ -204,7 +204,7 @@ def test_an_undo_can_be_undone(project: Project) -> None:
 def test_an_unknown_undo_id_is_refused(name: str, project: Project) -> None:
     store = project.make_store()
     with pytest.raises(NoSnapshotError):
-        store.undo(name)
+        store.restore(f"refs/safety/{name}")
 
 
 def test_damaged_content_is_found_before_anything_is_touched(project: Project) -> None:
@@ -243,7 +243,7 @@ def test_a_file_that_is_not_what_was_kept_is_named(project: Project, monkeypatch
         with pytest.raises(StoreError, match=r"a.txt is not what was kept .* undo (undo-\w+)") as raised:
             store.restore(first.commit)
     undo = str(raised.value).split("undo ")[1].split()[0]
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     assert (project.root / "a.txt").read_text() == "two\n"
     assert (project.root / "src/b.py").read_text() == "changed\n"
 
@@ -266,7 +266,7 @@ def test_what_the_system_refuses_is_named_with_the_undo_id(project: Project, mon
         with pytest.raises(StoreError, match=r"src/b.py \(No space left on device\).* undo undo-") as raised:
             store.restore(first.commit)
     assert project.look() == after, "no temporary file is left"
-    store.undo(str(raised.value).split("undo ")[1].split()[0])
+    store.restore("refs/safety/" + str(raised.value).split("undo ")[1].split()[0])
     assert project.look() == after
 
 

@@ -22,7 +22,7 @@ def every_operation(project: Project, place: Path) -> None:
     store.read(second.tree, "a.txt")
     store.export(second.commit, place)
     undo = store.restore(first.commit)
-    store.undo(undo)
+    store.restore(f"refs/safety/{undo}")
     store.verify(second.commit)
     store.pack()
     assert store.verify(second.commit) == ()

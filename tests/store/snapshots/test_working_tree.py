@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.snapshots.snapshot_types import FILE_MODE, LINK_MODE
-from ralph_tracker.store.snapshots.working_tree import DurableTreeWriter, TreeSteps, TreeView
+from ralph_tracker.store.snapshots.working_tree import TreeSteps, TreeView, TreeWriter
 
 from .projects import look, names
 
@@ -23,7 +23,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def write_many(root: Path, count: int = MANY) -> None:
-    with DurableTreeWriter(root) as writer:
+    with TreeWriter(root, durable=True) as writer:
         for number in range(count):
             writer.write(f"folder{number % 7}/{number}", FILE_MODE, [b"x"])
         writer.write("link", LINK_MODE, [b"folder0"])
@@ -69,11 +69,11 @@ def test_a_writer_that_is_left_by_an_error_names_nothing_more(root: Path) -> Non
         yield b"x"
         raise KeyError
 
-    writer = DurableTreeWriter(root)
+    writer = TreeWriter(root, durable=True)
     with writer, contextlib.suppress(KeyError):
         writer.write("a", FILE_MODE, stopped())
     assert names(root) == []
-    with contextlib.suppress(KeyError), DurableTreeWriter(root) as writer:
+    with contextlib.suppress(KeyError), TreeWriter(root, durable=True) as writer:
         writer.write("a", FILE_MODE, [b"x"])
         writer.write("b", FILE_MODE, stopped())
     assert names(root) == []
@@ -82,7 +82,7 @@ def test_a_writer_that_is_left_by_an_error_names_nothing_more(root: Path) -> Non
 def test_a_folder_that_is_gone_when_all_is_written_need_not_be_synced(root: Path) -> None:
     (root / "old/inner").mkdir(parents=True)
     (root / "old/inner/file").touch()
-    with DurableTreeWriter(root) as writer:
+    with TreeWriter(root, durable=True) as writer:
         writer.remove("old/inner/file")
         assert writer.remove_folder("old/inner")
         assert writer.remove_folder("old")
@@ -94,7 +94,7 @@ def test_a_folder_that_cannot_be_synced_is_an_error(root: Path, monkeypatch: pyt
     def refuse(_: int) -> None:
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
-    writer = DurableTreeWriter(root)
+    writer = TreeWriter(root, durable=True)
     writer.make_folder("new")
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", refuse)
@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_synced_is_an_error(root: Path, monkeypatch: pyt
 def test_only_folders_in_which_one_was_created_have_changed(root: Path, folder: str, created_in: list[str]) -> None:
     (root / "a/b").mkdir(parents=True)
     steps = TreeSteps(root)
-    with contextlib.closing(steps):
+    with steps:
         assert os.path.samestat(os.fstat(steps.open(folder, make=True)), (root / folder).stat())
     assert sorted(steps.changed) == created_in
 
