@@ -271,7 +271,11 @@ class ClaudeEvents:
                 pass
 
     def _assistant(self, message: Any) -> None:  # noqa: ANN401
-        turn = self._turn_of(message)
+        turn, name = self._turn, message.message_id
+        if turn is None or name is None or turn.name != name:
+            self._end_turn()
+            turn = self._turn = _Turn(name, end_sent=name is not None and name == self._told)
+        turn.model, turn.usage = message.model, message.usage or turn.usage
         for block in message.content:
             match type(block).__name__:
                 case "TextBlock":
@@ -285,15 +289,6 @@ class ClaudeEvents:
                     self._tool_ended(block.tool_use_id, block.content, success=not failed)
                 case _:
                     pass
-
-    def _turn_of(self, message: Any) -> _Turn:  # noqa: ANN401
-        turn = self._turn
-        name = message.message_id
-        if turn is None or name is None or turn.name != name:
-            self._end_turn()
-            turn = self._turn = _Turn(name, end_sent=name is not None and name == self._told)
-        turn.model, turn.usage = message.model, message.usage or turn.usage
-        return turn
 
     def _end_turn_if_whole(self) -> None:
         """End the turn once its tools have ended, and its tokens are known if messages are streamed."""

@@ -36,11 +36,6 @@ def say(answer: HookAnswer) -> Mapping[str, Any] | None:
     return {"additional_context": answer.text} if is_heard else None
 
 
-def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
-    entry = {"command": command, "timeout": timeout}
-    return {**entry, "loop_limit": None} if event == "stop" else entry  # its own default is 5; ours counts
-
-
 HOST: Final = Host(
     "cursor",
     "Cursor",
@@ -57,7 +52,11 @@ HOST: Final = Host(
             "postToolUseFailure": NOTES_S,
             "stop": MEASURES_S,
         },
-        entry=_entry,
+        entry=lambda command, event, timeout: {
+            "command": command,
+            "timeout": timeout,
+            **({"loop_limit": None} if event == "stop" else {}),  # its own default is 5; ours counts
+        },
         top={"version": 1},
         next_step="Cursor started with RALPH_TRACKER_LOOP=1 with its session",
     ),

@@ -32,11 +32,6 @@ def say(answer: HookAnswer) -> Mapping[str, Any]:
     return said_like_claude(answer, block="deny", event=_THEIRS.get(answer.event, answer.event))
 
 
-def _entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
-    del event
-    return {"hooks": [{"name": "ralph-tracker", "type": "command", "command": command, "timeout": timeout}]}
-
-
 def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
     from ralph_tracker.agents.hosts.stops import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
@@ -66,7 +61,9 @@ HOST: Final = Host(
             "AfterTool": NOTES_S * _MILLISECONDS,
             "AfterAgent": MEASURES_S * _MILLISECONDS,
         },
-        entry=_entry,
+        entry=lambda command, event, timeout: {  # noqa: ARG005
+            "hooks": [{"name": "ralph-tracker", "type": "command", "command": command, "timeout": timeout}]
+        },
         next_step="`RALPH_TRACKER_LOOP=1 gemini` with its session, in a folder that it trusts (/permissions)",
     ),
 )

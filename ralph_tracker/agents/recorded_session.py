@@ -11,9 +11,10 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.claude_sdk import ClaudeEvents
+from ralph_tracker.agents.hosts.session_journal import end_of_tool, file_named
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, objects, text, total, word
 from ralph_tracker.agents.output.output_reader import recognise
 from ralph_tracker.errors import InputError
@@ -41,68 +42,53 @@ def read_session(lines: Iterable[str], name: str) -> Iterator[Event]:
         before.append(line)
         if line.strip():
             break
-    whole, first = chain(before, lines), _object(before)
-    if first is None or "event" in first or "type" not in first:
-        return read_events(whole, name)
-    known = recognise(first)
-    if known is not None and known.name in _READERS:
-        return _printed(_READERS[known.name](), whole, name)
-    if known is not None and known.name in _LIKE_CLAUDE:
-        return read_stream(whole, name)
-    raise InputError(f"{name}, line {len(before)}: no session that can be replayed; give {_READABLE}")
-
-
-def _object(lines: list[str]) -> Object | None:
+    whole = chain(before, lines)
     try:
-        found = json.loads("".join(lines))
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        first = object_of("".join(before), name)
+    except InputError:
+        first = {}
+    known = recognise(first)
+    if "event" in first or "type" not in first:
+        yield from read_events(whole, name)
+    elif known is not None and known.name in _READERS:
+        reader = _READERS[known.name]()
+        for number, line in enumerate(whole, 1):
+            if line.strip():
+                yield from reader.take(object_of(line, f"{name}, line {number}"))
+        yield from reader.end()
+    elif known is not None and known.name in _LIKE_CLAUDE:
+        yield from read_stream(whole, name)
+    else:
+        raise InputError(f"{name}, line {len(before)}: no session that can be replayed; give {_READABLE}")
 
 
-class _Reader(Protocol):
-    """A reader of one agent's printed lines."""
-
-    def take(self, line: Object) -> Iterator[Event]: ...
-
-    def end(self) -> Iterator[Event]: ...
-
-
-def _printed(reader: _Reader, lines: Iterable[str], name: str) -> Iterator[Event]:
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield from reader.take(object_of(line, f"{name}, line {number}"))
-    yield from reader.end()
-
-
-class _Answer:
-    """The current answer of a model whose end is not printed: it ends with the last result of its tools."""
+class _Answers:
+    """The answers of a model whose ends are not printed: one ends with the last result of its tools."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
-        self._open: dict[str, ToolStarted] = {}
+        self.open: dict[str, tuple[ToolStarted, str | None]] = {}
+        """The tools that have begun and not ended, each with the file that it names."""
 
     def begin(self, call: str, name: str, given: object) -> Iterator[Event]:
         """Yield the start of a tool."""
-        self._open[call] = ToolStarted(call, name, digest_of(given))
-        yield self._open[call]
-
-    def is_open(self, call: str) -> bool:
-        """Return whether the tool has begun and not ended."""
-        return call in self._open
+        started = ToolStarted(call, name, digest_of(given))
+        self.open[call] = started, file_named(name, given)
+        yield started
 
     def finish(self, call: str, *, success: bool, result: object, files: Iterable[Event] = ()) -> Iterator[Event]:
         """Yield the end of a tool after the events of its files, which only a success has; nothing if it never began.
 
         With the last tool that is open the answer ends.
         """
-        begun = self._open.pop(call, None)
-        if begun is None:
+        if call not in self.open:
             return
+        begun, path = self.open.pop(call)
         if success:
             yield from files
-        yield ToolEnded(call, begun.name, success, begun.arguments, digest_of(result, is_result=True))
-        if not self._open:
+        ended = ToolEnded(call, begun.name, success, begun.arguments, digest_of(result, is_result=True))
+        yield from end_of_tool(ended, path)
+        if not self.open:
             yield from self.end(is_whole=False)
 
     def end(self, tokens: int | None = None, *, is_whole: bool = True) -> Iterator[Event]:
@@ -112,40 +98,34 @@ class _Answer:
             self.said = []
 
 
-class _Codex:
+class _Codex(_Answers):
     """A reader of `codex exec --json`; the tokens of a run are those of its last turn."""
-
-    def __init__(self) -> None:
-        self._answer = _Answer()
 
     def take(self, line: Object) -> Iterator[Event]:
         item = inner(line, "item")
         match word(line, "type"), word(item, "type"):
             case "item.completed", "agent_message":
-                yield from self._answer.end()
-                self._answer.said = [text(item.get("text")) or ""]
+                yield from self.end()
+                self.said = [text(item.get("text")) or ""]
             case (
                 "item.started" | "item.completed",
                 "command_execution" | "file_change" | "mcp_tool_call" | "web_search",
             ):
                 yield from self._tool(item, is_start=line["type"] == "item.started")
             case "turn.completed" | "turn.failed", _:
-                yield from self._answer.end(count(inner(line, "usage").get("output_tokens")))
+                yield from self.end(count(inner(line, "usage").get("output_tokens")))
             case _:
                 pass
 
-    def end(self) -> Iterator[Event]:
-        return self._answer.end()
-
     def _tool(self, item: Object, *, is_start: bool) -> Iterator[Event]:
         call, kind = word(item, "id"), word(item, "type")
-        if is_start or not self._answer.is_open(call):
-            yield from self._answer.begin(call, kind, {key: item[key] for key in _CODEX_GIVEN if key in item})
+        if is_start or call not in self.open:
+            yield from self.begin(call, kind, {key: item[key] for key in _CODEX_GIVEN if key in item})
         if is_start:
             return
         success = item.get("status", "completed") == "completed" and item.get("exit_code", 0) == 0
         result = [item.get(key) for key in ("aggregated_output", "exit_code", "changes", "result", "error")]
-        yield from self._answer.finish(call, success=success, result=result, files=_codex_files(item))
+        yield from self.finish(call, success=success, result=result, files=_codex_files(item))
 
 
 _CODEX_GIVEN: Final = ("command", "changes", "server", "tool", "arguments", "query")
@@ -169,35 +149,25 @@ def _codex_files(item: Object) -> Iterator[Event]:
         yield from map(FileRead, words[3:])
 
 
-class _Gemini:
+class _Gemini(_Answers):
     """A reader of `gemini --output-format stream-json`; the tokens of a run are those of its last turn."""
-
-    def __init__(self) -> None:
-        self._answer = _Answer()
-        self._files: dict[str, tuple[Event, ...]] = {}
 
     def take(self, line: Object) -> Iterator[Event]:
         call = word(line, "tool_id")
         match word(line, "type"):
             case "message" if line.get("role") == "assistant":
                 if not line.get("delta"):
-                    yield from self._answer.end()
-                self._answer.said = ["".join((*self._answer.said, text(line.get("content")) or ""))]
+                    yield from self.end()
+                self.said = ["".join((*self.said, text(line.get("content")) or ""))]
             case "tool_use":
-                name, given = word(line, "tool_name"), inner(line, "parameters")
-                self._files[call] = tuple(_file_of(_GEMINI_FILES, name, given))
-                yield from self._answer.begin(call, name, given)
+                yield from self.begin(call, word(line, "tool_name"), inner(line, "parameters"))
             case "tool_result":
                 success, result = line.get("status") == "success", [line.get("output"), line.get("error")]
-                files = self._files.pop(call, ())
-                yield from self._answer.finish(call, success=success, result=result, files=files)
+                yield from self.finish(call, success=success, result=result)
             case "result":
-                yield from self._answer.end(count(inner(line, "stats").get("output_tokens")))
+                yield from self.end(count(inner(line, "stats").get("output_tokens")))
             case _:
                 pass
-
-    def end(self) -> Iterator[Event]:
-        return self._answer.end()
 
 
 class _Opencode:
@@ -217,10 +187,8 @@ class _Opencode:
                 given, exit_code = inner(state, "input"), inner(state, "metadata").get("exit")
                 success, arguments = state.get("status") == "completed" and exit_code in {0, None}, digest_of(given)
                 yield ToolStarted(call, name, arguments)
-                if success:
-                    yield from _file_of(_OPENCODE_FILES, name, given)
                 result = digest_of([state.get("output"), state.get("error")], is_result=True)
-                yield ToolEnded(call, name, success, arguments, result)
+                yield from end_of_tool(ToolEnded(call, name, success, arguments, result), file_named(name, given))
             case "step_finish":
                 tokens, cache = inner(part, "tokens"), inner(part, "tokens", "cache")
                 written = total([count(tokens.get("output")), count(tokens.get("reasoning", 0))])
@@ -233,27 +201,6 @@ class _Opencode:
     def end(self) -> Iterator[Event]:
         if self._said:
             yield TurnEnded("\n".join(self._said))
-
-
-_Files = Mapping[str, tuple[type[FileRead] | type[FileChanged], str]]
-_GEMINI_FILES: Final[_Files] = {
-    "read_file": (FileRead, "file_path"),
-    "write_file": (FileChanged, "file_path"),
-    "replace": (FileChanged, "file_path"),
-}
-_OPENCODE_FILES: Final[_Files] = {
-    "read": (FileRead, "filePath"),
-    "write": (FileChanged, "filePath"),
-    "edit": (FileChanged, "filePath"),
-}
-
-
-def _file_of(files: _Files, tool: str, given: Object) -> Iterator[Event]:
-    if tool in files:
-        kind, key = files[tool]
-        path = text(given.get(key))
-        if path is not None:
-            yield kind(path)
 
 
 _READERS: Final[Mapping[str, type[_Codex] | type[_Gemini] | type[_Opencode]]] = {

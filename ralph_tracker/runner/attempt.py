@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.agents.hosts.hook_entry import DRIVEN
 from ralph_tracker.agents.output.output_reader import RunOutputReader
-from ralph_tracker.agents.output.run_report import Ending, RunReport
+from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import Finished, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values

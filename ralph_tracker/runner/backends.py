@@ -6,7 +6,7 @@ A price counts where an agent reports no cost: that of the configuration, else t
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.output.run_report import ModelTokens
+from ralph_tracker.agents.output.run_outcome import ModelTokens
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.attempt import PROMPT
 

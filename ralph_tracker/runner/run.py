@@ -12,7 +12,7 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback, situation_of, tokens_of
-from ralph_tracker.agents.output.run_report import RunReport
+from ralph_tracker.agents.output.run_outcome import RunReport
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity

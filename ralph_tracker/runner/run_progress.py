@@ -134,7 +134,7 @@ def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value
     if progress.phase not in get_args(Phase) or not isinstance(progress.iteration, int) or progress.iteration < 1:
         raise ValueError(progress.phase)
     if progress.session is not None:
-        from ralph_tracker.agents.output.run_report import is_session  # noqa: PLC0415  # loop-decision starts fast
+        from ralph_tracker.agents.output.event_values import is_session  # noqa: PLC0415  # loop-decision starts fast
 
         if not is_session(progress.session):
             raise ValueError(progress.session)

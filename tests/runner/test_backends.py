@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output.run_report import ModelTokens
+from ralph_tracker.agents.output.run_outcome import ModelTokens
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.backends import LIST_PRICES, Price, model_in, priced, prices_of
 from tests.runner.conftest import step

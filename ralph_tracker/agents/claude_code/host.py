@@ -1,8 +1,7 @@
 """Claude Code: its hooks, and what it does with our answers."""
 
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, grouped, said_like_claude
 from ralph_tracker.store.safe_open import own_file
@@ -18,14 +17,6 @@ def block_cap(environment: Environment) -> int | None:
     number = re.match(r"\s*[+-]?\d+", environment.get(CAP, ""))
     cap = int(number[0]) if number else DEFAULT_CAP
     return cap if cap > 0 else None
-
-
-def cap_text(cap: int) -> str:
-    """Return what is told of that limit."""
-    return (
-        f"Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still running, "
-        f"a new prompt continues it. {CAP} raises the limit."
-    )
 
 
 def driver(root: object, session: str) -> dict[str, object] | None:
@@ -50,11 +41,6 @@ def driver(root: object, session: str) -> dict[str, object] | None:
     return {"driven_by": "ralph-wiggum", "driven_at": int(iteration) if iteration.isdecimal() else None}
 
 
-def _status_line(command: str) -> Mapping[str, Any]:
-    line = command.replace(" agent hook ", " agent status-line ")
-    return {"statusLine": {"type": "command", "command": line, "padding": 0}}
-
-
 HOST: Final = Host(
     "claude-code",
     "Claude Code",
@@ -62,7 +48,8 @@ HOST: Final = Host(
     project_variables=("CLAUDE_PROJECT_DIR",),
     ends_turns=True,
     cap=block_cap,
-    cap_text=cap_text,
+    cap_text="Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still "
+    f"running, a new prompt continues it. {CAP} raises the limit.",
     usage="ralph_tracker.agents.claude_code.transcript_usage:usage_of",
     driver="ralph_tracker.agents.claude_code.host:driver",
     status_line="ralph_tracker.agents.claude_code.status_line:line",
@@ -82,7 +69,13 @@ HOST: Final = Host(
             "StopFailure": NOTES_S,
         },
         entry=grouped,
-        extras=_status_line,
+        extras=lambda command: {
+            "statusLine": {
+                "type": "command",
+                "command": command.replace(" agent hook ", " agent status-line "),
+                "padding": 0,
+            }
+        },
         next_step="`RALPH_TRACKER_LOOP=1 claude` with its session",
     ),
 )

@@ -11,9 +11,9 @@ from ralph_tracker.agents.hosts.session_journal import (
     CONTEXT,
     COSTS,
     context_of,
-    contexts_of,
     costs_of,
     note_trouble,
+    sessions_in,
     write_sessions,
 )
 from ralph_tracker.store.safe_open import own_file
@@ -117,6 +117,6 @@ def take_context(loop: str, payload: Mapping[str, Any]) -> None:
     now = {"context_tokens": round(window * used / _PERCENT), "context_window": window}
     if context_of(loop, session) == now:
         return
-    sessions = contexts_of(loop)
+    sessions = sessions_in(loop, CONTEXT)
     sessions.pop(session, None)
     write_sessions(loop, CONTEXT, {**sessions, session: now})

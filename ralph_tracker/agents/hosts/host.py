@@ -88,28 +88,16 @@ def said_like_claude(answer: HookAnswer, *, block: str = "block", event: str | N
     return told if answer.shown is None else {**told, "systemMessage": answer.shown}
 
 
-def own_cap(environment: Environment) -> int | None:
-    """Return how many stops in a row are answered by holding the agent, None for no limit."""
-    del environment
-    return OWN_CAP
-
-
-def own_cap_text(cap: int) -> str:
-    """Return what an agent and a person are told of the limit."""
-    return (
-        f"An agent is held {cap} times in a row without a tool call; the loop is still running, a new prompt "
-        f"continues it."
-    )
-
-
 class Host(NamedTuple):
     """A host of agents.
 
     `hear` turns its event into one of ours (None: it is none), `say` our answer into its own (None: it cannot be
     told). `project_variables` name the project's folder in the environment of a hook, else the working directory does.
-    `ends_turns` is whether it reports the end of a turn; where it does not, every call ends one. `usage` names the
-    function that returns what an iteration took (`hosts.stops.UsageReader`), `driver` the one that says who else drives
-    the loop, `status_line` the one that prints a line for a person, `plugin` the module that writes a plugin folder.
+    `cap` returns how many stops in a row are answered by holding the agent (None: no limit), `cap_text` is what an
+    agent and a person are told of that. `ends_turns` is whether it reports the end of a turn; where it does not, every
+    call ends one. `usage` names the function that returns what an iteration took (`hosts.stops.UsageReader`), `driver`
+    the one that says who else drives the loop, `status_line` the one that prints a line for a person, `plugin` the
+    module that writes a plugin folder.
     """
 
     name: str
@@ -118,8 +106,11 @@ class Host(NamedTuple):
     hear: Callable[[HookEvent], HookEvent | None] = as_hook_event
     project_variables: tuple[str, ...] = ()
     ends_turns: bool = False
-    cap: Callable[[Environment], int | None] = own_cap
-    cap_text: Callable[[int], str] = own_cap_text
+    cap: Callable[[Environment], int | None] = lambda environment: OWN_CAP  # noqa: ARG005
+    cap_text: str = (
+        "An agent is held {cap} times in a row without a tool call; the loop is still running, a new prompt "
+        "continues it."
+    )
     usage: str | None = None
     driver: str | None = None
     status_line: str | None = None

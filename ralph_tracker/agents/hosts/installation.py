@@ -14,7 +14,6 @@ from ralph_tracker.agents.hosts.settings_text import (
     has_keys,
     hooks_of_ours,
     is_command,
-    is_whole,
     merged,
     settings_of,
     unmerged,
@@ -92,7 +91,7 @@ class Installation:
         name = str(self.file)
         text = _read(self.file)
         known = set() if text is None or not text.strip() else hooks_of_ours(self.host, text, name)
-        if is_whole(self.host, known, command):
+        if known == {(event, command) for event in settings_of(self.host).timeouts}:
             return "installed already, nothing was changed"
         if known:  # of another ralph-tracker, or incomplete: replace them
             self._unmerge()

@@ -148,7 +148,7 @@ def costs_of(loop: str) -> dict[str, dict[str, float]]:
     try:
         return {
             name: {key: float(each[key]) for key in ("total", "spent")}
-            for name, each in _sessions_in(loop, COSTS).items()
+            for name, each in sessions_in(loop, COSTS).items()
         }
     except (ValueError, KeyError, TypeError):
         return {}
@@ -165,7 +165,7 @@ def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
 
 def context_of(loop: str, session: str) -> dict[str, int]:
     """Return `context_tokens` and `context_window` of a session; {} if unknown."""
-    known = contexts_of(loop).get(session)
+    known = sessions_in(loop, CONTEXT).get(session)
     if not isinstance(known, dict):
         return {}
     tokens, window = known.get("context_tokens"), known.get("context_window")
@@ -174,12 +174,7 @@ def context_of(loop: str, session: str) -> dict[str, int]:
     return {"context_tokens": tokens, "context_window": window}
 
 
-def contexts_of(loop: str) -> dict[str, Any]:
-    """Return what is known of the contexts, by session; {} if nothing is."""
-    return _sessions_in(loop, CONTEXT)
-
-
-def _sessions_in(loop: str, name: str) -> dict[str, Any]:
+def sessions_in(loop: str, name: str) -> dict[str, Any]:
     """Return the data of a file in a loop's folder by session; {} if it is not there or damaged."""
     try:
         with open(f"{loop}/{name}", encoding="utf-8", opener=own_file) as file:  # the status line runs often

@@ -268,11 +268,6 @@ def hooks_of_ours(host: Host, text: str, name: str) -> set[tuple[str, str]]:
     return {(event, command) for event, entries in events for command in _commands(host.name, entries)}
 
 
-def is_whole(host: Host, found: set[tuple[str, str]], command: str) -> bool:
-    """Return whether these are our hooks for all events, and all of them are `command`."""
-    return found == {(event, command) for event in settings_of(host).timeouts}
-
-
 def has_keys(text: str, keys: Collection[str]) -> bool:
     """Return whether a settings file has one of these keys; False if it cannot be read."""
     try:

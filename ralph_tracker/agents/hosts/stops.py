@@ -190,14 +190,16 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -
     if cap is not None and turns.blocks >= cap:
         turns.blocks = 0
         stop.note(record, action=action, blocked=False)
-        words = f"ralph-tracker: iteration {record.iteration} is on record. {stop.host.cap_text(cap)}"
-        return HookAnswer("note", "Stop", words)
+        text = f"ralph-tracker: iteration {record.iteration} is on record. {stop.host.cap_text.format(cap=cap)}"
+        return HookAnswer("note", "Stop", text)
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     store = stop.tracker.store()
     text = feedback(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
-    last = [f"This is the last time: {stop.host.cap_text(cap)}"] if cap is not None and turns.blocks == cap else []
-    return HookAnswer("hold", "Stop", "\n".join([text, _GO_ON, *last]))
+    words = [text, _GO_ON]
+    if turns.blocks == cap:
+        words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")
+    return HookAnswer("hold", "Stop", "\n".join(words))
 
 
 class ModelAnswer(NamedTuple):

@@ -10,6 +10,7 @@ Object = Mapping[str, Any]
 NOTHING: Final[Object] = {}
 _WHY: Final = 200
 _MESSAGE: Final = 2_000
+_SESSION: Final = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)
 _GREATEST: Final = 2**53
 _MILLISECONDS: Final = 1_000
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
@@ -66,6 +67,11 @@ def word(owner: Object, key: str) -> str:
     """Return the text of that key, "" if there is none, so that it can be looked up in a table."""
     value = owner.get(key)
     return value if isinstance(value, str) else ""
+
+
+def is_session(value: object) -> bool:
+    """Return whether a value can be the id of a session, which becomes an argument of the client."""
+    return isinstance(value, str) and _SESSION.fullmatch(value) is not None
 
 
 def plain(words: str) -> str:

@@ -19,18 +19,19 @@ from ralph_tracker.agents.output.aider import Aider
 from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
 from ralph_tracker.agents.output.codex import Codex
 from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
-from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error_line, outcome_of_whole_message
-from ralph_tracker.agents.output.event_values import Object, last_words, objects, one_line, plain
+from ralph_tracker.agents.output.event_values import Object, is_session, last_words, objects, one_line, plain
 from ralph_tracker.agents.output.gemini import GeminiJson, GeminiStream
 from ralph_tracker.agents.output.opencode import Opencode
-from ralph_tracker.agents.output.run_report import (
+from ralph_tracker.agents.output.run_outcome import (
     Ending,
     EventReader,
     RunOutcome,
     RunReport,
     StreamReport,
     TextReader,
-    is_session,
+    asks_permission,
+    outcome_of_error_line,
+    outcome_of_whole_message,
 )
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.report_bytes import parse_json
@@ -44,22 +45,22 @@ _LONGEST: Final = 4_000
 
 
 class PlainText:
-    """The last lines of a text, each cut at 4,000 characters, and all of it if that is short."""
+    """The last lines of a text, each cut at 4,000 characters, and the `whole` of it, None if that is not short."""
 
     def __init__(self, kept: int) -> None:
         self.said = False
         self._end: deque[str] = deque(maxlen=kept)
         self._tail = ""
-        self._whole: str | None = ""
+        self.whole: str | None = ""
 
     def take(self, line: str) -> None:
         """Add a line that is not blank."""
         self.said = True
         self._end.append(line[:_LONGEST])
         self._tail = f"{self._tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
-        if self._whole is not None:
-            whole = f"{self._whole}\n{line}" if self._whole else line
-            self._whole = whole if len(whole) <= _SHORT else None
+        if self.whole is not None:
+            whole = f"{self.whole}\n{line}" if self.whole else line
+            self.whole = whole if len(whole) <= _SHORT else None
 
     @property
     def tail(self) -> str | None:
@@ -76,19 +77,15 @@ class PlainText:
         found = (outcome_of_error_line(line.strip()) for line in reversed(self._end))
         return next((each for each in found if each is not None), None)
 
-    def outcome_of_whole_message(self) -> RunOutcome | None:
-        """Return the meaning of the text if it is only a known complaint, else None."""
-        return outcome_of_whole_message(self._whole) if self._whole else None
-
 
 class Lines:
     """A splitter of bytes at newlines and carriage returns, which end progress lines; invalid UTF-8 is replaced.
 
-    Lines of more than 1 MiB are dropped and counted in `dropped`.
+    A line of more than 1 MiB is dropped; `has_dropped` is whether one was.
     """
 
     def __init__(self) -> None:
-        self.dropped = 0
+        self.has_dropped = False
         self._begun = bytearray()
         self._dropping = False
 
@@ -115,7 +112,7 @@ class Lines:
         if len(self._begun) + len(part) > MAX_LINE:
             self._begun.clear()
             self._dropping = True
-            self.dropped += 1
+            self.has_dropped = True
             return
         self._begun += part
 
@@ -194,11 +191,6 @@ class RunOutputReader:
         """Read a chunk of standard error."""
         self._errors.take(chunk)
 
-    @property
-    def dropped(self) -> int:
-        """Return how many lines were dropped because they have more than 1 MiB."""
-        return self._output.dropped + self._errors.dropped
-
     def report(self, exit_code: int | None) -> RunReport:
         """Return the report on the run; `exit_code` is None if a signal ended it, or we did."""
         self._output.end()
@@ -226,29 +218,25 @@ class RunOutputReader:
             return said._replace(ending=meant or said.ending)
         if said is not None and (said.ending is not Ending.DONE or not exit_code):
             return said
-        asked = asks_permission(prose or "")
+        asked, last_line = asks_permission(prose or ""), self._errors.text.last_line or self._output.text.last_line
         if exit_code == 0:
             if heard.trouble is not None:
                 return heard.trouble
             if asked is not None:
                 return RunOutcome(Ending.NEEDS_PERSON, asked)
             anything = self._output.said or self._errors.said
-            return self._output.text.outcome_of_whole_message() or RunOutcome(
+            return outcome_of_whole_message(self._output.text.whole or "") or RunOutcome(
                 Ending.DONE if anything else Ending.UNKNOWN
             )
         if meant is not None:
-            return RunOutcome(meant, self._last_line)
+            return RunOutcome(meant, last_line)
         trouble = (
             heard.trouble or self._errors.text.outcome_of_error_line() or self._output.text.outcome_of_error_line()
         )
         if trouble is None and asked is not None:
             return RunOutcome(Ending.NEEDS_PERSON, asked)
-        failed = RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, self._last_line)
+        failed = RunOutcome(Ending.UNKNOWN) if exit_code is None else RunOutcome(Ending.FAILED, last_line)
         return trouble or failed
-
-    @property
-    def _last_line(self) -> str | None:
-        return self._errors.text.last_line or self._output.text.last_line
 
 
 class _Stream:
@@ -263,13 +251,9 @@ class _Stream:
         self._texts = [reader() for reader in TEXTS.values()]
 
     @property
-    def dropped(self) -> int:
-        return self._lines.dropped
-
-    @property
     def said(self) -> bool:
         """Return whether there was any output, including dropped lines."""
-        return self.text.said or self.events is not None or self._lines.dropped > 0
+        return self.text.said or self.events is not None or self._lines.has_dropped
 
     def take(self, chunk: bytes) -> None:
         for line in self._lines.take(chunk):

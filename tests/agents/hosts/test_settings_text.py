@@ -174,7 +174,8 @@ def test_whatever_settings_hold_they_come_back(document, indent, dos, end):
     text = text.replace("\n", "\r\n") if dos else text
     edited = merge(text)
     assert unmerged(edited) == text
-    assert settings_text.is_whole(HOST, settings_text.hooks_of_ours(HOST, edited.text, "settings.json"), COMMAND)
+    ours = settings_text.hooks_of_ours(HOST, edited.text, "settings.json")
+    assert ours == {(event, COMMAND) for event in HOST.settings.timeouts}
     assert (
         load(settings_text.without_own_hooks(HOST, edited.text, "settings.json", settings_text.containers(HOST, text)))
         == document
