@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +28,8 @@ def say(answer: HookAnswer) -> Mapping[str, Any]:
 
 
 def _text(command: str) -> str:
+    from importlib.resources import files  # noqa: PLC0415  # only to install it: a third of what a hook imports
+
     template = files("ralph_tracker.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     return template.replace('"COMMAND"', json.dumps(command))
 
