@@ -7,9 +7,8 @@ among nearly equal scores the latest.
 from collections.abc import Iterable
 from typing import Annotated, Final, NamedTuple
 
+from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer
 from ralph_tracker.core.findings import Verdict, is_clean
-from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.score import AdjustedParts
 from ralph_tracker.core.thresholds import OtherNames
 
 # Scores this close are nearly equal: the later iteration is taken.

@@ -93,36 +93,25 @@ class DecisionFacts(NamedTuple):
         return target is not None and self.score <= target
 
 
-def first_decision() -> Decision:
-    """Return the decision that follows the baseline."""
-    return Decision(action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0)
+BASELINE_DECISION: Final = Decision(
+    action="continue", reason="Baseline captured, await iteration 1", confidence=1.0, rule=0
+)
 
 
 def decide(facts: DecisionFacts, thresholds: Thresholds) -> Decision:
-    """Return the decision by the first rule that holds; the same facts give the same decision."""
-    for rule in _RULES:
-        decision = rule(facts, thresholds)
-        if decision is not None:
-            return _scaled_by_evidence(decision, facts.evidence)
-    return _scaled_by_evidence(_continue(facts), facts.evidence)
+    """Return the decision by the first rule that holds; the same facts give the same decision.
 
-
-def _scaled_by_evidence(decision: Decision, evidence: float) -> Decision:
-    """Scale the confidence by the evidence, except for rules with a fixed confidence."""
+    Its confidence is scaled by the evidence, except for rules with a fixed confidence.
+    """
+    found = (rule(facts, thresholds) for rule in _RULES)
+    decision = next((each for each in found if each is not None), None) or _continue(facts)
     if decision.rule in _CERTAIN:
         return decision
-    return Decision(
-        action=decision.action,
-        reason=decision.reason,
-        confidence=half_up(decision.confidence * evidence, 2),
-        target_iteration=decision.target_iteration,
-        alternatives=decision.alternatives,
-        rule=decision.rule,
-    )
+    return decision._replace(confidence=half_up(decision.confidence * facts.evidence, 2))
 
 
 def _infinite_loop(facts: DecisionFacts, _: Thresholds) -> Decision | None:
-    if not _has(facts, "infinite_loop"):
+    if all(alert.type != "infinite_loop" for alert in facts.alerts):
         return None
     reason = "Loop should terminate due to metrics cycling; state is preserved"
     return Decision(action="stop", reason=reason, confidence=0.99 if facts.same_tree_cycle else 0.90, rule=1)
@@ -187,7 +176,7 @@ def _blocked(facts: DecisionFacts, _: Thresholds) -> Decision | None:
 
 
 def _cycling(facts: DecisionFacts, _: Thresholds) -> Decision | None:
-    if not _has(facts, "metric_cycling"):
+    if all(alert.type != "metric_cycling" for alert in facts.alerts):
         return None
     reason = "Escalate to human - metric cycling detected"
     return Decision(action="escalate", reason=reason, confidence=0.75, rule=7)
@@ -245,10 +234,6 @@ _RULES: Final[tuple[Callable[[DecisionFacts, Thresholds], Decision | None], ...]
     _target,
     _stalled,
 )
-
-
-def _has(facts: DecisionFacts, kind: str) -> bool:
-    return any(alert.type == kind for alert in facts.alerts)
 
 
 def _why(alerts: list[Alert] | tuple[Alert, ...]) -> str:

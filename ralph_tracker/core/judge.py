@@ -6,12 +6,19 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
+from ralph_tracker.core.adjusted_score import (
+    Scorer,
+    adjusted_parts_of,
+    findings_at_size,
+    weights_of_tests,
+    why_adjusted,
+)
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept
 from ralph_tracker.core.classification import Scored, classify, step_of
-from ralph_tracker.core.decision import Decision, DecisionFacts, decide, first_decision, message_of
-from ralph_tracker.core.findings import NOTHING_FOUND, Integrity, Severity
+from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
+from ralph_tracker.core.findings import NOTHING_FOUND, Severity
 from ralph_tracker.core.integrity_verdict import (
     IntegrityAlerts,
     disbelieved_tests,
@@ -20,101 +27,27 @@ from ralph_tracker.core.integrity_verdict import (
 )
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests, KnownTests, SeenTests, compare, extended
-from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, Scorer, find_cycle, signature_of
+from ralph_tracker.core.known_tests import IgnoredTests, SeenTests, compare, extended
+from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
-    BY_NAME,
+    KEY_METRICS,
     PASSED,
     Group,
     Measurement,
     Metrics,
     deltas,
-    half_up,
     plain_number,
     read,
     whole,
 )
 from ralph_tracker.core.score import (
-    COMPONENT_BY_NAME,
-    COSTS,
-    AdjustedParts,
     Basis,
     Score,
-    adjusted_parts_of,
     basis_of,
-    code_growth,
-    findings_at_size,
-    growth_percent,
-    passing_growth,
-    plain_components,
     quality_score,
     recorded_metrics,
-    size_factor,
-    starts_high,
-    suppressed,
-    weights_of_tests,
 )
-
-
-def why_adjusted(
-    basis: Basis,
-    metrics: Metrics,
-    quality: float,
-    adjusted: float,
-    adjusted_parts: AdjustedParts,
-    scorer: Scorer,
-    integrity: Integrity | None = None,
-) -> str:
-    """Explain in one line why the adjusted score differs; "" if both scores are equal."""
-    if basis.given_score or quality == adjusted:
-        return ""
-    reasons = [*_tests(basis, metrics, adjusted_parts, scorer), *_findings(basis, metrics)]
-    more = max(suppressed(basis, integrity.suppressions).values()) if integrity is not None else 0
-    if more:
-        reasons.append(f"{more} new suppressions count as findings")
-    reasons += _growth(basis, metrics)
-    # What is left is rounding: a pass rate of 33.3 % is a third here.
-    return "; ".join(reasons) or f"{adjusted_parts.passes} of {scorer.seen.union} tests count unrounded"
-
-
-def _tests(basis: Basis, metrics: Metrics, adjusted_parts: AdjustedParts, scorer: Scorer) -> list[str]:
-    union = scorer.seen.union
-    if not union or metrics.test_count is None:
-        return []
-    passing, present = adjusted_parts.passes / union * 100, min(100.0, adjusted_parts.present / union * 100)
-    grounded = {"all_tests_pass": passing, "pass_rate": passing, "test_count_vs_baseline": present}
-    plain = plain_components(basis, metrics)
-    if all(half_up(plain.get(name, value) or 0.0, 1) == half_up(value, 1) for name, value in grounded.items()):
-        return []
-    return [f"{adjusted_parts.passes} of the {union} tests ever seen pass here"]
-
-
-def _findings(basis: Basis, metrics: Metrics) -> list[str]:
-    reasons = []
-    costs = {COMPONENT_BY_NAME[name].reads[0]: cost for name, cost in COSTS.items() if name in basis.components}
-    measured = {metric: cost for metric, cost in costs.items() if metrics.number(metric) is not None}
-    factor = size_factor(basis.baseline, metrics)
-    if factor < 1 and any(metrics.number(metric) for metric in measured if metric != "complexity_score"):
-        size = f"{metrics.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
-        reasons.append(f"findings in {size}")
-    many = [
-        BY_NAME[metric].label.lower() for metric, cost in measured.items() if starts_high(basis.baseline, metric, cost)
-    ]
-    if many:
-        reasons.append(f"{', '.join(many)} measured against the many of the baseline")
-    return reasons
-
-
-def _growth(basis: Basis, metrics: Metrics) -> list[str]:
-    judged = code_growth(basis.baseline, metrics)
-    if judged is None or metrics.loc_total is None or not basis.baseline.loc_total:
-        return []
-    plain = growth_percent(metrics.loc_total, basis.baseline.loc_total)
-    if half_up(plain, 1) == half_up(judged, 1):
-        return []
-    tests = plain_number(half_up(passing_growth(basis.baseline, metrics), 1))
-    return [f"code grew by {plain:.0f} %, counted as {judged:.0f} % beside {tests} times the passing tests"]
 
 
 class JudgementInputs(NamedTuple):
@@ -300,11 +233,6 @@ def excluded_tests(state: JudgeState, measurement: Measurement) -> frozenset[str
     return state.seen.aliases.roots(found.no_tests) & state.seen.ran
 
 
-def rolled_back(state: JudgeState, line: Lineage, known: KnownTests) -> JudgeState:
-    """Return the state after a rollback: lineage and tests are those of the target."""
-    return state._replace(lineage=line, known=known)
-
-
 def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgement:
     number = state.iteration + 1
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
@@ -376,7 +304,7 @@ def _placed(
     point = PastIteration(
         iteration=number,
         classification="baseline",
-        key_metrics=signature_of(metrics),
+        key_metrics=tuple(metrics.number(name) for name in KEY_METRICS),
         loc=metrics.loc_total,
         tree=measurement.tree,
         adjusted_parts=adjusted_parts,
@@ -398,7 +326,7 @@ def _decision(
     inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, cost: float | None
 ) -> Decision:
     if inputs.number == 0:
-        return first_decision()
+        return BASELINE_DECISION
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
     window = inputs.state.lineage.points[-inputs.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)

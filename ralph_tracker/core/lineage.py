@@ -1,13 +1,12 @@
 """The lineage: the iterations the current tree descends from, and what later iterations need of them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, NamedTuple, Protocol
+from typing import Annotated, Final, Literal, NamedTuple
 
+from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer
 from ralph_tracker.core.alerts import Alert
 from ralph_tracker.core.findings import SuppressionKind
-from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Metrics, Readings, half_up
-from ralph_tracker.core.score import AdjustedParts, WeightsOfTests, adjusted_score
+from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Readings, half_up
 from ralph_tracker.core.thresholds import CyclingThresholds, OtherNames
 
 Judged = Literal["forward", "plateau", "regression", "stalled"]
@@ -39,11 +38,6 @@ class PastIteration(NamedTuple):
     def signature(self, names: tuple[str, ...]) -> Signature:
         """Return the values of the named metrics, in order."""
         return tuple(self.value(name) for name in names)
-
-
-def signature_of(metrics: Metrics) -> Signature:
-    """Return the four metrics of an iteration, None if not measured."""
-    return tuple(metrics.number(name) for name in KEY_METRICS)
 
 
 class Lineage(NamedTuple):
@@ -78,27 +72,6 @@ class Lineage(NamedTuple):
     def parts(self) -> tuple[str, ...]:
         """Return those of the four metrics that the lineage has ever measured."""
         return tuple(name for name in KEY_METRICS if name in self.readings)
-
-
-class Scorable(Protocol):
-    """What an iteration is scored by."""
-
-    @property
-    def iteration(self) -> int: ...
-
-    @property
-    def adjusted_parts(self) -> AdjustedParts: ...
-
-
-class Scorer(NamedTuple):
-    """The measure that scores any iteration of the loop as of now."""
-
-    weights: WeightsOfTests
-    seen: SeenTests
-
-    def score(self, at: Scorable) -> float:
-        """Return the adjusted score of an iteration against every test seen so far."""
-        return adjusted_score(at.adjusted_parts, self.weights, self.seen.union, self.seen.credit(at.iteration))
 
 
 class Cycle(NamedTuple):

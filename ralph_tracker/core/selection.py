@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypedDict
 
+from ralph_tracker.core.adjusted_score import Scorer
 from ralph_tracker.core.best import Candidate, best_now, why_best
 from ralph_tracker.core.findings import Verdict
 from ralph_tracker.core.iteration_record import (
@@ -17,7 +18,6 @@ from ralph_tracker.core.iteration_record import (
     SchemaVersion,
     metrics_document,
 )
-from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 
@@ -82,11 +82,6 @@ class Selection:
         """Return a one-line summary for an orchestrator."""
         chosen, final = self.selected.candidate.quality_score, self.final.candidate.quality_score
         return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
-
-    @property
-    def total_iterations(self) -> int:
-        """Return how many iterations there were, without the baseline."""
-        return self.final.iteration
 
 
 def select(
@@ -311,7 +306,7 @@ def selection_document(
         "schema_version": SCHEMA_VERSION,
         "best_output_selection": {
             "loop_id": selection.loop_id,
-            "total_iterations": selection.total_iterations,
+            "total_iterations": final.iteration,
             "selected_iteration": selected.iteration,
             "final_iteration": final.iteration,
             "mode": selection.mode,

@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ralph_tracker.config.yaml_io import dump_yaml
+from ralph_tracker.core.adjusted_score import Scorer
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, select, selection_document
 from ralph_tracker.errors import NoSnapshotError, StoreError

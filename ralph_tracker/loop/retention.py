@@ -85,10 +85,6 @@ class Collector(IterationSnapshots):
                 if not name.startswith(_IN_STORE):
                     _remove(self.paths.folder / name)
 
-    def sweep(self) -> None:
-        """Delete what nothing refers to, and pack the rest. Raises StoreError if the disk refuses."""
-        self.store.sweep()
-
     def _plain(self, number: int) -> tuple[Path, ...]:
         folder = self.paths.iteration(number)
         return () if folder.is_symlink() else tuple(folder / name for name in COLLECTABLE)
@@ -172,7 +168,7 @@ def collect(
         if new:
             store.append_event({"event": "gc", "iterations": new, "at": stamp(now)})
         collector.take_away(found.going, found.undos, found.leftovers)
-        collector.sweep()
+        collector.store.sweep()  # deletes what nothing refers to any more
         return replace(found, freed=max(0, before - occupied(store.paths.folder)))
 
 

@@ -154,7 +154,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         iterations_after_peak=fall.iterations_after_peak,
         loss=fall.loss or ABSENT,
         applied=story.applied,
-        total=selection.total_iterations,
+        total=selection.final.iteration,
         total_cost=_total_cost(selection, story),
         alerts=story.alerts,
         events=story.events,

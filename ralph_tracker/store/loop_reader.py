@@ -9,7 +9,7 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, Document, IterationRecord
-from ralph_tracker.core.judge import Judgement, judge, judge_baseline, rolled_back
+from ralph_tracker.core.judge import Judgement, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
@@ -61,7 +61,8 @@ def replay(
             continue
         measurement, previous = measured
         if previous is not None and previous != state.lineage.head and previous in lines:
-            state = rolled_back(state, *lines[previous])
+            lineage, known = lines[previous]
+            state = state._replace(lineage=lineage, known=known)
         judgement = judge(state, measurement) if number else judge_baseline(state, measurement, configured)
         state = judgement.state
         lines[number] = (state.lineage, state.known)

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline, rolled_back
+from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
 from ralph_tracker.core.selection import Selection, SelectionCandidate, select
@@ -101,7 +101,7 @@ class Loop:
         """Carry out and record a rollback."""
         self.moves[len(self.judgements)] = to
         target = self.judgements[to].state
-        self.state = rolled_back(self.state, target.lineage, target.known)
+        self.state = self.state._replace(lineage=target.lineage, known=target.known)
 
     def again(self, *accepted: Alert) -> "Loop":
         """Judge the whole loop again from before its baseline, with those alerts accepted."""

@@ -2,10 +2,9 @@
 
 import pytest
 
+from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
 from ralph_tracker.core.best import Candidate, best_now, best_of, kept, why_best
 from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.lineage import Scorer
-from ralph_tracker.core.score import AdjustedParts, WeightsOfTests
 from tests.tables import table
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.alerts import TYPES, in_order
-from ralph_tracker.core.decision import DecisionFacts, decide, first_decision, message_of
+from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide, message_of
 from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
 from tests.tables import table
 
@@ -48,7 +48,7 @@ def facts(make_alert):
 
 class TestRows:
     def test_0_no_iteration_yet(self):
-        assert outcome(first_decision()) == (0, "continue", None, 1.0, "Baseline captured, await iteration 1")
+        assert outcome(BASELINE_DECISION) == (0, "continue", None, 1.0, "Baseline captured, await iteration 1")
 
     @pytest.mark.parametrize(("same_tree", "confidence"), [(False, 0.90), (True, 0.99)])
     def test_1_infinite_loop(self, facts, same_tree, confidence):
@@ -394,7 +394,7 @@ def test_message(facts, kinds, changes, message):
 
 
 def test_the_message_of_the_baseline():
-    assert message_of(first_decision(), "baseline", ()) == "Baseline captured, await iteration 1"
+    assert message_of(BASELINE_DECISION, "baseline", ()) == "Baseline captured, await iteration 1"
 
 
 def test_asking_twice_gives_the_same(facts):

@@ -2,8 +2,8 @@
 
 import pytest
 
+from ralph_tracker.core.adjusted_score import WeightsOfTests
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.score import WeightsOfTests
 from ralph_tracker.core.thresholds import Thresholds
 
 FRESH = JudgeState(loop_id="ralph-001", thresholds=Thresholds())

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core import judge_state
+from ralph_tracker.core.adjusted_score import AdjustedParts
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode, encode
@@ -15,7 +16,7 @@ from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, Reading, TestResults, Usage
-from ralph_tracker.core.score import AdjustedParts, Basis, basis_of
+from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.store.safe_write import to_json
 from tests.tables import table

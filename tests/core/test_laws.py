@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
 from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, kept
 from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
-from ralph_tracker.core.lineage import Scorer
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults
-from ralph_tracker.core.score import AdjustedParts, WeightsOfTests, basis_of
+from ralph_tracker.core.score import basis_of
 from ralph_tracker.core.thresholds import DIMENSIONS, ScoreThresholds, Thresholds
 
 law = settings(deadline=None)

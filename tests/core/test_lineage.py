@@ -4,10 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
 from ralph_tracker.core.known_tests import SeenTests, extended
-from ralph_tracker.core.lineage import Lineage, PastIteration, Scorer, signature_of
-from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import AdjustedParts, WeightsOfTests
+from ralph_tracker.core.lineage import Lineage, PastIteration
+from ralph_tracker.core.metrics import KEY_METRICS, Metrics
 from tests.tables import table
 
 NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
@@ -52,7 +52,7 @@ def test_a_signature_is_the_four():
     point = PastIteration(
         iteration=1,
         classification="forward",
-        key_metrics=signature_of(metrics),
+        key_metrics=tuple(metrics.number(name) for name in KEY_METRICS),
         loc=450,
         tree=None,
         adjusted_parts=NOWHERE,

@@ -81,8 +81,8 @@ class TestModes:
 
 class TestPeak:
     def test_iterations_count_from_1(self, scored):
-        assert scored(0.5, 0.9, 0.8).select().total_iterations == 2
-        assert scored(0.5).select().total_iterations == 0
+        assert scored(0.5, 0.9, 0.8).select().final.iteration == 2
+        assert scored(0.5).select().final.iteration == 0
 
     @pytest.mark.parametrize(("scores", "peak"), [((0.5, 0.9, 0.8), 1), ((0.9, 0.9), 0), ((0.5, 0.7, 0.9), 2)])
     def test_the_peak_by_the_seed_s_own_score_stands_beside_it(self, scored, scores, peak):

@@ -2,22 +2,21 @@
 
 import pytest
 
-from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import (
+from ralph_tracker.core.adjusted_score import (
     AdjustedParts,
     WeightsOfTests,
     adjusted_components,
     adjusted_parts_of,
     adjusted_score,
-    basis_of,
     code_growth,
     findings_at_size,
     passing_growth,
-    recorded_metrics,
     size_factor,
     starts_high,
     weights_of_tests,
 )
+from ralph_tracker.core.metrics import Metrics
+from ralph_tracker.core.score import basis_of, recorded_metrics
 from ralph_tracker.core.thresholds import Thresholds
 from tests.tables import table
 
