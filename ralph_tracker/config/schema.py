@@ -18,7 +18,7 @@ from pydantic import (
 from ralph_tracker.config.problems import first_problem, shortened
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.formats.diagnostics import Severity
+from ralph_tracker.formats.report import Severity
 from ralph_tracker.steering.continuation import ContinuationThresholds
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 

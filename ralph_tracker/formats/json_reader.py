@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -17,7 +16,6 @@ _PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?
 _STEP: Final = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<number>\d+)\]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 Object = Mapping[str, Any]
-_TRIED: Final = 20
 
 
 def decode(content: Content, shape: type[_T], what: str) -> _T:
@@ -107,20 +105,11 @@ def number(event: Object, key: str) -> float | None:
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def first_objects(content: Content) -> tuple[Object, ...]:
-    """Return the objects among the first 20 lines that start like one, which is enough to tell formats apart."""
-    values = (parse_json(line) for line in islice(_beginning_like_objects(content.text), _TRIED))
-    return tuple(value for value in values if isinstance(value, dict))
-
-
-def _beginning_like_objects(text: str) -> Iterator[str]:
-    """Yield the lines that begin with a brace; skips all others fast, because this runs on every text."""
-    start = 0 if text.startswith("{") else text.find("\n{") + 1 or len(text)
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = text.find("\n{", end) + 1 or len(text)
+def inside(value: object, *keys: str) -> Any:  # noqa: ANN401  # as the report has it
+    """Return what is under the keys, each inside the one before; None where nothing is."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
 
 
 def objects(content: Content) -> Iterator[tuple[str, Object | None]]:

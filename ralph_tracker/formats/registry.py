@@ -8,19 +8,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import import_module
 from itertools import islice
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, NamedTuple
 
-from ralph_tracker.formats.diagnostics import (
+from ralph_tracker.formats.report import (
+    EMPTY,
     MOST,
     Diagnostic,
+    Kind,
+    LintReport,
+    Report,
     Row,
     Severity,
+    TypeReport,
+    Unreadable,
     code_text,
     first_line,
     overridden_severity,
     severity_of,
 )
-from ralph_tracker.formats.report import EMPTY, Kind, LintReport, Report, TypeReport, Unreadable
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Content, DamageError, ReadLimits
 
 Syntax = Literal["xml", "json", "lines", "text"]
@@ -29,11 +34,11 @@ Syntax = Literal["xml", "json", "lines", "text"]
 class Format(NamedTuple):
     """One format. Its module, in the folder of its kind, is imported when it is tried.
 
-    The module has the name of the format, and the functions `sniff`, `read` and, for a linter or type checker,
-    `diagnostics`. Where one module reads several formats of a `tool`, it has the tool's name, and its functions end
-    with the rest of the format's name, as `read_json`. `syntax` is that of the files: XML, one JSON value, a JSON
-    object per line, or any text. `silence` is the report that empty output means if the tool exited with 0; None if the
-    tool always writes something.
+    The module has the name of the format, and `sniff`, `read` and, for a linter or type checker, `diagnostics`; a
+    linter whose report is its findings has no `read`. Where one module reads several formats of a `tool`, it has the
+    tool's name, and its functions end with the rest of the format's name, as `read_json`. `syntax` is that of the
+    files: XML, one JSON value, a JSON object per line, or any text. `silence` is the report that empty output means if
+    the tool exited with 0; None if the tool always writes something.
     """
 
     name: str
@@ -44,22 +49,23 @@ class Format(NamedTuple):
 
     def sniff(self, content: Content) -> bool:
         """Return whether content of its syntax looks like the format, even if it is damaged further on."""
-        return cast("bool", self._function("sniff")(content))
+        return bool(self._function("sniff")(content))
 
     def read(self, content: Content) -> Report:
-        """Return the report. Raises DamageError."""
-        return cast("Report", self._function("read")(content))
+        """Return the report; of a linter whose module has no `read`, the count of its findings. Raises DamageError."""
+        read: Callable[[Content], Report] | None = self._function("read")
+        return LintReport.of(self.diagnostics(content)) if read is None else read(content)
 
     def diagnostics(self, content: Content) -> Iterable[Row]:
         """Return the findings of a linter or type checker; nothing of other kinds. Raises DamageError in between."""
-        if self.kind not in ("lint", "types"):
-            return ()
-        return cast("Iterable[Row]", self._function("diagnostics")(content))
+        found: Callable[[Content], Iterable[Row]] | None = self._function("diagnostics")
+        return () if found is None else found(content)
 
-    def _function(self, action: str) -> Callable[[Content], object]:
+    def _function(self, action: str) -> Any:  # noqa: ANN401  # each action has its own type
+        """Return the module's function for it, None without one."""
         module, rest = self.tool or self.name, "" if self.tool is None else self.name.removeprefix(self.tool)
         found = import_module(f"ralph_tracker.formats.{self.kind}.{module.replace('-', '_')}")
-        return cast("Callable[[Content], object]", getattr(found, action + rest.replace("-", "_")))
+        return getattr(found, action + rest.replace("-", "_"), None)
 
 
 # In the order in which they are tried, exact formats first.
@@ -224,8 +230,7 @@ def candidates(content: Content) -> Iterator[Format]:
 def _unrecognised(content: Content) -> Unreadable:
     """Return as closely as possible why the content is not a known report."""
     if content.opening.startswith("<"):
-        root = content.root_or_damage
-        return root if isinstance(root, Unreadable) else Unreadable(f"XML with the root <{root}>, no known report")
+        return content.xml.damage or Unreadable(f"XML with the root <{content.xml.root}>, no known report")
     if content.opening[0] in "{[" and isinstance(content.json, Unreadable):
         return content.json
     if content.opening[0] in "{[":

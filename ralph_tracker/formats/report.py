@@ -1,15 +1,32 @@
-"""The reports that the readers return: one value type per kind, which add up, and Unreadable for everything else."""
+"""The reports that the readers return: one value type per kind, which add up, and Unreadable for everything else.
 
+A finding of a linter or type checker is a Row as the tool wrote it, and a Diagnostic at its place.
+"""
+
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Any, Final, Literal, NamedTuple, cast
+from operator import add
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
-from ralph_tracker.formats.diagnostics import Row, Severity, code_text, overridden_severity, severity_of
-from ralph_tracker.formats.report_bytes import EMPTY, Unreadable
+from ralph_tracker.formats.report_bytes import EMPTY, Content, Unreadable, plain
 
-__all__ = ["EMPTY", "Block", "CoverageReport", "Kind", "LintReport", "Report", "TestReport", "TypeReport", "Unreadable"]
+__all__ = [
+    "EMPTY",
+    "Block",
+    "CoverageReport",
+    "Diagnostic",
+    "Kind",
+    "LintReport",
+    "Report",
+    "Row",
+    "Severity",
+    "TestReport",
+    "TypeReport",
+    "Unreadable",
+]
 
 KEPT: Final = 200  # messages of failing tests: nobody reads more
 
@@ -33,12 +50,7 @@ class Declared(NamedTuple):
     skipped: int | None = None
 
     def __add__(self, other: "Declared") -> "Declared":  # type: ignore[override]  # a sum, and no longer tuple
-        return Declared(
-            tests=known_sum(self.tests, other.tests),
-            failures=known_sum(self.failures, other.failures),
-            errors=known_sum(self.errors, other.errors),
-            skipped=known_sum(self.skipped, other.skipped),
-        )
+        return Declared(*map(known_sum, self, other))
 
 
 class Counts(NamedTuple):
@@ -51,15 +63,10 @@ class Counts(NamedTuple):
 
     @property
     def tests(self) -> int:
-        return self.passed + self.failed + self.errors + self.skipped
+        return sum(self)
 
     def __add__(self, other: "Counts") -> "Counts":  # type: ignore[override]  # a sum, and no longer tuple
-        return Counts(
-            passed=self.passed + other.passed,
-            failed=self.failed + other.failed,
-            errors=self.errors + other.errors,
-            skipped=self.skipped + other.skipped,
-        )
+        return Counts(*map(add, self, other))
 
 
 class TestReport(NamedTuple):
@@ -282,6 +289,85 @@ def counted(files: Files) -> tuple[int, int]:
             total += len(lines)
             covered += sum(lines.values())
     return covered, total
+
+
+Severity = Literal["error", "warning", "note", "none"]
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
+NO_CODE: Final = ""
+_ERROR_CODE: Final = re.compile(r"[EF][0-9]+")
+_WORDS: Final[Mapping[str, Severity]] = {
+    **dict.fromkeys(("fatal", "critical", "high", "error"), "error"),
+    **dict.fromkeys(("warning", "warn", "medium"), "warning"),
+    **dict.fromkeys(("note", "info", "information", "help", "hint", "style", "low", "convention", "refactor"), "note"),
+    **dict.fromkeys(("none", "ignore"), "none"),
+}
+MOST: Final = 5_000
+_MESSAGE: Final = 300
+
+Row = tuple[Any, Any, Any, Any, Any]
+"""As a report has it, of whatever type: file, line, code, the tool's word for the severity, message."""
+
+
+class Diagnostic(NamedTuple):
+    """One finding at its place: `line` is None if the report has none, `code` "" without a rule.
+
+    `message` is its first line, at most 300 characters.
+    """
+
+    file: str
+    line: int | None
+    code: str
+    message: str
+    severity: Severity = "error"
+
+    @property
+    def text(self) -> str:
+        """Return `file:line code message`, without what is unknown; a message that begins with its place, alone."""
+        if self.message.startswith((f"{self.file}:", f"{self.file}(")):
+            return self.message
+        place = self.file if self.line is None else f"{self.file}:{self.line}"
+        return " ".join(filter(None, (place, self.code, self.message)))
+
+
+def first_line(message: object) -> str:
+    """Return the first line of a tool's message that is not empty, at most 300 characters; "" for none."""
+    lines = (line.strip() for line in message.splitlines()) if isinstance(message, str) else iter(())
+    text = next(filter(None, lines), "")
+    return text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 1]}…"
+
+
+def by_line(pattern: re.Pattern[str], content: Content) -> Iterator[Row]:
+    """Yield the lines of a text that the pattern matches.
+
+    Its groups are named `file`, `line` or `row`, `code` or `in_brackets`, `severity`, and `message`.
+    """
+    for line in map(plain, content.lines()):
+        found = pattern.match(line.rstrip("\r"))
+        if found:
+            parts = found.groupdict()
+            code = parts.get("code") or parts.get("in_brackets") or ""
+            yield parts["file"], parts.get("line") or parts.get("row"), code, parts.get("severity"), parts["message"]
+
+
+def severity_of_word(word: object) -> Severity | None:
+    """Return the severity for a tool's word, None if there is none or it is unknown."""
+    return _WORDS.get(word.lower()) if isinstance(word, str) else None
+
+
+def severity_of(word: object, code: str) -> Severity:
+    """Return the severity for the tool's word; without one error for codes of E and F, else warning."""
+    return severity_of_word(word) or ("error" if _ERROR_CODE.fullmatch(code) else "warning")
+
+
+def code_text(code: object) -> str:
+    """Return the code as text, `NO_CODE` for anything but text or an int."""
+    return str(code) if isinstance(code, str | int) else NO_CODE
+
+
+def overridden_severity(code: str, overrides: Mapping[str, Severity]) -> Severity | None:
+    """Return the severity of the longest matching prefix in `overrides`, None without one."""
+    fitting = [prefix for prefix in overrides if code.startswith(prefix)]
+    return overrides[max(fitting, key=len)] if fitting else None
 
 
 class LintReport(NamedTuple):

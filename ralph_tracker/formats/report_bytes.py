@@ -1,5 +1,7 @@
 """The bytes of one report, with views that several formats share (text, lines, JSON, streaming XML), or Unreadable.
 
+Below are the ways in which a format recognises its own reports.
+
 XML is read by expat, without the features that an attacker could use.
 """
 
@@ -8,12 +10,14 @@ import json
 import pyexpat
 import re
 from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import cached_property
+from itertools import islice
 from typing import Any, Final, NamedTuple, NoReturn
 
 StartHandler = Callable[[str, dict[str, str]], None]
 EndHandler = Callable[[str], None]
-Element = tuple[str, Mapping[str, str]]
+Sniff = Callable[["Content"], bool]
 
 EMPTY: Final = "empty"
 _COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
@@ -23,6 +27,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _OPENING: Final = 1024
+_TRIED: Final = 20  # objects of a text, enough to tell formats apart
 _CHUNK: Final = 1 << 16
 _FIRST: Final = 2
 _LONGEST_TEXT: Final = 65_536
@@ -125,6 +130,18 @@ class _FoundError(Exception):
     """Stops the parser once the first elements are known."""
 
 
+class XmlOpening(NamedTuple):
+    """The first two elements of a document by local names, and the attributes of the first.
+
+    `second` is None if nothing or only damage follows the root. Without a root, `damage` says why.
+    """
+
+    root: str | None = None
+    attributes: Mapping[str, str] = {}
+    second: str | None = None
+    damage: Unreadable | None = None
+
+
 class Content:
     """The bytes of a report and views of them.
 
@@ -170,36 +187,9 @@ class Content:
         return self.text.encode(errors="replace")
 
     @cached_property
-    def root(self) -> str | None:
-        """Return the local name of the root element, None if the beginning is not XML."""
-        found = self.root_or_damage
-        return None if isinstance(found, Unreadable) else found
-
-    @cached_property
-    def root_or_damage(self) -> str | Unreadable:
-        """Return the local name of the root element, else Unreadable."""
-        found = self._elements
-        return found if isinstance(found, Unreadable) else found[0][0]
-
-    @cached_property
-    def second(self) -> Element | None:
-        """Return the element after the root, None if it cannot be read."""
-        found = self._elements
-        return None if isinstance(found, Unreadable) or len(found) == 1 else found[1]
-
-    @cached_property
-    def root_attributes(self) -> Mapping[str, str]:
-        """Return the attributes of the root, {} if the beginning is not XML."""
-        found = self._elements
-        return {} if isinstance(found, Unreadable) else found[0][1]
-
-    @cached_property
-    def _elements(self) -> tuple[Element, ...] | Unreadable:
-        """Return the root and the element after it as local name and attributes, without reading further.
-
-        Only the root if nothing or only damage follows it, Unreadable if there is no root either.
-        """
-        found: list[Element] = []
+    def xml(self) -> XmlOpening:
+        """Return the root and the element after it, without reading further."""
+        found: list[tuple[str, Mapping[str, str]]] = []
 
         def start(name: str, attributes: dict[str, str]) -> None:
             found.append((local_name(name), attributes))
@@ -212,8 +202,9 @@ class Content:
             pass
         except DamageError as damage:
             if not found:
-                return damage.unreadable
-        return tuple(found)
+                return XmlOpening(damage=damage.unreadable)
+        (root, attributes), *rest = found
+        return XmlOpening(root, attributes, rest[0][0] if rest else None)
 
     def stream(self, start: StartHandler, end: EndHandler, text: Text | None = None) -> None:
         """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
@@ -264,21 +255,9 @@ class Content:
         return _shallow(self.utf8, dict) or {}
 
     @cached_property
-    def is_empty_array(self) -> bool:
-        """Whether it is `[]`, which many tools write if they find nothing."""
-        return self.opening.startswith("[") and self.text.strip("[] \t\r\n") == "" and self.json == []
-
-    @cached_property
     def json(self) -> object:
         """Return the whole text as one JSON value, or Unreadable."""
         return parse_json(self.text)
-
-    def json_value(self) -> object:
-        """Return the whole text as one JSON value. Raises DamageError if it is Unreadable."""
-        value = self.json
-        if isinstance(value, Unreadable):
-            raise DamageError(value.why, value.line, value.column)
-        return value
 
 
 def _feed(parser: pyexpat.XMLParserType, data: bytes, limit: int) -> None:
@@ -332,3 +311,77 @@ def parse_json(text: str) -> object:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise DamageError(f"malformed JSON: {name} is no number")
+
+
+# How a format recognises its own reports, by their content: what it declares as `sniff`.
+
+
+def xml_root(*names: str) -> Sniff:
+    """Recognise a document by the local name of its root, which is one of these."""
+    return lambda content: content.xml.root in names
+
+
+def json_object(*keys: str, only: bool = False, inner: AbstractSet[str] = frozenset()) -> Sniff:
+    """Recognise an object that has these keys, and no others if `only`.
+
+    Of its first value that is an object, `inner` are keys, too.
+    """
+    wanted = frozenset(keys)
+    return lambda content: (
+        content.opening.startswith("{")
+        and (content.json_keys == wanted if only else content.json_keys >= wanted)
+        and (not inner or content.json_inner_keys >= inner)
+    )
+
+
+def json_array(*keys: str, only: bool = False) -> Sniff:
+    """Recognise an array whose first object has these keys, and no others if `only`."""
+    wanted = frozenset(keys)
+    return lambda content: (
+        content.opening.startswith("[") and (content.json_keys == wanted if only else content.json_keys >= wanted)
+    )
+
+
+def empty_array(content: Content) -> bool:
+    """Recognise `[]`, which many tools write if they find nothing."""
+    return content.opening.startswith("[") and content.text.strip("[] \t\r\n") == "" and content.json == []
+
+
+def json_lines(fits: Callable[[Mapping[str, Any]], object]) -> Sniff:
+    """Recognise lines of objects one of which fits, among the first 20 that begin like an object."""
+
+    def sniff(content: Content) -> bool:
+        values = map(parse_json, islice(_beginning_like_objects(content.text), _TRIED))
+        return any(isinstance(value, dict) and fits(value) for value in values)
+
+    return sniff
+
+
+def _beginning_like_objects(text: str) -> Iterator[str]:
+    """Yield the lines that begin with a brace; skips all others fast, because this runs on every text."""
+    start = 0 if text.startswith("{") else text.find("\n{") + 1 or len(text)
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = text.find("\n{", end) + 1 or len(text)
+
+
+def text_with(*patterns: re.Pattern[str], unless: re.Pattern[str] | None = None, not_opening: str = "") -> Sniff:
+    """Recognise text in which one of the patterns is found, without colours.
+
+    `unless` is a pattern of another format's text; text that begins with a character of `not_opening` is none.
+    """
+
+    def sniff(content: Content) -> bool:
+        if content.opening[:1] in tuple(not_opening):
+            return False
+        text = plain(content.text)
+        return any(each.search(text) for each in patterns) and (unless is None or unless.search(text) is None)
+
+    return sniff
+
+
+def any_of(*layouts: Sniff) -> Sniff:
+    """Recognise a format that has several layouts."""
+    return lambda content: any(each(content) for each in layouts)

@@ -16,7 +16,7 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
-from ralph_tracker.formats.diagnostics import Severity
+from ralph_tracker.formats.report import Severity
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, listed, listed_document

@@ -16,10 +16,18 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.formats.diagnostics import Diagnostic, Severity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
-from ralph_tracker.formats.report import CoverageReport, LintReport, Report, TestReport, TypeReport, add_tests
+from ralph_tracker.formats.report import (
+    CoverageReport,
+    Diagnostic,
+    LintReport,
+    Report,
+    Severity,
+    TestReport,
+    TypeReport,
+    add_tests,
+)
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.commands import last_words

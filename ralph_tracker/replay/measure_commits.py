@@ -21,8 +21,7 @@ import msgspec
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
-from ralph_tracker.formats.diagnostics import Diagnostic
-from ralph_tracker.formats.report import CoverageReport
+from ralph_tracker.formats.report import CoverageReport, Diagnostic
 from ralph_tracker.iteration.earlier_tests import needed
 from ralph_tracker.iteration.measure import shorten
 from ralph_tracker.iteration.open_problems import place_of

@@ -13,8 +13,14 @@ from typing import Any
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.diagnostics import severity_of_word
-from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.report import (
+    CoverageReport,
+    LintReport,
+    TestReport,
+    TypeReport,
+    Unreadable,
+    severity_of_word,
+)
 from tests.tables import table
 
 VARIABLE = "RALPH_TRACKER_CORPUS"

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.formats.diagnostics import (
+from ralph_tracker.formats.registry import FORMATS, diagnostics, read
+from ralph_tracker.formats.report import (
     Diagnostic,
+    LintReport,
+    TypeReport,
     code_text,
     first_line,
     overridden_severity,
     severity_of,
     severity_of_word,
 )
-from ralph_tracker.formats.registry import FORMATS, diagnostics, read
-from ralph_tracker.formats.report import LintReport, TypeReport
 from tests.tables import table
 
 REPORTS = Path(__file__).parents[2] / "fixtures" / "reports"

@@ -4,9 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.diagnostics import SEVERITIES
 from ralph_tracker.formats.report import (
     EMPTY,
+    SEVERITIES,
     Counts,
     CoverageReport,
     Declared,

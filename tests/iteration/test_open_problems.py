@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Group, Metrics
-from ralph_tracker.formats.diagnostics import Diagnostic
+from ralph_tracker.formats.report import Diagnostic
 from ralph_tracker.iteration.open_problems import (
     FINDINGS_KEPT,
     FailingTest,

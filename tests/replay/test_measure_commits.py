@@ -1,8 +1,7 @@
 """What is kept of a commit comes back whole, whatever the tools had to say."""
 
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
-from ralph_tracker.formats.diagnostics import Diagnostic
-from ralph_tracker.formats.report import CoverageReport
+from ralph_tracker.formats.report import CoverageReport, Diagnostic
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals

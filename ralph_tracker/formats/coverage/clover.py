@@ -14,9 +14,8 @@ _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a con
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with a project or Clover's version in it."""
-    if content.root != "coverage":
-        return False
-    return "clover" in content.root_attributes or (content.second is not None and content.second[0] == "project")
+    root, attributes, second, _ = content.xml
+    return root == "coverage" and ("clover" in attributes or second == "project")
 
 
 def read(content: Content) -> CoverageReport:
@@ -65,9 +64,6 @@ class _Reader(Elements):
         elif name == "metrics" and self.path == ["coverage", "project"]:
             self._covered = xml_reader.count(attributes, "coveredstatements")
             self._total = xml_reader.count(attributes, "statements")
-
-    def closed(self, name: str) -> None:
-        """Do nothing: everything is reset when it is opened again."""
 
     def report(self) -> CoverageReport:
         percent = None

@@ -22,10 +22,8 @@ _CLOVER: Final = "project"
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with Cobertura's parts or rate in it."""
-    if content.root != "coverage":
-        return False
-    second = content.second[0] if content.second else ""
-    return second in _SECOND or (second != _CLOVER and "line-rate" in content.root_attributes)
+    root, attributes, second, _ = content.xml
+    return root == "coverage" and (second in _SECOND or (second != _CLOVER and "line-rate" in attributes))
 
 
 def read(content: Content) -> CoverageReport:

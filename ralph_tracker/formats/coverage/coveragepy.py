@@ -7,9 +7,9 @@ from typing import Final, NoReturn
 
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import CoverageReport, counted, share
-from ralph_tracker.formats.report_bytes import Content, DamageError, plausible
+from ralph_tracker.formats.report_bytes import Content, DamageError, Unreadable, json_object, plausible
 
-_KEYS: Final = frozenset({"meta", "files", "totals"})
+sniff_json: Final = json_object("meta", "files", "totals")
 _STATED: Final = "percent_covered"
 _SHOWN: Final = 40
 _WHOLE: Final = 100
@@ -25,11 +25,6 @@ _SQLITE: Final = b"SQLite format 3\0"
 _BEFORE_5: Final = b"!coverage.py: This is a private format"
 
 
-def sniff_json(content: Content) -> bool:
-    """Whether it is an object with the report's three keys."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS
-
-
 def read_json(content: Content) -> CoverageReport:
     """Read the totals, and the rows if they agree with these. Raises DamageError.
 
@@ -37,7 +32,9 @@ def read_json(content: Content) -> CoverageReport:
     `percent_statements_covered`, which older versions do not write, else covered / total. No statement at all is no
     data, though the tool calls it 100 %.
     """
-    document = content.json_value()
+    document = content.json
+    if isinstance(document, Unreadable):
+        raise DamageError(*document)
     if not isinstance(document, dict):
         raise DamageError("the report is no JSON object")
     totals = document.get("totals")

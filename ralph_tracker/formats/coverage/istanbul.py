@@ -11,11 +11,11 @@ from msgspec import Meta, Struct, field
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_object
 
-_OF_FILE: Final = frozenset({"statementMap", "s"})
 _TOTAL: Final = "total"
-_OF_SUMMARY: Final = frozenset({"lines", "statements", "functions", "branches"})
+sniff_final: Final = json_object(inner={"statementMap", "s"})
+sniff_summary: Final = json_object(_TOTAL, inner={"lines", "statements", "functions", "branches"})
 _KEPT: Final = re.compile(r"(?:^|[/\\])\.aiwg[/\\]ralph[/\\]")
 
 
@@ -30,11 +30,6 @@ class _Statement(Struct):
 class _File(Struct):
     statements: dict[str, _Statement] = field(name="statementMap")
     hits: dict[str, int] = field(name="s")
-
-
-def sniff_final(content: Content) -> bool:
-    """Whether it is an object of files with statements."""
-    return content.opening.startswith("{") and content.json_inner_keys >= _OF_FILE
 
 
 def read_final(content: Content) -> CoverageReport:
@@ -57,11 +52,6 @@ class _Lines(Struct):
 
 class _Summary(Struct):
     lines: _Lines
-
-
-def sniff_summary(content: Content) -> bool:
-    """Whether it is an object with a total, and the parts that each file has."""
-    return content.opening.startswith("{") and _TOTAL in content.json_keys and content.json_inner_keys >= _OF_SUMMARY
 
 
 def read_summary(content: Content) -> CoverageReport:

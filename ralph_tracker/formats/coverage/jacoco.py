@@ -15,9 +15,7 @@ _DOCTYPE: Final = "//JACOCO//DTD"
 
 def sniff(content: Content) -> bool:
     """Whether the root is `report`, with JaCoCo's document type or one of its first elements."""
-    if content.root != "report":
-        return False
-    return _DOCTYPE in content.opening or (content.second is not None and content.second[0] in _SECOND)
+    return content.xml.root == "report" and (_DOCTYPE in content.opening or content.xml.second in _SECOND)
 
 
 def read(content: Content) -> CoverageReport:

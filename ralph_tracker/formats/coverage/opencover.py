@@ -2,17 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Final
 
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
 from ralph_tracker.formats.report import Block, CoverageReport, Files
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.xml_reader import Elements
 
-
-def sniff(content: Content) -> bool:
-    """Whether the root is `CoverageSession`."""
-    return content.root == "CoverageSession"
+sniff: Final = xml_root("CoverageSession")
 
 
 def read(content: Content) -> CoverageReport:
@@ -65,9 +63,6 @@ class _Reader(Elements):
                 percent=xml_reader.percent(attributes, "sequenceCoverage"),
                 rounding=max(0.01, xml_reader.last_digit(attributes.get("sequenceCoverage", ""))),
             )
-
-    def closed(self, name: str) -> None:
-        """Do nothing: everything is reset when it is opened again."""
 
     def files(self) -> Files:
         """Return the points by path; an unknown file is named by its number."""

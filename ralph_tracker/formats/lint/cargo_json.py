@@ -8,18 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, code_text, severity_of
-from ralph_tracker.formats.json_reader import Object, first_objects, objects
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.json_reader import objects, text
+from ralph_tracker.formats.report import NO_CODE, LintReport, Row, Severity, code_text, severity_of
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
 
 _MESSAGE, _FINISHED = "compiler-message", "build-finished"
 _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-executed", _FINISHED})
 
-
-def sniff(content: Content) -> bool:
-    """Whether one of the first JSON objects is a message of cargo."""
-    return any(_reason(each) is not None for each in first_objects(content))
+sniff: Final = json_lines(lambda each: text(each, "reason") in _REASONS)
 
 
 def read(content: Content) -> LintReport:
@@ -30,11 +26,11 @@ def read(content: Content) -> LintReport:
     ends within a line, and a cut between two lines cannot be detected.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
-    messages, skipped, newer, reason = 0, 0, False, None
+    messages, skipped, newer, reason = 0, 0, False, ""
     ends: list[bool] = []
     for _, value in objects(content):
-        reason = None if value is None else _reason(value)
-        if value is None or reason is None:
+        reason = text(value or {}, "reason")
+        if value is None or reason not in _REASONS:
             skipped += 1
             continue
         messages += 1
@@ -46,18 +42,13 @@ def read(content: Content) -> LintReport:
             _count(value.get("message"), findings)
     if not messages:
         raise DamageError("no line is a message of cargo")
-    half = reason is None and not content.text.endswith("\n")
+    half = reason not in _REASONS and not content.text.endswith("\n")
     if not ends and (newer or half):
         raise DamageError("cut short: the message with which cargo ends is missing", content.text.count("\n") + 1)
     report = LintReport(findings=dict(findings), skipped_lines=skipped)
     if not all(ends) and not report.errors:
         raise DamageError("the build failed, and no error has a location; see cargo's other output")
     return report
-
-
-def _reason(value: Object) -> str | None:
-    reason = value.get("reason")
-    return reason if isinstance(reason, str) and reason in _REASONS else None
 
 
 def _count(message: object, findings: Counter[tuple[str, Severity]]) -> None:

@@ -4,18 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ralph_tracker.formats.diagnostics import MOST, NO_CODE, Row, Severity, severity_of
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import MOST, NO_CODE, LintReport, Row, Severity, severity_of
+from ralph_tracker.formats.report_bytes import Content, xml_root
 from ralph_tracker.formats.xml_reader import Elements
 
-ROOT: Final = "checkstyle"
+sniff: Final = xml_root("checkstyle")
 _FINDING, _EXCEPTION = "error", "exception"
-
-
-def sniff(content: Content) -> bool:
-    """Whether the root is Checkstyle's."""
-    return content.root == ROOT
 
 
 def read(content: Content) -> LintReport:
@@ -54,6 +48,3 @@ class _Reader(Elements):
             self._file = attributes.get("name")
         elif name == _EXCEPTION:
             self.findings[_EXCEPTION, "error"] += 1
-
-    def closed(self, name: str) -> None:
-        """Do nothing: a finding is complete when it is opened."""

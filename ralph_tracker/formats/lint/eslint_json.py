@@ -5,13 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, Severity, code_text
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import LintReport, Row, Severity, code_text
+from ralph_tracker.formats.report_bytes import Content, any_of, json_array, json_object
 
-_KEYS: Final = frozenset({"filePath", "messages"})
-_WITH_METADATA: Final = frozenset({"results", "metadata"})
+sniff: Final = any_of(json_array("filePath", "messages"), json_object("results", "metadata", only=True))
 _FATAL: Final = "fatal"
 _SEVERITIES: Final[dict[str, Severity]] = {"1": "warning", "2": "error"}
 
@@ -34,12 +32,6 @@ class _File(msgspec.Struct, gc=False):
 
 class _WithMetadata(msgspec.Struct):
     results: list[_File]
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an array of files with messages, or an object with such an array and metadata."""
-    keys = content.json_keys
-    return keys >= _KEYS if content.opening.startswith("[") else keys == _WITH_METADATA
 
 
 def read(content: Content) -> LintReport:

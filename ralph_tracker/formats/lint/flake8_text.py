@@ -2,12 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
-from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain
+from ralph_tracker.formats.report import LintReport, Severity, by_line, severity_of
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
 _ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)
@@ -18,14 +17,7 @@ _FINDING: Final = re.compile(
 _OF_ANOTHER: Final = re.compile(rf"{_PLACE}(?:\d{{1,9}}:)? (?:\[|[\w-]+:)")
 # The last line of ruff's output, whose other lines look the same, except for syntax errors.
 _OF_RUFF: Final = re.compile(r"^(?:Found \d+ errors?\b|\[\*\] \d+ fixable)", re.MULTILINE)
-
-
-def sniff(content: Content) -> bool:
-    """Whether a line is a finding and none is the total that other tools add."""
-    if content.opening[:1] in ("{", "["):
-        return False
-    text = plain(content.text)
-    return _ANY.search(text) is not None and _OF_RUFF.search(text) is None
+sniff: Final = text_with(_ANY, unless=_OF_RUFF, not_opening="{[")
 
 
 def read(content: Content) -> LintReport:
@@ -40,7 +32,7 @@ def read(content: Content) -> LintReport:
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
-            findings[code, severity_of_code(code)] += 1
+            findings[code, severity_of(None, code)] += 1
         elif _OF_ANOTHER.match(line):
             raise DamageError("a finding, but not of flake8", number)
         elif line.strip():
@@ -52,6 +44,4 @@ def read(content: Content) -> LintReport:
     return LintReport(findings=dict(findings), skipped_lines=skipped)
 
 
-def diagnostics(content: Content) -> Iterator[Row]:
-    """Yield the lines that are findings."""
-    yield from by_line(_FINDING, content)
+diagnostics: Final = partial(by_line, _FINDING)

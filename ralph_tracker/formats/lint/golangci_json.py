@@ -5,9 +5,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, inside
-from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import LintReport
+from ralph_tracker.formats.json_reader import damage_at, decode, inside
+from ralph_tracker.formats.report import LintReport, Row
 from ralph_tracker.formats.report_bytes import Content
 
 _KEYS: Final = frozenset({"Issues", "Report"})

@@ -5,12 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import Row
+from ralph_tracker.formats.report_bytes import Content, json_array
 
-_KEYS: Final = frozenset({"code", "column", "file", "level", "line", "message"})
+sniff: Final = json_array("code", "column", "file", "level", "line", "message", only=True)
 
 
 class _Finding(msgspec.Struct, gc=False):
@@ -19,16 +18,6 @@ class _Finding(msgspec.Struct, gc=False):
     level: Any
     line: Any
     message: Any = None
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an array of findings, which have exactly these keys."""
-    return content.opening.startswith("[") and content.json_keys == _KEYS
-
-
-def read(content: Content) -> LintReport:
-    """Count the findings by level and code. Raises DamageError."""
-    return LintReport.of(diagnostics(content))
 
 
 def diagnostics(content: Content) -> Iterator[Row]:

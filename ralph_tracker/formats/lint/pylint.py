@@ -7,17 +7,18 @@ text`, or `path:line: [code(symbol), object] text` (`parseable`).
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, Severity, by_line, severity_of_code
 from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain
+from ralph_tracker.formats.report import LintReport, Row, Severity, by_line, severity_of
+from ralph_tracker.formats.report_bytes import Content, DamageError, any_of, json_array, json_object, plain, text_with
 
-_KEYS: Final = frozenset({"type", "module", "symbol", "message-id"})
-_KEYS_2: Final = frozenset({"messages", "statistics"})
+sniff_json: Final = any_of(
+    json_array("type", "module", "symbol", "message-id"), json_object("messages", "statistics", only=True)
+)
 _CODE: Final = r"[CRWEFI]\d{4}"
 _FINDING: Final = re.compile(
     rf"^(?P<file>\S[^\n]*?):(?P<line>\d{{1,9}}):(?:\d{{1,9}}: (?P<code>{_CODE}): "
@@ -25,6 +26,7 @@ _FINDING: Final = re.compile(
     re.MULTILINE,
 )
 _RATING: Final = re.compile(r"^Your code has been rated at -?\d", re.MULTILINE)
+sniff_text: Final = text_with(_FINDING, _RATING, not_opening="{[")
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -48,12 +50,6 @@ class _Statistics(msgspec.Struct):
 class _Report2(msgspec.Struct):
     messages: list[_Message2]
     statistics: _Statistics
-
-
-def sniff_json(content: Content) -> bool:
-    """Whether it is an array of messages, or an object with messages and statistics."""
-    keys = content.json_keys
-    return keys >= _KEYS if content.opening.startswith("[") else keys == _KEYS_2
 
 
 def read_json(content: Content) -> LintReport:
@@ -94,14 +90,6 @@ def _shown(counts: dict[str, Any]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "nothing"
 
 
-def sniff_text(content: Content) -> bool:
-    """Whether a line is a message of pylint, or its rating."""
-    if content.opening[:1] in ("{", "["):
-        return False
-    text = plain(content.text)
-    return bool(_FINDING.search(text) or _RATING.search(text))
-
-
 def read_text(content: Content) -> LintReport:
     """Count the messages by code; other lines, such as pylint's own tables, are skipped and counted.
 
@@ -114,7 +102,7 @@ def read_text(content: Content) -> LintReport:
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
-            findings[code, severity_of_code(code)] += 1
+            findings[code, severity_of(None, code)] += 1
         elif line.strip():
             rated = rated or _RATING.match(line) is not None
             skipped += 1
@@ -125,6 +113,4 @@ def read_text(content: Content) -> LintReport:
     return LintReport(findings=dict(findings), skipped_lines=skipped)
 
 
-def diagnostics_text(content: Content) -> Iterator[Row]:
-    """Yield the lines that are messages."""
-    yield from by_line(_FINDING, content)
+diagnostics_text: Final = partial(by_line, _FINDING)

@@ -5,13 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, inside
-from ralph_tracker.formats.json_reader import Count, decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.json_reader import Count, decode, inside
+from ralph_tracker.formats.report import LintReport, Row
+from ralph_tracker.formats.report_bytes import Content, json_object
 
-_KEYS: Final = frozenset({"metadata", "files", "summary"})
-_VERSION: Final = "rubocop_version"
+sniff: Final = json_object("metadata", "files", "summary", inner={"rubocop_version"})
 
 
 class _Offense(msgspec.Struct, gc=False):
@@ -34,11 +32,6 @@ class _Summary(msgspec.Struct, gc=False):
 class _Report(msgspec.Struct):
     files: list[_File]
     summary: _Summary
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an object with the parts of such a report."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS and _VERSION in content.json_inner_keys
 
 
 def read(content: Content) -> LintReport:

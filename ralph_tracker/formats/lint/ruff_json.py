@@ -1,16 +1,18 @@
-"""Ruff's JSON report (`ruff check --output-format=json`): an array with one object per finding."""
+"""Ruff's JSON report (`ruff check --output-format=json`): an array with one object per finding.
+
+Findings that the code suppresses are not in it.
+"""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, code_text, inside, severity_of_word
-from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.json_reader import decode, inside
+from ralph_tracker.formats.report import Row, code_text, severity_of_word
+from ralph_tracker.formats.report_bytes import Content, any_of, empty_array, json_array
 
-_KEYS: Final = frozenset({"code", "filename", "location", "end_location", "message"})
+sniff: Final = any_of(json_array("code", "filename", "location", "end_location", "message"), empty_array)
 _SYNTAX: Final = "invalid-syntax"
 
 
@@ -21,16 +23,6 @@ class _Finding(msgspec.Struct, gc=False):
     end_location: msgspec.Raw
     message: Any
     severity: Any = None
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an array of findings; ruff writes an empty one if it finds nothing."""
-    return content.opening.startswith("[") and (content.json_keys >= _KEYS or content.is_empty_array)
-
-
-def read(content: Content) -> LintReport:
-    """Count the findings by severity and by code; suppressed ones are not in the report. Raises DamageError."""
-    return LintReport.of(diagnostics(content))
 
 
 def diagnostics(content: Content) -> Iterator[Row]:

@@ -9,9 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import NO_CODE, Row, Severity, inside, severity_of_word
-from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import LintReport
+from ralph_tracker.formats.json_reader import damage_at, decode, inside
+from ralph_tracker.formats.report import NO_CODE, LintReport, Row, Severity, severity_of_word
 from ralph_tracker.formats.report_bytes import Content
 
 VERSION: Final = "2.1.0"

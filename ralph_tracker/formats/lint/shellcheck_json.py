@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import Row
+from ralph_tracker.formats.report_bytes import Content, any_of, json_array, json_object
 
-_KEYS: Final = frozenset({"file", "line", "endLine", "column", "level", "code", "message"})
-_KEYS_1: Final = frozenset({"comments"})
+sniff: Final = any_of(
+    json_array("file", "line", "endLine", "column", "level", "code", "message"), json_object("comments", only=True)
+)
 
 
 class _Comment(msgspec.Struct, gc=False):
@@ -24,17 +24,6 @@ class _Comment(msgspec.Struct, gc=False):
 
 class _Report1(msgspec.Struct):
     comments: list[_Comment]
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an array of comments, or an object with comments and nothing else."""
-    keys = content.json_keys
-    return keys >= _KEYS if content.opening.startswith("[") else keys == _KEYS_1
-
-
-def read(content: Content) -> LintReport:
-    """Count the comments by level and code; style comments are notes. Raises DamageError."""
-    return LintReport.of(diagnostics(content))
 
 
 def diagnostics(content: Content) -> Iterator[Row]:

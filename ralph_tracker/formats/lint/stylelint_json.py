@@ -5,12 +5,11 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report import Row
+from ralph_tracker.formats.report_bytes import Content, json_array
 
-_KEYS: Final = frozenset({"source", "warnings", "invalidOptionWarnings"})
+sniff: Final = json_array("source", "warnings", "invalidOptionWarnings")
 _UNPARSED: Final = "parseError"
 
 
@@ -25,16 +24,6 @@ class _File(msgspec.Struct, gc=False):
     warnings: list[_Warning]
     parseErrors: list[_Warning] = []  # noqa: N815  # Stylelint's name
     source: Any = None
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an array of files with warnings."""
-    return content.opening.startswith("[") and content.json_keys >= _KEYS
-
-
-def read(content: Content) -> LintReport:
-    """Count the warnings by severity and rule; parse errors count as errors. Raises DamageError."""
-    return LintReport.of(diagnostics(content))
 
 
 def diagnostics(content: Content) -> Iterator[Row]:

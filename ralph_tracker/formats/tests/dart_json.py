@@ -7,9 +7,9 @@ Without the final event `done` the report is whole only if all announced suites 
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
+from ralph_tracker.formats.json_reader import Object, number, objects, text
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
     WHOLE_RUN,
@@ -23,9 +23,11 @@ _LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
 
 
-def sniff(content: Content) -> bool:
-    """Whether one of the first objects is the start event of such a report."""
-    return any(_is_start(each) for each in first_objects(content))
+def _is_start(event: Object) -> bool:
+    return event.get("type") == "start" and "protocolVersion" in event
+
+
+sniff: Final = json_lines(_is_start)
 
 
 def read(content: Content) -> TestReport:
@@ -37,10 +39,6 @@ def read(content: Content) -> TestReport:
         else:
             run.take(event)
     return run.report()
-
-
-def _is_start(event: Object) -> bool:
-    return event.get("type") == "start" and "protocolVersion" in event
 
 
 class _Run:

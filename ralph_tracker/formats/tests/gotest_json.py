@@ -10,9 +10,9 @@ from textwrap import dedent
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.json_reader import Object, first_objects, number, objects, text
+from ralph_tracker.formats.json_reader import Object, number, objects, text
 from ralph_tracker.formats.report import TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
 from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
@@ -30,12 +30,7 @@ _LONGEST: Final = 1_000
 
 _Key = tuple[str, str]
 
-
-def sniff(content: Content) -> bool:
-    """Whether one of the first objects is an event of Go."""
-    return any(
-        text(each, "Action") in _ACTIONS and any(key in each for key in _OWNERS) for each in first_objects(content)
-    )
+sniff: Final = json_lines(lambda event: text(event, "Action") in _ACTIONS and any(key in event for key in _OWNERS))
 
 
 def read(content: Content) -> TestReport:

@@ -11,7 +11,7 @@ import msgspec
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_object
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
     WHOLE_RUN,
@@ -21,7 +21,7 @@ from ralph_tracker.formats.tests.case_collector import (
     file_name,
 )
 
-_KEYS: Final = frozenset({"numTotalTests", "testResults"})
+sniff: Final = json_object("numTotalTests", "testResults")
 _OUTCOMES: Final = {
     "passed": PASSED,
     "failed": FAILED,
@@ -56,11 +56,6 @@ class _Report(msgspec.Struct, rename="camel"):
     num_failed_tests: Count | None = None
     success: bool | None = None
     was_interrupted: bool = False
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an object with the parts of such a report."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> TestReport:

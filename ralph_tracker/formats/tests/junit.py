@@ -17,7 +17,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
+from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
     UNNAMED,
@@ -45,7 +45,7 @@ class Totals:
         self.declared = Declared()
         self._root = Declared()
         self._all_tests: int | None = None
-        self._reruns = 0
+        self.reruns = 0  # the extra runs of all cases
         self._below_zero: str | None = None
         self._each_fits: bool | None = None
 
@@ -79,10 +79,6 @@ class Totals:
         if declared is not None:
             self._each_fits = self._each_fits is not False and declared == number
 
-    def rerun(self, runs: int) -> None:
-        """Record how many extra runs a case had."""
-        self._reruns += runs
-
     def close(self) -> None:
         """Use the root's counts if no suite declared any."""
         if self.declared == Declared():
@@ -97,14 +93,14 @@ class Totals:
         if self._below_zero is not None:
             return self._below_zero
         said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
-        fits = said & {counted, counted + self._reruns} or (more_is_fine and said and min(said) > counted)
+        fits = said & {counted, counted + self.reruns} or (more_is_fine and said and min(said) > counted)
         if said and not (fits or self._each_fits):
             shown = self.declared.tests if self.declared.tests is not None else max(said)
             return unlike("tests", shown, counted)
         bad = (self.declared.failures or 0) + (self.declared.errors or 0)
-        if bad > self._reruns and not failed:
+        if bad > self.reruns and not failed:
             return unlike("failures and errors", bad, 0)
-        most = max(counted + self._reruns, min(said) if more_is_fine and said else 0)
+        most = max(counted + self.reruns, min(said) if more_is_fine and said else 0)
         return impossible(self.declared, most)
 
 
@@ -114,7 +110,8 @@ def _sum(one: int | None, other: int | None) -> int | None:
 
 
 _OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # `testrun` is exported by Eclipse
-ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
+_ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
+sniff: Final = xml_root(*_ROOTS)
 
 _PASSED, _SKIPPED, _FAILED, _ERROR = range(4)
 _RERUNS: Final = frozenset({"flakyFailure", "flakyError", "rerunFailure", "rerunError"})
@@ -147,11 +144,6 @@ _UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
 _JEST_LOADING: Final = "Test suite failed to run"
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
-
-
-def sniff(content: Content) -> bool:
-    """Whether the root is one of JUnit's."""
-    return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
@@ -285,7 +277,7 @@ class _Reader:
             self._suites[-1].inner_suites += 1
 
     def _root(self, local: str, attributes: dict[str, str]) -> None:
-        if local not in ROOTS:
+        if local not in _ROOTS:
             raise DamageError(f"the root element is <{local}>, not one of JUnit's")
         if local in _OUTERMOST:
             self._totals.root(attributes)
@@ -296,7 +288,7 @@ class _Reader:
         if rank is None:
             return
         if rank == _ERROR and attributes.get("type") in _RISKY:  # PHPUnit 9 warns of it, and the test has passed
-            self._totals.rerun(1)
+            self._totals.reruns += 1
             return
         verdict = self._verdicts.setdefault(len(self._cases), _Verdict())
         verdict.rank = max(verdict.rank, rank)
@@ -347,7 +339,7 @@ class _Reader:
             if place and place not in self._not_loaded and len(self._not_loaded) < KEPT:
                 self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
         if verdict and verdict.reruns:
-            self._totals.rerun(verdict.reruns)
+            self._totals.reruns += verdict.reruns
             self._rerun.add(case)
             if verdict.flaky or rank == _PASSED:
                 self._flaky.add(case)

@@ -10,12 +10,12 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")
-_SNIFF: Final = re.compile(_RESULT.pattern, re.MULTILINE)
+sniff: Final = text_with(re.compile(_RESULT.pattern, re.MULTILINE))
 _RUNNING: Final = re.compile(r"^running (\d{1,9}) tests?$")
 _TEST: Final = re.compile(r"^test (?P<name>.+?) \.\.\. (?P<outcome>ok|FAILED|ignored|bench:)(?:[, ].*)?$")
 _BINARY: Final = re.compile(r"^\s+Running (?:unittests )?(?:(?P<source>\S+) \()?(?P<path>[^\s()]+)\)?$")
@@ -29,11 +29,6 @@ _FAILED_BUILD: Final = "error: could not compile "
 _FAILED_RUN: Final = ("error: test failed", "error: doctest failed")
 _OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
 _NOTE: Final = "some tests have no names in it, so changed outcomes cannot be named"
-
-
-def sniff(content: Content) -> bool:
-    """Whether a line is the harness's summary."""
-    return bool(_SNIFF.search(plain(content.text)))
 
 
 def read(content: Content) -> TestReport:

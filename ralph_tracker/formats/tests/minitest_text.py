@@ -9,13 +9,14 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _SUMMARY: Final = re.compile(
     r"^(\d{1,9}) (?:runs|tests), \d{1,9} assertions, (\d{1,9}) failures, (\d{1,9}) errors, (\d{1,9}) skips",
     re.MULTILINE,
 )
+sniff: Final = text_with(_SUMMARY)
 _TEST: Final = r"(?P<name>[A-Z][^#]{0,300}#test_.{1,1000}"
 _RESULT: Final = r"(?P<seconds>\d{1,9}\.\d\d) s = (?P<outcome>[.FES])$"
 _WHOLE: Final = re.compile(rf"{_TEST}) = {_RESULT}")
@@ -27,11 +28,6 @@ _OUTCOMES: Final = {".": PASSED, "F": FAILED, "E": ERROR, "S": SKIPPED}
 _KEPT_LINES: Final = 12
 _LONGEST: Final = 4000
 _NO_NAMES: Final = "without -v the tests have no names, so changed outcomes cannot be named"
-
-
-def sniff(content: Content) -> bool:
-    """Whether a line is Minitest's summary."""
-    return "assertions, " in content.text and _SUMMARY.search(plain(content.text)) is not None
 
 
 def read(content: Content) -> TestReport:

@@ -11,10 +11,10 @@ import msgspec
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, json_object
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
-_KEYS: Final = frozenset({"stats", "tests", "pending", "failures", "passes"})
+sniff: Final = json_object("stats", "tests", "pending", "failures", "passes")
 
 
 class _Stats(msgspec.Struct, gc=False):
@@ -46,11 +46,6 @@ class _Report(msgspec.Struct):
     tests: list[_Test]
     pending: list[_Test]
     failures: list[_Test]
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an object with the parts of such a report."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> TestReport:

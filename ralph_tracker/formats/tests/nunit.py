@@ -10,7 +10,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
     CaseCollector,
@@ -21,7 +21,8 @@ from ralph_tracker.formats.tests.case_collector import (
 )
 from ralph_tracker.formats.xml_reader import Elements, count
 
-ROOTS: Final = frozenset({"test-run", "test-results", "test-suite"})
+_ROOTS: Final = ("test-run", "test-results", "test-suite")
+sniff: Final = xml_root(*_ROOTS)
 _RESULTS: Final = {
     "passed": PASSED,
     "success": PASSED,
@@ -34,11 +35,6 @@ _RESULTS: Final = {
 }
 _BAD: Final = frozenset({FAILED, ERROR})
 _NOT_COUNTED: Final = ("not-run", "ignored", "skipped", "invalid")
-
-
-def sniff(content: Content) -> bool:
-    """Whether the root is one of NUnit's."""
-    return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
@@ -68,7 +64,7 @@ class _Reader(Elements):
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path:
-            if name not in ROOTS:
+            if name not in _ROOTS:
                 raise DamageError(f"the root element is <{name}>, not one of NUnit's")
             self._declared = Declared(
                 tests=first_count(attributes, "total", "testcasecount"),

@@ -9,7 +9,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Counts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _WORD: Final = (
@@ -47,16 +47,11 @@ _SHORT: Final = re.compile(rf"^(?:FAILED|ERROR) {_NAME} - (?P<said>.+)$", re.MUL
 _COLLECTING: Final = re.compile(r"^_+ ERROR collecting (?P<file>\S+) _+\r?$", re.MULTILINE)
 _UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MULTILINE)
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
+sniff: Final = text_with(_SUMMARY, unless=_COVERAGE)  # such a text is a coverage report
 _STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
 _LONGEST: Final = 4000
 _NOTE: Final = "read from pytest's terminal summary, because there is no JUnit report"
 _NO_NAMES: Final = "; the tests have no names in it, so changed outcomes cannot be named"
-
-
-def sniff(content: Content) -> bool:
-    """Whether a line is pytest's summary; with a coverage table above it, it is a coverage report instead."""
-    text = plain(content.text)
-    return bool(_SUMMARY.search(text)) and not _COVERAGE.search(text)
 
 
 def read(content: Content) -> TestReport:

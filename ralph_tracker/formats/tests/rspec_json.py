@@ -8,10 +8,10 @@ import msgspec
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.report_bytes import Content, json_object
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
-_KEYS: Final = frozenset({"examples", "summary", "summary_line"})
+sniff: Final = json_object("examples", "summary", "summary_line")
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
 _LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?(?: - Did you mean\?)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
@@ -43,11 +43,6 @@ class _Report(msgspec.Struct):
     examples: list[_Example]
     summary: _Summary
     messages: Any = None  # errors outside of examples
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an object with the parts of such a report."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> TestReport:

@@ -10,11 +10,12 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import KEPT, Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
 from ralph_tracker.formats.xml_reader import Elements, count
 
-ROOT: Final = "TestRun"
+_ROOT: Final = "TestRun"
+sniff: Final = xml_root(_ROOT)
 _OUTCOMES: Final = {
     **dict.fromkeys(("passed", "passedbutrunaborted", "warning", "completed"), PASSED),
     **dict.fromkeys(("failed", "aborted", "timeout"), FAILED),
@@ -23,11 +24,6 @@ _OUTCOMES: Final = {
 _BAD_RUNS: Final = frozenset({"failed", "error", "aborted", "timeout", "disconnected"})
 _AROUND: Final = frozenset({"Results", "InnerResults"})
 _DURATION: Final = re.compile(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)")
-
-
-def sniff(content: Content) -> bool:
-    """Whether the root is that of a TRX file."""
-    return content.root == ROOT
 
 
 def read(content: Content) -> TestReport:
@@ -54,8 +50,8 @@ class _Reader(Elements):
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         around = self.path[-1] if self.path else ""
-        if not around and name != ROOT:
-            raise DamageError(f"the root element is <{name}>, not {ROOT}")
+        if not around and name != _ROOT:
+            raise DamageError(f"the root element is <{name}>, not {_ROOT}")
         if around in _AROUND:
             said = (attributes.get(key, "") for key in ("testId", "testName", "outcome", "duration"))
             test, title, outcome, duration = said

@@ -8,18 +8,14 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.report import Declared, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, case_id, contradiction, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
 
-ROOTS: Final = frozenset({"assemblies", "assembly"})
+_ROOTS: Final = ("assemblies", "assembly")
+sniff: Final = xml_root(*_ROOTS)
 _RESULTS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED, "notrun": SKIPPED}
 _ASSEMBLY_KEYS: Final = frozenset({"environment", "run-date", "start-rtf", "test-framework", "total"})
-
-
-def sniff(content: Content) -> bool:
-    """Whether the root is one of xUnit.net's."""
-    return content.root in ROOTS
 
 
 def read(content: Content) -> TestReport:
@@ -45,7 +41,7 @@ class _Reader(Elements):
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         around = self.path[-1] if self.path else ""
-        if not around and name not in ROOTS:
+        if not around and name not in _ROOTS:
             raise DamageError(f"the root element is <{name}>, not one of xUnit.net's")
         if name == "assembly":
             if not _ASSEMBLY_KEYS & attributes.keys():

@@ -7,28 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
-from ralph_tracker.formats.diagnostics import Row, by_line
-from ralph_tracker.formats.json_reader import Object, first_objects, objects
-from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible
+from ralph_tracker.formats.json_reader import Object, objects
+from ralph_tracker.formats.report import Row, TypeReport, by_line
+from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines, plain, plausible, text_with
 
-_KEYS: Final = frozenset({"file", "line", "message", "hint", "severity"})
 _ROW: Final = re.compile(r"(?P<file>\S.*?):(?:(?P<line>\d{1,9}):)?(?:\d{1,9}:){0,3} (?P<severity>error|warning|note): ")
 _WHOLE_ROW: Final = re.compile(_ROW.pattern + r"(?P<message>.*?)(?:  \[(?P<code>[\w-]{1,60})\])?$")  # takes longer
 _OF_PYTHON: Final = re.compile(r"^\S.*?\.pyi?(?::\d+){0,4}: (?:error|warning|note): ", re.MULTILINE)
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors? in \d+ files? \((?P<how>checked|errors prevented) ")
 _SUCCESS: Final = re.compile(r"Success: no issues found in \d+ source files?")
 _SUMMARY: Final = re.compile(rf"^(?:{_FOUND.pattern}|{_SUCCESS.pattern})", re.MULTILINE)
-
-
-def sniff_text(content: Content) -> bool:
-    """Whether it holds mypy's summary or a finding in a Python file; other compilers print similar findings."""
-    if content.opening[:1] in ("{", "[", "<"):
-        return False
-    text = plain(content.text)
-    return bool(_SUMMARY.search(text) or _OF_PYTHON.search(text))
+sniff_text: Final = text_with(_SUMMARY, _OF_PYTHON, not_opening="{[<")
 
 
 def read_text(content: Content) -> TypeReport:
@@ -49,14 +41,14 @@ def read_text(content: Content) -> TypeReport:
     return _report(severities, summaries, skipped_lines=others)
 
 
-def diagnostics_text(content: Content) -> Iterator[Row]:
-    """Yield the findings with their places."""
-    yield from by_line(_WHOLE_ROW, content)
+diagnostics_text: Final = partial(by_line, _WHOLE_ROW)
 
 
-def sniff_json(content: Content) -> bool:
-    """Whether one of the first JSON objects is a finding of mypy."""
-    return any(_is_finding(each) for each in first_objects(content))
+def _is_finding(value: Object) -> bool:
+    return value.keys() >= {"file", "line", "message", "hint", "severity"}
+
+
+sniff_json: Final = json_lines(_is_finding)
 
 
 def read_json(content: Content) -> TypeReport:
@@ -82,10 +74,6 @@ def read_json(content: Content) -> TypeReport:
         raise DamageError("no line is a finding of mypy in JSON")
     counted = _report(severities, summaries, skipped_lines=skipped)
     return counted._replace(stopped=counted.stopped or stopped)
-
-
-def _is_finding(value: Object) -> bool:
-    return value.keys() >= _KEYS
 
 
 def diagnostics_json(content: Content) -> Iterator[Row]:

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.diagnostics import Row, inside
-from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content, plausible
+from ralph_tracker.formats.json_reader import damage_at, decode, inside
+from ralph_tracker.formats.report import Row, TypeReport
+from ralph_tracker.formats.report_bytes import Content, json_object, plausible
 
-_KEYS: Final = frozenset({"generalDiagnostics", "summary"})
+sniff: Final = json_object("generalDiagnostics", "summary")
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -32,11 +31,6 @@ class _Summary(msgspec.Struct):
 class _Report(msgspec.Struct):
     generalDiagnostics: list[_Diagnostic]  # noqa: N815
     summary: _Summary
-
-
-def sniff(content: Content) -> bool:
-    """Whether it is an object with diagnostics and their summary."""
-    return content.opening.startswith("{") and content.json_keys >= _KEYS
 
 
 def read(content: Content) -> TypeReport:

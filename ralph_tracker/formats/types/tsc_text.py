@@ -5,15 +5,15 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.formats.diagnostics import Row, by_line
-from ralph_tracker.formats.report import TypeReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible
+from ralph_tracker.formats.report import Row, TypeReport, by_line
+from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible, text_with
 
 _FINDING: Final = re.compile(
     r"^(?:(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) )?"
     r"(?P<severity>error|warning|message) (?P<code>TS\d{1,6}): (?P<message>.*)",
     re.MULTILINE,
 )
+sniff: Final = text_with(_FINDING, not_opening="{[<")
 _PLACELESS: Final = re.compile(r"error TS")
 _FOUND: Final = re.compile(r"Found (?P<errors>\d{1,9}) errors?(?: in |\.|$)")
 # The codes of parse errors: nothing else is checked then.
@@ -21,11 +21,6 @@ _UNPARSED: Final = frozenset(
     {*range(1002, 1006), 1010, 1109, 1110, *range(1121, 1147), 1160, 1161, *range(1179, 1186), 1199, 1351, 1381, 1382}
     | {*range(1434, 1444), *range(8002, 8018)}
 )
-
-
-def sniff(content: Content) -> bool:
-    """Whether a line is a diagnostic of the compiler."""
-    return content.opening[:1] not in ("{", "[", "<") and _FINDING.search(plain(content.text)) is not None
 
 
 def read(content: Content) -> TypeReport:
