@@ -80,19 +80,19 @@ def _regex(pattern: str) -> str:
 
 
 def _segment(segment: str) -> str:
-    return "".join(map(_part, _PARTS.split(segment)))
-
-
-def _part(part: str) -> str:
-    if part.startswith("*"):
-        return "[^/]*"
-    if part == "?":
-        return "[^/]"
-    if part.startswith("[") and part.endswith("]") and len(part) > 1:
-        negated = part[1] == "!"
-        body = re.sub(r"([^\w\s-])", r"\\\1", part[1 + negated : -1])
-        return f"(?!/)[{'^' if negated else ''}{body}]"
-    return re.escape(part)
+    found = ""
+    for part in _PARTS.split(segment):
+        if part.startswith("*"):
+            found += "[^/]*"
+        elif part == "?":
+            found += "[^/]"
+        elif part.startswith("[") and part.endswith("]") and len(part) > 1:
+            negated = part[1] == "!"
+            body = re.sub(r"([^\w\s-])", r"\\\1", part[1 + negated : -1])
+            found += f"(?!/)[{'^' if negated else ''}{body}]"
+        else:
+            found += re.escape(part)
+    return found
 
 
 def filled(text: str, folder: str) -> str:
@@ -101,14 +101,14 @@ def filled(text: str, folder: str) -> str:
 
 
 def filled_run(run: str | Sequence[str], folder: str) -> str | list[str]:
-    """Return the command with `{reports}` replaced by the path, quoted as needed in a shell command."""
-    return _filled_shell(run, folder) if isinstance(run, str) else [filled(word, folder) for word in run]
+    """Return the command with `{reports}` replaced by the path.
 
-
-def _filled_shell(command: str, folder: str) -> str:
-    """Follow the shell's quotes, so that a space in the path does not split a word inside or outside quotes."""
+    In a shell command it follows the quotes, so that a space in the path does not split a word inside or outside them.
+    """
+    if not isinstance(run, str):
+        return [filled(word, folder) for word in run]
     quote, escaped, done = "", False, []
-    for piece in _PIECES.findall(command):
+    for piece in _PIECES.findall(run):
         if piece == PLACEHOLDER:
             if quote == "'":
                 done.append(folder.replace("'", "'\\''"))

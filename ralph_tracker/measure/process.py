@@ -239,7 +239,8 @@ def _wait(
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_TICK_S)
                 break
-            _cut(outputs)
+            for output in outputs:
+                output.cut()
             if look is not None:
                 look()
             timed_out = deadline is not None and time.monotonic() >= deadline
@@ -247,11 +248,6 @@ def _wait(
     finally:
         _end_group(process, outputs)
     return timed_out
-
-
-def _cut(outputs: Sequence[_Output]) -> None:
-    for output in outputs:
-        output.cut()
 
 
 def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> None:
@@ -287,7 +283,8 @@ def _await_empty(
             deadline = min(deadline, time.monotonic() + others_s)
         if not _signal_group(process, 0):
             return
-        _cut(outputs)
+        for output in outputs:
+            output.cut()
         time.sleep(_TICK_S / 5)
 
 

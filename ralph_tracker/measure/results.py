@@ -132,10 +132,9 @@ def read_results(
     `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
     coverage.py's own data needs; None: such data is unreadable.
     """
-    gathered = _Totals(severity, root, _folders_of_tests(results))
+    gathered = _Totals(results, severity, root)
     for result in results:
         kind = measured_kind(result.check)
-        gathered.ran(result.check.name, kind)
         if kind == BUILD:
             gathered.build(result)
         elif kind is not None and not result.check.reports:
@@ -147,8 +146,8 @@ def read_results(
                 gathered.judge(result, found)
             else:
                 gathered.take(result, found, kind)
-        if kind == Group.TESTS and _failed(result):
-            gathered.partly_built(result)
+        if kind == Group.TESTS and _failed(result) and _BUILD_BROKE.search(_output(result)):
+            gathered.did_not_build(result)  # although other tests ran
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
     return gathered.measured()
@@ -157,10 +156,8 @@ def read_results(
 class _Totals:
     """The sum of the reports of one iteration."""
 
-    def __init__(
-        self, severity: Mapping[str, Severity], root: Path | None, folders_of_tests: Mapping[str, str]
-    ) -> None:
-        self._folders_of_tests = folders_of_tests
+    def __init__(self, results: Sequence[CheckResult], severity: Mapping[str, Severity], root: Path | None) -> None:
+        self._folders_of_tests = _folders_of_tests(results)
         self._severity = severity
         self._root = root
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
@@ -172,13 +169,11 @@ class _Totals:
         self._of_no_kind: list[str] = []
         self._notes: list[str] = []
         self._builds: list[bool] = []
-        self._measures: dict[str, MetricSource] = {}
+        self._measures = {
+            result.check.name: MetricSource(result.check.name, measured_kind(result.check)) for result in results
+        }
         self._integrity: bytes | str | None = None
         self._diagnostics: list[tuple[Group, Diagnostic]] = []
-
-    def ran(self, name: str, kind: str | None) -> None:
-        """Add a check that ran, in its place among the others."""
-        self._measures[name] = MetricSource(name, kind)
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
         """Record why a check gave nothing; the first reason is kept."""
@@ -215,7 +210,7 @@ class _Totals:
             # Without a report no test can have run; a damaged one is of tests that did.
             none = found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
             if missed == Group.TESTS and _failed(result) and none:
-                self._did_not_build(result)
+                self.did_not_build(result)
             if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
                 self._complain(result, found, Group(missed))
         elif isinstance(report, TestReport):
@@ -243,12 +238,7 @@ class _Totals:
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
                 self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
 
-    def partly_built(self, result: CheckResult) -> None:
-        """Record what did not compile according to the output, although other tests ran."""
-        if _BUILD_BROKE.search(_output(result)):
-            self._did_not_build(result)
-
-    def _did_not_build(self, result: CheckResult) -> None:
+    def did_not_build(self, result: CheckResult) -> None:
         """Record the first error that the command printed, by file, with paths relative to the project."""
         if result.check.held_back is not None:
             self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
@@ -361,14 +351,11 @@ def _folders_of_tests(results: Sequence[CheckResult]) -> Mapping[str, str]:
 
 def _in_folder(report: TestReport, folder: str) -> TestReport:
     """Return the report with the folder in front of each name: of its file or class, or as that of a title alone."""
-
-    def below(name: str) -> str:
-        return f"{folder}/{name}" if "::" in name else f"{folder}::{name}"
-
     if not folder:
         return report
     places = {f"{folder}/{place}": why for place, why in report.not_loaded.items()}
-    return _renamed(report, below)._replace(not_loaded=places)
+    named = _renamed(report, lambda name: f"{folder}{'/' if '::' in name else '::'}{name}")
+    return named._replace(not_loaded=places)
 
 
 def _renamed(report: TestReport, rename: Callable[[str], str]) -> TestReport:

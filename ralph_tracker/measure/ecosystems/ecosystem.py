@@ -58,6 +58,24 @@ def by_status(command: Sequence[str] | str, run: str, report: str) -> tuple[Chec
     return check, note, _COUNTED.format(name=BY_STATUS, run=run, report=report)
 
 
+def reported(
+    run: list[str] | str,
+    report: str,
+    format_: str,
+    *,
+    env: Mapping[str, str] | None = None,
+    **more: str | list[str],
+) -> dict[str, Any]:
+    """Return a check that writes a report; `more` are its other settings."""
+    check: dict[str, Any] = {"run": run, "reports": [report], "format": format_, **more}
+    return {**check, "env": dict(env)} if env else check
+
+
+def left_by_the_tests(report: str, format_: str) -> dict[str, Any]:
+    """Return a check of a report that the tests wrote, so that a missing one is noticed."""
+    return reported(["test", "-s", report], report, format_, needs=["tests"])
+
+
 def nested(checks: Mapping[str, Mapping[str, Any]], folder: str, *, taken: Mapping[str, Any]) -> Checks:
     """Return the checks of a part of the project: run in its folder, under names and with reports of their own."""
     mark = re.sub(r"[^A-Za-z0-9_.+-]", "-", folder)

@@ -16,7 +16,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.ecosystem import Checks, Ecosystem, by_status, output_of, program, version_of
+from ralph_tracker.measure.ecosystems.ecosystem import (
+    Checks,
+    Ecosystem,
+    by_status,
+    left_by_the_tests,
+    output_of,
+    program,
+    reported,
+    version_of,
+)
 
 _CALL: Final = "{call}"
 _WORDS: Final = "{words}"
@@ -111,25 +120,8 @@ def _has(*patterns: str, saying: str = "") -> Callable[[Project], bool]:
     return lambda project: project.has(*patterns, saying=saying)
 
 
-def _report(
-    run: list[str] | str,
-    report: str,
-    format_: str,
-    *,
-    env: Mapping[str, str] | None = None,
-    **more: str | list[str],
-) -> dict[str, Any]:
-    check: dict[str, Any] = {"run": run, "reports": [report], "format": format_, **more}
-    return {**check, "env": dict(env)} if env else check
-
-
-def _left_by_the_tests(report: str, format_: str) -> dict[str, Any]:
-    """Return a check of a report that the tests wrote, so that a missing one is noticed."""
-    return _report(["test", "-s", report], report, format_, needs=["tests"])
-
-
 _PROJECTS: Final = ("*.csproj", "*.fsproj", "*/*.csproj", "*/*.fsproj", "*/*/*.csproj", "*/*/*.fsproj")
-_TRX: Final = _report(
+_TRX: Final = reported(
     [_CALL, "test", "--nologo", "--logger", "trx", "--results-directory", "{reports}/dotnet"],
     "{reports}/dotnet/*.trx",
     "trx",
@@ -150,7 +142,7 @@ _CSHARP: Final = Language(
             _has(*_PROJECTS, saying=r"coverlet\.collector"),
             {
                 "tests": _COVERED_TRX,
-                "coverage": _report("ls {reports}/dotnet/*/*.xml", _COBERTURA, "cobertura", needs=["tests"]),
+                "coverage": reported("ls {reports}/dotnet/*/*.xml", _COBERTURA, "cobertura", needs=["tests"]),
             },
         ),
         Tool(
@@ -184,18 +176,9 @@ def _uses_phpunit(project: Project) -> bool:
     return project.has(*_PHPUNIT_FILES) or project.has("composer.json", saying='"phpunit/phpunit"')
 
 
-def _uses_pest(project: Project) -> bool:
-    return project.has("composer.json", saying='"pestphp/pest"')
-
-
-def _phpunit(*words: str, env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return _report([_CALL, "--do-not-cache-result", *words], _JUNIT, "junit", env=env)
-
-
-def _with_coverage(tests: Mapping[str, Any]) -> dict[str, Any]:
-    return {"tests": tests, "coverage": _left_by_the_tests(_PHP_COVERAGE, "cobertura")}
-
-
+_USES_PEST: Final = _has("composer.json", saying='"pestphp/pest"')
+_PHPUNIT_CALL: Final = [_CALL, "--do-not-cache-result"]
+_COVERED_BY_PHP: Final = left_by_the_tests(_PHP_COVERAGE, "cobertura")
 _NO_PHP_COVERAGE: Final = (
     "coverage is not measured: install pcov or xdebug, and name the sources in phpunit.xml (<source>, before PHPUnit "
     "10 <coverage>)"
@@ -212,15 +195,18 @@ _PHP: Final = Language(
             "pest with coverage",
             "tests",
             _PEST,
-            lambda project: _uses_pest(project) and _php_coverage(project),
-            _with_coverage(_report([_CALL, *_WITH_COVERAGE], _JUNIT, "junit", env=_XDEBUG)),
+            lambda project: _USES_PEST(project) and _php_coverage(project),
+            {
+                "tests": reported([_CALL, *_WITH_COVERAGE], _JUNIT, "junit", env=_XDEBUG),
+                "coverage": _COVERED_BY_PHP,
+            },
         ),
         Tool(
             "pest",
             "tests",
             _PEST,
-            _uses_pest,
-            {"tests": _report([_CALL, "--log-junit", _JUNIT], _JUNIT, "junit")},
+            _USES_PEST,
+            {"tests": reported([_CALL, "--log-junit", _JUNIT], _JUNIT, "junit")},
             missing=_INSTALL_PHP,
             note=_NO_PHP_COVERAGE,
         ),
@@ -229,14 +215,17 @@ _PHP: Final = Language(
             "tests",
             _PHPUNIT,
             lambda project: _uses_phpunit(project) and _php_coverage(project),
-            _with_coverage(_phpunit(*_WITH_COVERAGE, env=_XDEBUG)),
+            {
+                "tests": reported([*_PHPUNIT_CALL, *_WITH_COVERAGE], _JUNIT, "junit", env=_XDEBUG),
+                "coverage": _COVERED_BY_PHP,
+            },
         ),
         Tool(
             "phpunit",
             "tests",
             _PHPUNIT,
             _uses_phpunit,
-            {"tests": _phpunit("--log-junit", _JUNIT)},
+            {"tests": reported([*_PHPUNIT_CALL, "--log-junit", _JUNIT], _JUNIT, "junit")},
             missing=_INSTALL_PHP,
             note=_NO_PHP_COVERAGE,
         ),
@@ -252,7 +241,7 @@ _PHP: Final = Language(
             "lint",
             ("vendor/bin/phpstan", "phpstan"),
             _has("phpstan.neon", "phpstan.neon.dist", "phpstan.dist.neon"),
-            {"lint": _report([_CALL, "analyse", "--no-progress", "--error-format=checkstyle"], "-", _CHECKSTYLE)},
+            {"lint": reported([_CALL, "analyse", "--no-progress", "--error-format=checkstyle"], "-", _CHECKSTYLE)},
             missing=_INSTALL_PHP,
         ),
         Tool(
@@ -260,7 +249,7 @@ _PHP: Final = Language(
             "lint",
             ("vendor/bin/phpcs", "phpcs"),
             _has("phpcs.xml", "phpcs.xml.dist", ".phpcs.xml", ".phpcs.xml.dist"),
-            {"lint": _report([_CALL, "-q", "--report=checkstyle"], "-", _CHECKSTYLE)},
+            {"lint": reported([_CALL, "-q", "--report=checkstyle"], "-", _CHECKSTYLE)},
             missing=_INSTALL_PHP,
         ),
     ),
@@ -271,10 +260,10 @@ _RSPEC_REPORT: Final = "{reports}/rspec.json"
 _MINITESTS: Final = ("test/*.rb", "test/**/*.rb", "Gemfile", "*.gemspec")
 _SIMPLECOV: Final = _has("spec/spec_helper.rb", "test/test_helper.rb", ".simplecov", saying="SimpleCov.start")
 _RESULTS: Final = "coverage/.resultset.json"
-_RSPEC: Final = _report(
+_RSPEC: Final = reported(
     [_CALL, "--format", "progress", "--format", "json", "--out", _RSPEC_REPORT], _RSPEC_REPORT, "rspec-json"
 )
-_RUBOCOP: Final = _report([_CALL, "--cache", "false", "--format", "json"], "-", "rubocop-json")
+_RUBOCOP: Final = reported([_CALL, "--cache", "false", "--format", "json"], "-", "rubocop-json")
 _TEST_TASK: Final = _has("Rakefile", "rakefile", "Rakefile.rb", saying=r"TestTask|task\s*\(?:test\b|task\s+test\b")
 
 
@@ -294,14 +283,14 @@ _RUBY: Final = Language(
             "tests",
             ("bin/rails",),
             _has("bin/rails"),
-            {"tests": _report([_CALL, "test", "-v"], "-", "minitest-text")},
+            {"tests": reported([_CALL, "test", "-v"], "-", "minitest-text")},
         ),
         Tool(
             "rake test",
             "tests",
             _bundled("rake"),
             lambda project: _TEST_TASK(project) and project.has(*_MINITESTS, saying=r"[Mm]initest"),
-            {"tests": _report([_CALL, "test"], "-", "minitest-text", env={"TESTOPTS": "-v"})},
+            {"tests": reported([_CALL, "test"], "-", "minitest-text", env={"TESTOPTS": "-v"})},
             missing="bundle install",
         ),
         Tool(
@@ -316,7 +305,7 @@ _RUBY: Final = Language(
             "coverage",
             ("ruby",),
             _SIMPLECOV,
-            {"coverage": _left_by_the_tests(_RESULTS, "simplecov")},
+            {"coverage": left_by_the_tests(_RESULTS, "simplecov")},
         ),
         Tool(
             "rubocop",
@@ -339,26 +328,25 @@ _ONE_PROGRAM: Final = (
 )
 
 
-def _discovers(project: Project) -> bool:
-    uses = project.has(*_CMAKE_FILES, saying=r"(?i)\bgtest|googletest")
-    return not uses or project.has(*_CMAKE_FILES, saying=r"gtest_(?:discover|add)_tests")
+_TESTED_BY_CTEST: Final = _has(*_CMAKE_FILES, saying=r"(?i)enable_testing\s*\(|include\s*\(\s*CTest")
 
 
-def _ctest(env: Mapping[str, str] | None = None) -> dict[str, Any]:
-    return _report(f"{_BUILD} && {_CTEST}", "{reports}/ctest.xml", "junit", timeout=_BUILT, env=env)
+def _names_its_tests(project: Project) -> bool:
+    """Return whether ctest names the tests, not only the programs of googletest that hold them."""
+    if not _TESTED_BY_CTEST(project):
+        return False
+    in_programs = project.has(*_CMAKE_FILES, saying=r"(?i)\bgtest|googletest")
+    return not in_programs or project.has(*_CMAKE_FILES, saying=r"gtest_(?:discover|add)_tests")
 
 
+_CTEST_CHECK: Final = reported(f"{_BUILD} && {_CTEST}", "{reports}/ctest.xml", "junit", timeout=_BUILT)
 # -d: what an earlier run counted would be added up
-_GCOVR: Final = _report(
+_GCOVR: Final = reported(
     ["gcovr", "-r", ".", "-d", "--xml", "{reports}/gcovr.xml", "--object-directory", _CMAKE, _CMAKE],
     "{reports}/gcovr.xml",
     "cobertura",
     needs=["tests"],
 )
-
-
-def _tested_by_ctest(project: Project) -> bool:
-    return project.has(*_CMAKE_FILES, saying=r"(?i)enable_testing\s*\(|include\s*\(\s*CTest")
 
 
 _C: Final = Language(
@@ -371,18 +359,18 @@ _C: Final = Language(
             "ctest with gcovr",
             "tests",
             ("gcovr",),
-            lambda project: _tested_by_ctest(project) and _discovers(project),
-            {"tests": _ctest(env=_INSTRUMENTED), "coverage": _GCOVR},
+            _names_its_tests,
+            {"tests": {**_CTEST_CHECK, "env": _INSTRUMENTED}, "coverage": _GCOVR},
         ),
         Tool(
             "ctest",
             "tests",
             ("ctest",),
-            lambda project: _tested_by_ctest(project) and _discovers(project),
-            {"tests": _ctest()},
+            _names_its_tests,
+            {"tests": _CTEST_CHECK},
             note="coverage is not measured: install gcovr",
         ),
-        Tool("ctest of programs", "tests", ("ctest",), _tested_by_ctest, {"tests": _ctest()}, note=_ONE_PROGRAM),
+        Tool("ctest of programs", "tests", ("ctest",), _TESTED_BY_CTEST, {"tests": _CTEST_CHECK}, note=_ONE_PROGRAM),
         Tool(
             "cmake",
             "tests",
@@ -408,7 +396,7 @@ _DENO: Final = Language(
             ("deno",),
             _always,
             {
-                "tests": _report(
+                "tests": reported(
                     [
                         *(_CALL, "test", _WORDS, "--ignore=.aiwg", "--junit-path={reports}/deno.xml"),
                         f"--coverage={_DENO_COVERAGE}",
@@ -416,7 +404,7 @@ _DENO: Final = Language(
                     "{reports}/deno.xml",
                     "junit",
                 ),
-                "coverage": _report(
+                "coverage": reported(
                     [_CALL, "coverage", "--lcov", f"--output={_LCOV}", _DENO_COVERAGE], _LCOV, "lcov", needs=["tests"]
                 ),
             },
@@ -438,7 +426,7 @@ _BAZEL: Final = Language(
             _always,
             {
                 # a cached result writes no report
-                "tests": _report(
+                "tests": reported(
                     [_CALL, "test", "--keep_going", "--nocache_test_results", "//..."],
                     "bazel-testlogs/**/test.xml",
                     "junit",

@@ -18,8 +18,10 @@ from ralph_tracker.measure.ecosystems.ecosystem import (
     Checks,
     Ecosystem,
     by_status,
+    left_by_the_tests,
     nested,
     program,
+    reported,
     version_of,
 )
 from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
@@ -33,7 +35,7 @@ _UNREADABLE: Final = ("uvu", "jasmine", "karma", "playwright", "cypress", "lab",
 _LCOV_SINCE: Final = (20, 11)  # of node
 _GLOBS_SINCE: Final = (21,)  # of node; before, the shell expanded them
 _COVERAGE: Final = "{reports}/coverage-node"
-_SUMMARY: Final = f"{_COVERAGE}/coverage-summary.json"
+_COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
 # Versions of node-tap that look for tests in folders whose names begin with a dot, too.
@@ -106,7 +108,7 @@ def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
         "--json",
         f"--outputFile={report}",
     ]
-    return {"tests": _tests(run, report, "jest-json"), "coverage": _written_by_the_tests()}, ()
+    return {"tests": reported(run, report, "jest-json"), "coverage": _COVERED}, ()
 
 
 def _ignored_by_jest(runner: Runner) -> list[str]:
@@ -136,11 +138,11 @@ def _vitest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     provider = next((name for name in ("v8", "istanbul") if runner.package.version(f"@vitest/coverage-{name}")), None)
     if provider is None:
         missing = f"coverage not found: {runner.package.add} @vitest/coverage-v8"
-        return {"tests": _tests(run, report, "jest-json")}, (missing,)
+        return {"tests": reported(run, report, "jest-json")}, (missing,)
     # without reportOnFailure, failing tests have no coverage
     run += ["--coverage.enabled", "--coverage.reporter=json-summary", f"--coverage.reportsDirectory={_COVERAGE}"]
     run += ["--coverage.reportOnFailure", *([] if provider == "v8" else [f"--coverage.provider={provider}"])]
-    return {"tests": _tests(run, report, "jest-json"), "coverage": _written_by_the_tests()}, ()
+    return {"tests": reported(run, report, "jest-json"), "coverage": _COVERED}, ()
 
 
 def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
@@ -167,12 +169,12 @@ def _wrapped(runner: Runner, run: list[str], report: str, format_: str) -> tuple
     call = runner.package.tool(wrapper[0]) if wrapper else None
     if call is None:
         how = runner.package.install if wrapper else f"{runner.package.add} c8"
-        return {"tests": _tests(run, report, format_)}, (f"{wrapper[0] if wrapper else 'coverage'} not found: {how}",)
+        return {"tests": reported(run, report, format_)}, (f"{wrapper[0] if wrapper else 'coverage'} not found: {how}",)
     temporary, folder = _FOLDER_OPTIONS[wrapper[0]]
     own = without(wrapper[1:], _WRAPPER_FLAGS, _WRAPPER_VALUED)
     data = f"{temporary}={{reports}}/{wrapper[0]}"
     run = [*call, *own, data, "--reporter=json-summary", f"{folder}={_COVERAGE}", *run]
-    checks = {"tests": _tests(run, report, format_), "coverage": _written_by_the_tests()}
+    checks = {"tests": reported(run, report, format_), "coverage": _COVERED}
     return checks, ()
 
 
@@ -182,28 +184,19 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     checks: Checks = {}
     if runner.version >= _LCOV_SINCE:
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]
-        checks["coverage"] = _written_by_the_tests(lcov, "lcov")
+        checks["coverage"] = left_by_the_tests(lcov, "lcov")
     words = [*run, *runner.words]
     expanded = runner.version < _GLOBS_SINCE and any("*" in word for word in runner.words)
     how = " ".join(word if "*" in word else shlex.quote(word) for word in words) if expanded else words
-    return {"tests": _tests(how, report, "junit"), **checks}, ()
+    return {"tests": reported(how, report, "junit"), **checks}, ()
 
 
 def _bun(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     report, folder = "{reports}/bun.xml", "{reports}/coverage-bun"
     run = [*runner.call, *runner.words, "--reporter=junit", f"--reporter-outfile={report}"]
     run += ["--coverage", "--coverage-reporter=lcov", f"--coverage-dir={folder}"]
-    coverage = _written_by_the_tests(f"{folder}/lcov.info", "lcov")
-    return {"tests": _tests(run, report, "junit"), "coverage": coverage}, ()
-
-
-def _tests(run: list[str] | str, report: str, format_: str) -> dict[str, Any]:
-    return {"run": run, "reports": [report], "format": format_}
-
-
-def _written_by_the_tests(report: str = _SUMMARY, format_: str = "istanbul-summary") -> dict[str, Any]:
-    """Return a check that only tests whether the tests left a report, so that a missing one is noticed."""
-    return {"run": ["test", "-s", report], "reports": [report], "format": format_, "needs": ["tests"]}
+    coverage = left_by_the_tests(f"{folder}/lcov.info", "lcov")
+    return {"tests": reported(run, report, "junit"), "coverage": coverage}, ()
 
 
 _CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = {
@@ -384,7 +377,7 @@ def _eslint(package: Package, usage: Usage) -> _Part:
     words = without(usage.words, _LINT_FLAGS, _LINT_VALUED) or (".",)
     report = "{reports}/eslint.json"
     run = [*call, *words, "--ignore-pattern", ".aiwg/**", "-f", "json", "-o", report]
-    return _Part(_lint_check(run, report, "eslint-json", usage), {"eslint": call})
+    return _Part({"lint": reported(run, report, "eslint-json", env=usage.env)}, {"eslint": call})
 
 
 def _biome(package: Package, usage: Usage) -> _Part:
@@ -398,7 +391,7 @@ def _biome(package: Package, usage: Usage) -> _Part:
     action, *rest = usage.words if usage.words[:1] and usage.words[0] in _BIOME_ACTIONS else ("lint", ".")
     words = without(rest, frozenset({"--write", "--unsafe", "--fix", "--apply", "--apply-unsafe"}), _BIOME_VALUED)
     run = [*call, action, *(words or ["."]), "--max-diagnostics=none", "--reporter=checkstyle"]
-    return _Part(_lint_check(run, "-", "checkstyle", usage), {"biome": call})
+    return _Part({"lint": reported(run, "-", "checkstyle", env=usage.env)}, {"biome": call})
 
 
 def _oxlint(package: Package, usage: Usage) -> _Part:
@@ -407,12 +400,7 @@ def _oxlint(package: Package, usage: Usage) -> _Part:
         return _Part({}, {}, (_missing(package, "oxlint"),))
     words = without(usage.words, frozenset({"--fix", "--fix-suggestions"}), frozenset({"-f", "--format"}))
     run = [*call, *words, "--ignore-pattern=.aiwg/**", "--format=checkstyle"]
-    return _Part(_lint_check(run, "-", "checkstyle", usage), {"oxlint": call})
-
-
-def _lint_check(run: list[str], report: str, format_: str, usage: Usage) -> Checks:
-    env = {"env": dict(usage.env)} if usage.env else {}
-    return {"lint": {"run": run, "reports": [report], "format": format_, **env}}
+    return _Part({"lint": reported(run, "-", "checkstyle", env=usage.env)}, {"oxlint": call})
 
 
 _LINTERS: Final[dict[str, Callable[[Package, Usage], _Part]]] = {"eslint": _eslint, "biome": _biome, "oxlint": _oxlint}
