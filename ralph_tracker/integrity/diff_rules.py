@@ -158,5 +158,5 @@ def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
     if rule.pattern is None or (rule.words and not any(map(side.text.__contains__, rule.words))):
         return
     for match in rule.pattern.finditer(side.text if rule.in_text else side.code):
-        if not rule.is_honest(match[0]):
+        if rule.unless is None or re.search(rule.unless, match[0]) is None:  # nothing in the match excuses it
             yield match

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
 from ralph_tracker.core.known_tests import belongs_to_any, names_in_short
-from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults, quantity
 from ralph_tracker.integrity.changes import Text
 from ralph_tracker.integrity.file_roles import is_code
 
@@ -173,7 +173,7 @@ def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Fin
         return None
     are = "is" if len(tests) == 1 else "are"
     which = "it" if are == "is" else "them"
-    message = f"{_count(tests)} failed and {are} gone or skipped now; no earlier version of {which} "
+    message = f"{quantity(len(tests), 'test')} failed and {are} gone or skipped now; no earlier version of {which} "
     return Finding(
         rule="failure_hidden",
         severity=Severity.HIGH,
@@ -204,7 +204,7 @@ def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Findin
     edited = run.edited(file)
     since = min((run.edited_in[path] for path in edited if path in run.edited_in), default=run.number)
     files, names = names_in_short(edited), names_in_short(tests)
-    fail = f"{_count(tests)} of iteration {reference} {{}} on this source: {names}"
+    fail = f"{quantity(len(tests), 'test')} of iteration {reference} {{}} on this source: {names}"
     one = len(tests) == 1
     fails = "fails" if one else "fail"
     edit = f"{files} {'was' if len(edited) == 1 else 'were'} edited in iteration {since}"
@@ -232,7 +232,9 @@ def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
     file = run.file_of(tests[0]) or ""
     red = sum(run.old.get(test) == FAILED for test in tests)
     lost = f"; {red} of them failed, and stay lost" if red else ""
-    message = f"{_count(tests)} went together with {name!r}, which they need: {names_in_short(tests)}{lost}"
+    message = (
+        f"{quantity(len(tests), 'test')} went together with {name!r}, which they need: {names_in_short(tests)}{lost}"
+    )
     return Finding(
         rule=REMOVED_WITH_CODE,
         severity=Severity.HIGH,
@@ -244,10 +246,6 @@ def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
         failure=run.failure(tests) or run.unloaded(file),
         command=repeat_command(run.number),
     )
-
-
-def _count(tests: list[str]) -> str:
-    return f"{len(tests)} {'test' if len(tests) == 1 else 'tests'}"
 
 
 def repeat_command(number: int) -> str:

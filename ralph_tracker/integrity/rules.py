@@ -78,10 +78,6 @@ class Rule:
             return False
         return self.unless_path is None or re.search(self.unless_path, file.path) is None
 
-    def is_honest(self, text: str) -> bool:
-        """Return whether other text in the match excuses it."""
-        return self.unless is not None and re.search(self.unless, text) is not None
-
 
 _PLACES: Final = frozenset({"source", "tests", "programs"})
 

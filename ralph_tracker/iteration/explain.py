@@ -3,7 +3,7 @@
 The facts are what passes, which tests were gained and lost, and what does not load.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypedDict
@@ -167,17 +167,15 @@ def _moves(committed: SealedRecords, number: int, previous: int | None, problems
     idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}
     return _Moves(
         broken=frozenset(name for name, how in outcomes.items() if how == FAILED and before[name] == PASSED),
-        deleted=_sorted(name for name in gone - uncollected if was[name] == PASSED),
-        hidden=_sorted(name for name in (gone - uncollected) | idle if was.get(name, origins.get(name)) == FAILED),
-        skipped=_sorted(name for name in idle if before[name] == PASSED),
-        fixed=_sorted(name for name in passing if before[name] not in {None, PASSED}),
-        new=_sorted(name for name in passing if before[name] is None),
+        deleted=tuple(sorted(name for name in gone - uncollected if was[name] == PASSED)),
+        hidden=tuple(
+            sorted(name for name in (gone - uncollected) | idle if was.get(name, origins.get(name)) == FAILED)
+        ),
+        skipped=tuple(sorted(name for name in idle if before[name] == PASSED)),
+        fixed=tuple(sorted(name for name in passing if before[name] not in {None, PASSED})),
+        new=tuple(sorted(name for name in passing if before[name] is None)),
         uncollected=len(uncollected),
     )
-
-
-def _sorted(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(sorted(names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

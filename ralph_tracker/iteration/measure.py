@@ -21,7 +21,7 @@ from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, listed, listed_document
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
-from ralph_tracker.iteration.tree_metrics import TreeFacts, tree_values
+from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,
@@ -255,7 +255,8 @@ def observe(
         with as_store_error(place.scratch):
             shutil.copytree(place.checkout.folder, place.scratch, symlinks=True)
     facts = TreeFacts(place.root, iteration_snapshots, kept, code, measured.coverage)
-    metrics = measured.metrics._replace(**tree_values(facts))
+    of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
+    metrics = measured.metrics._replace(**of_tree)
     kept = iteration_snapshots.after_checks(kept) if place.checkout is None else kept
     missing = dict(measured.missing)
     if code.complexity_score is None:
@@ -417,7 +418,8 @@ class IterationContext(NamedTuple):
         Raises StoreError for trouble with the disk, git or the size of the tree.
         """
         iteration_snapshots = IterationSnapshots(store)
-        given = given._replace(measurement=with_plan(given.measurement, store.paths.root, config.document.get("plan")))
+        tasks = count_tasks(store.paths.root, config.document.get("plan"))
+        given = given._replace(measurement=given.measurement._replace(plan=tasks))
         keep = config.document["codebase"]["keep"]
         if not (
             iteration_snapshots.prepare_keeping(keep) if self.loop is None else iteration_snapshots.baseline_is_kept
@@ -480,8 +482,8 @@ class IterationContext(NamedTuple):
         store = loop.store
         if metrics is not None:
             given = self.given(metrics)
-            plan = with_plan(given.measurement, store.paths.root, loop.config.document.get("plan"))
-            given = given._replace(measurement=plan)
+            tasks = count_tasks(store.paths.root, loop.config.document.get("plan"))
+            given = given._replace(measurement=given.measurement._replace(plan=tasks))
             if not IterationSnapshots(store).baseline_is_kept:
                 return given
             reader = ReadOnlyFiles(store, folder / STORE)
@@ -508,12 +510,13 @@ class IterationContext(NamedTuple):
             place, iteration_snapshots, line.head, line.segments, allow_missing=allow_missing, progress=progress
         )
         measurement = circumstances._replace(
+            plan=count_tasks(place.root, place.plan),
             metrics=seen.metrics,
             tests=None if seen.tests is None else without_unloaded(seen.tests),
             missing=seen.missing,
             not_loaded=seen.not_loaded,
         )
-        measurement = with_plan(_with_tree(measurement, seen.kept, seen.notes), place.root, place.plan)
+        measurement = _with_tree(measurement, seen.kept, seen.notes)
         return MeasuredIteration(
             self._checked(measurement, iteration_snapshots, seen.kept, state, place, seen),
             iteration_snapshots,
@@ -563,11 +566,6 @@ class IterationContext(NamedTuple):
             elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
             config_changed=() if loop is None else loop.changed_keys(),
         )
-
-
-def with_plan(measurement: Measurement, root: Path, named: str | None) -> Measurement:
-    """Add the numbers of done and open tasks of the project's plan; `named` is the configured one."""
-    return measurement._replace(plan=count_tasks(root, named))
 
 
 def _with_tree(measurement: Measurement, kept: KeptIteration, notes: Sequence[str]) -> Measurement:

@@ -1,8 +1,8 @@
-"""Compute the metrics that need more than a report, such as the kept files."""
+"""The metrics that need more than a report, such as the kept files: TREE_METRICS has a function for each."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import Value
 from ralph_tracker.formats.report import CoverageReport
@@ -46,8 +46,3 @@ TREE_METRICS: Final[Mapping[str, Callable[[TreeFacts], Value | None]]] = {
     "loc_total": lambda at: at.code.loc_total,
     "complexity_score": lambda at: at.code.complexity_score,
 }
-
-
-def tree_values(facts: TreeFacts) -> dict[str, Any]:
-    """Return each of these metrics by name, None if not measured."""
-    return {name: take(facts) for name, take in TREE_METRICS.items()}
