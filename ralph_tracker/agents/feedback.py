@@ -6,7 +6,6 @@ counted, so that nobody takes a part for the whole.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +24,7 @@ from ralph_tracker.iteration.open_problems import (
     first_words,
     remaining_problems,
 )
-from ralph_tracker.report.text import for_terminal
+from ralph_tracker.report.text import for_terminal, in_ranges
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -218,7 +217,7 @@ def _of_files(problems: RemainingProblems, where: str) -> Iterator[Section]:
         others = [each.text + note for each in found if not each.is_ours]
         yield Section(f"{heading}{where}:", (*ours, *others), listed.counts.get(kind))
     if listed.uncovered:
-        rows = tuple(f"{path}: {_ranges(lines)}" for path, lines in listed.uncovered.items())
+        rows = tuple(f"{path}: {in_ranges(lines, '-')}" for path, lines in listed.uncovered.items())
         yield Section("New lines that no test runs:", rows)
 
 
@@ -250,13 +249,6 @@ def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:
     for (what, advice), points in sorted(costs.items(), key=lambda each: -each[1])[:_PARTS]:
         if points >= _LEAST_POINTS:
             yield f"{plain_number(half_up(points, 1))} of 100 points for {what}: {advice}"
-
-
-def _ranges(lines: Sequence[int]) -> str:
-    """Return line numbers in short: 3-5, 9."""
-    runs = groupby(enumerate(lines), key=lambda pair: pair[1] - pair[0])
-    spans = ([line for _, line in run] for _, run in runs)
-    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}-{span[-1]}" for span in spans)
 
 
 def _fitted(sections: Sequence[Section], room: int) -> list[str]:

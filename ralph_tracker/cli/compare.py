@@ -87,7 +87,9 @@ def command(  # noqa: PLR0917  # as click passes them
     tracker = tracker_of(root, None, trust=trust)
     place = tracker.project.paths.root
     with next_if_interrupted(SAME_AGAIN), scratch_folder(place) as scratch:
-        history = History.around(place).writing_to(scratch / "objects")
+        objects = scratch / "objects"
+        objects.mkdir()
+        history = History.around(place)._replace(objects=objects)
         require_trust(tracker, history)
         commits = history.candidates(dict.fromkeys(candidates), base)
         replay = Replay(

@@ -9,9 +9,10 @@ import click
 
 from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
+from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.loop.retention import KEEP_LAST, collect, collection_document
+from ralph_tracker.report.text import in_ranges
 
 
 @click.command("gc")
@@ -48,7 +49,7 @@ def _say(found: Any, command: str) -> None:  # noqa: ANN401  # a Collection
     if found.going:
         size = sum(found.going.values())
         say_wrapped(
-            f"{found.loop_id}: files of iterations {numbers(found.going)} {went}, {size:,} bytes outside of the store"
+            f"{found.loop_id}: files of iterations {in_ranges(found.going)} {went}, {size:,} bytes outside of the store"
         )
     if found.undos:
         say_wrapped(f"{quantity(len(found.undos), 'old undo snapshot')} {went}: {', '.join(found.undos)}", indent=2)

@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ralph_tracker.errors import RecordError, StoreError
@@ -47,16 +46,10 @@ def _on_stdout(act: Callable[[TextIO], object]) -> None:
         return
     try:
         act(sys.stdout)
-    except BrokenPipeError:
-        _abandon_output()
     except OSError as error:
-        _abandon_output()
-        raise StoreError(f"standard output: {error.strerror}; recorded iterations are kept") from None
-
-
-def _abandon_output() -> None:
-    """Replace a broken standard output, so that Python's final flush reports nothing."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's final flush reports nothing
+        if not isinstance(error, BrokenPipeError):
+            raise StoreError(f"standard output: {error.strerror}; recorded iterations are kept") from None
 
 
 def complain(text: str) -> None:
@@ -184,12 +177,3 @@ def _total(widths: Mapping[int, int], gap: int) -> int:
 def cut(text: str, width: int) -> str:
     """Return a text cut to at most that width."""
     return text if len(text) <= width else f"{text[: width - 1]}{_CUT}"
-
-
-def numbers(iterations: Collection[int]) -> str:
-    """Return numbers of iterations in short: 1 to 4, 6."""
-    ranges = []
-    for _, group in groupby(enumerate(sorted(iterations)), key=lambda item: item[1] - item[0]):
-        run = [number for _, number in group]
-        ranges.append(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}")
-    return ", ".join(ranges)

@@ -19,7 +19,6 @@ from ralph_tracker.report.text import sparkline
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
-    from ralph_tracker.replay.history import Commit
     from ralph_tracker.replay.replay import Replay, Turn
 
 _SUBJECT = 40
@@ -139,12 +138,9 @@ class Remaining:
         return f"{self._left} left, about {about}"
 
 
-def _taken(replay: "Replay", closed: "FinishedLoop") -> "Commit":
-    return replay.commits[closed.selection.selected.iteration]
-
-
 def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
-    selection, taken = closed.selection, _taken(replay, closed)
+    selection = closed.selection
+    taken = replay.commits[selection.selected.iteration]
     say()
     say(selection.message)
     if selection.why_not_final:
@@ -158,7 +154,8 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
 
 
 def _document(replay: "Replay", closed: "FinishedLoop") -> ReplayDocument:
-    selection, taken = closed.selection, _taken(replay, closed)
+    selection = closed.selection
+    taken = replay.commits[selection.selected.iteration]
     commits: list[ReplayedDocument] = [
         {
             "iteration": each.iteration,

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final, NamedTuple, TypedDict
+from typing import IO, Final, NamedTuple, TypedDict, cast
 
 import click
 
@@ -18,7 +18,6 @@ from ralph_tracker.steering.continuation import (
     Action,
     Complexity,
     Continuation,
-    Parts,
     TurnVerdict,
     classify_task_complexity,
     continuation_thresholds_of,
@@ -145,16 +144,11 @@ class SimulationDocument(TypedDict):
 
 def document(turns: list[Turn], complexity: Complexity, continuation: "Continuation") -> SimulationDocument:
     """Return what is printed as JSON."""
-    metrics, limits = continuation.metrics, continuation.limits
+    metrics = continuation.metrics
     return {
         "schema_version": SCHEMA_VERSION,
         "complexity": complexity,
-        "limits": {
-            "max_interventions": limits.max_interventions,
-            "max_iterations": limits.max_iterations,
-            "tool_budget": limits.tool_budget,
-            "share": limits.share,
-        },
+        "limits": cast("LimitsDocument", continuation.limits._asdict()),
         "context_window": continuation.thresholds.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
@@ -174,21 +168,11 @@ def _plain(verdict: "TurnVerdict", evaluation: tuple[bool, str] | None) -> TurnD
         "turn": verdict.turn,
         "action": verdict.action,
         "score": verdict.score,
-        "parts": _parts(verdict.parts),
-        "terms": _parts(verdict.terms),
+        "parts": cast("PartsDocument", verdict.parts._asdict()),
+        "terms": cast("PartsDocument", verdict.terms._asdict()),
         "reasons": list(verdict.reasons),
         "message": verdict.message,
         "evaluation": None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]},
-    }
-
-
-def _parts(parts: "Parts") -> PartsDocument:
-    return {
-        "velocity": parts.velocity,
-        "not_stuck": parts.not_stuck,
-        "tokens": parts.tokens,
-        "interventions": parts.interventions,
-        "complexity": parts.complexity,
     }
 
 

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
@@ -12,13 +12,13 @@ from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
-from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence, status_document
+from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded
 from ralph_tracker.store.pending_export import unsent
-from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 from ralph_tracker.store.sealed_records import SealedRecords
 
 ALERTS_SHOWN: Final = 10
@@ -52,13 +52,14 @@ def document_at(paths: LoopPaths) -> StatusDocument:
     """Return where a loop stands and the next step. Raises RecordError as `summary_at` does."""
     summary = summary_at(paths)
     begun = unrecorded(paths, summary)
-    return status_document(
-        summary,
-        begun,
-        next_step(summary, begun, paths),
-        interrupted=interrupted_restore(paths),
-        missing_files=missing_files(paths),
-    )
+    document = {
+        **summary.plain(),
+        "unrecorded": begun,
+        "interrupted_restore": interrupted_document(interrupted_restore(paths)),
+        "missing_files": missing_files(paths),
+        "next_step": next_step(summary, begun, paths),
+    }
+    return cast("StatusDocument", document)
 
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:

@@ -6,9 +6,10 @@ from typing import Final, TypedDict
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import numbers, say, say_json, say_wrapped
+from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
+from ralph_tracker.report.text import in_ranges
 from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, interrupted_document, interrupted_restore
 from ralph_tracker.tracker import Tracker
@@ -91,4 +92,4 @@ def _say(found: Examination, collected: list[int]) -> None:
     if found.lost:
         say(f"damaged or missing, and in no other file: {', '.join(found.lost)}")
     if collected:
-        say(f"collected by gc, their records stay: iterations {numbers(collected)}")
+        say(f"collected by gc, their records stay: iterations {in_ranges(collected)}")

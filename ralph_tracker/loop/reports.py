@@ -26,7 +26,7 @@ from ralph_tracker.loop.status import advice, rolled_back, selected
 from ralph_tracker.report.changes import Change, change_of, matrix_of
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.markdown import pull_request, selection_reports
-from ralph_tracker.report.page import FilePatch, Live, page_view, render_page
+from ralph_tracker.report.page import FilePatch, Live, page_view, rendered
 from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
@@ -274,7 +274,7 @@ def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str
         decision=decision_in_words(loop.summary.decision),
         next_step=next_step,
     )
-    return render_page(view, live)
+    return rendered("loop.html.j2", {"page": view, "s": view.selection}, live)
 
 
 def pull_request_comment(store: LoopStore, next_step: str) -> str:

@@ -8,14 +8,14 @@ from typing import Final, TypedDict
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Verdict
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, AlertDocument, SchemaVersion, StoredDecisionDocument
+from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
-from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, Restoring, interrupted_document
+from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.safe_read import read_json, read_lines
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
@@ -127,9 +127,10 @@ def missing_files(paths: LoopPaths) -> str | None:
 
 
 class StatusDocument(TypedDict):
-    """`head` is the iteration that the next descends from; `unrecorded` was begun and is not on record.
+    """A `Summary`, and what is seen of the files.
 
-    `missing_files` says what of the kept files is missing at a glance, null if nothing is; `verify` looks at all.
+    `head` is the iteration that the next descends from; `unrecorded` was begun and is not on record. `missing_files`
+    says what of the kept files is missing at a glance, null if nothing is; `verify` looks at all.
     """
 
     schema_version: SchemaVersion
@@ -164,41 +165,3 @@ class LoopsDocument(TypedDict):
 
     loops: list[StatusDocument]
     unreadable: dict[str, str]
-
-
-def status_document(
-    summary: Summary,
-    unrecorded: int | None,
-    next_step: str,
-    *,
-    interrupted: Restoring | None = None,
-    missing_files: str | None = None,
-) -> StatusDocument:
-    """Return where a loop stands, and the next step."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "loop_id": summary.loop_id,
-        "status": summary.status,
-        "iteration": summary.iteration,
-        "head": summary.head,
-        "started_at": summary.started_at,
-        "updated_at": summary.updated_at,
-        "classification": summary.classification,
-        "message": summary.message,
-        "quality_score": summary.quality_score,
-        "adjusted_score": summary.adjusted_score,
-        "best_iteration": summary.best_iteration,
-        "best_quality_score": summary.best_quality_score,
-        "best_adjusted_score": summary.best_adjusted_score,
-        "verified": summary.verified,
-        "decision": summary.decision,
-        "alerts": list(summary.alerts),
-        "accepted": list(summary.accepted),
-        "cost_usd": summary.cost_usd,
-        "carried_out": None if summary.carried_out is None else dict(summary.carried_out),
-        "integrity": summary.integrity,
-        "unrecorded": unrecorded,
-        "interrupted_restore": interrupted_document(interrupted),
-        "missing_files": missing_files,
-        "next_step": next_step,
-    }

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
@@ -67,11 +67,6 @@ class History(NamedTuple):
         if found is None:
             raise InputError(f"{root} is in no git repository; replay needs its commits")
         return cls(found)
-
-    def writing_to(self, folder: Path) -> Self:
-        """Return this history with a new folder for the objects that are made of folders."""
-        folder.mkdir()
-        return self._replace(objects=folder)
 
     def _run(self, *words: str, stdin: bytes = b"", more: Mapping[str, str] | None = None) -> bytes:
         return self.repository.run(*words, stdin=stdin, more={**(more or {}), **self._lookup})

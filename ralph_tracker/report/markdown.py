@@ -1,4 +1,4 @@
-"""Render the reports in Markdown from views and templates."""
+"""Render the reports in Markdown from views and templates; a template of the project in a process with limits."""
 
 import json
 import os
@@ -6,10 +6,12 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
 from ralph_tracker.report.iteration_view import iteration_view
@@ -25,6 +27,8 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 MAX_SECONDS: Final = 10
 MAX_CPU_S: Final = 4
 MAX_MEMORY: Final = 1 << 30
+_MAX_SOURCE: Final = 1 << 20
+_MAX_OUTPUT: Final = 16 << 20
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 ITERATION_REPORT: Final = "iteration-report.md.j2"
@@ -52,11 +56,15 @@ def render(template: str, values: Mapping[str, Any], root: Path | None = None) -
 
 
 def _rendered_apart(template: str, values: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    """Return the answer of template_process.py about a template of the project."""
+    """Return the answer of `render_job` about a template of the project, from a process of its own.
+
+    Nothing in the same process holds: `{{ 'x' * 10**10 }}` or `{{ 9**9**9 }}` is one operation of the interpreter,
+    which no timer interrupts.
+    """
     job = pickle.dumps((str(root), str(USER_FOLDER), template, dict(values)))
     # Our own modules, never those of the folder that we are in.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    command = [sys.executable, "-P", "-m", "ralph_tracker.report.template_process"]
+    command = [sys.executable, "-P", "-c", "from ralph_tracker.report.markdown import render_job; render_job()"]
     try:
         done = subprocess.run(  # noqa: S603  # a module of ours
             command,
@@ -73,6 +81,51 @@ def _rendered_apart(template: str, values: Mapping[str, Any], root: Path) -> dic
     except OSError as error:
         return {"line": None, "why": f"no process to render it in: {error.strerror}"}
     return answer
+
+
+def render_job() -> None:
+    """Render the pickled job on standard input, with limits of memory and processor time, and print a JSON object.
+
+    It has `text`, or `why` and the `line` (None: unknown) of what is wrong. A system without such limits has the
+    parent's clock.
+    """
+    import resource  # noqa: PLC0415  # not on every system
+
+    root, folder, template, values = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by our own parent
+    for kind, most in ((resource.RLIMIT_AS, MAX_MEMORY), (resource.RLIMIT_CPU, MAX_CPU_S), (resource.RLIMIT_CORE, 0)):
+        with suppress(OSError, ValueError):  # macOS refuses the first; a hard limit may be lower
+            resource.setrlimit(kind, (most, most))
+    try:
+        answer: dict[str, Any] = {"text": _rendered(Path(root), folder, template, values)}
+    except MemoryError:
+        answer = {"line": None, "why": f"needs more than {MAX_MEMORY >> 20} MiB of memory"}
+    except Exception as error:  # noqa: BLE001  # whatever a template does
+        why = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+        answer = {"line": getattr(error, "lineno", None), "why": why}
+    sys.stdout.write(json.dumps(answer))
+
+
+def _rendered(root: Path, folder: str, template: str, values: Mapping[str, Any]) -> str:
+    import jinja2  # noqa: PLC0415  # as in jinja_environment
+    from jinja2.loaders import split_template_path  # noqa: PLC0415  # as above
+
+    def read(name: str) -> str | None:
+        path = Path(root, folder, *split_template_path(name))
+        try:
+            data = read_regular(path, inside=root, name=name, limit=_MAX_SOURCE)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        return data.decode()
+
+    environment = jinja_environment(SHIPPED)
+    environment.loader = jinja2.ChoiceLoader([jinja2.FunctionLoader(read), jinja2.FileSystemLoader(SHIPPED)])
+    parts, room = [], _MAX_OUTPUT
+    for part in environment.get_template(template).generate(values):
+        parts.append(part)
+        room -= len(part)
+        if room < 0:
+            raise ValueError(f"its output is larger than {_MAX_OUTPUT >> 20} MiB")
+    return "".join(parts)
 
 
 def has_own(template: str, root: Path | None) -> bool:

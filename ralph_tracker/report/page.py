@@ -134,13 +134,11 @@ def page_view(
     )
 
 
-def render_page(view: PageView, live: Live | None = None) -> str:
-    """Return the page of a loop as HTML; `live` makes it a page of `serve`."""
-    return rendered("loop.html.j2", {"page": view, "s": view.selection}, live)
-
-
 def rendered(template: str, values: Mapping[str, Any], live: Live | None = None) -> str:
-    """Return a page from its template, with its style and script in it and the policy that allows only those."""
+    """Return a page from its template, with its style and script in it and the policy that allows only those.
+
+    `live` makes it a page of `serve`.
+    """
     environment = jinja_environment(SHIPPED)
     style, script = _sources(live=live is not None)
     own = {"live": live, "style": style, "script": script, "policy": policy_of(live=live is not None)}

@@ -38,13 +38,6 @@ def point_of(iteration: int, values: Mapping[str, Any], score: float | None) -> 
     return Point(iteration, passed, tests, values.get("coverage_percentage"), score)
 
 
-def point_of_record(document: Mapping[str, Any]) -> Point:
-    """Return a record's document as a point."""
-    record = document["iteration_metrics"]
-    values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
-    return point_of(record["iteration"], values, record.get("adjusted_score"))
-
-
 def percent(score: float | None) -> str:
     """Format a score from 0 to 1 for people: in percent with one decimal, 100 only for a full score."""
     if score is None:
@@ -159,7 +152,9 @@ def loop_sentence(
 
 def iteration_sentence(document: Mapping[str, Any], before: Point | None) -> str:
     """Return what an iteration changed since the one that it descends from (None: unknown, or it is the baseline)."""
-    now = point_of_record(document)
+    record = document["iteration_metrics"]
+    values = {name: value for section in SECTIONS for name, value in (record.get(section) or {}).items()}
+    now = point_of(record["iteration"], values, record.get("adjusted_score"))
     if before is None:
         return f"{_values(now)}."
     return f"{progress(before, now)} since iteration {before.iteration}."

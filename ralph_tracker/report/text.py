@@ -5,7 +5,8 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import MetricSpec
@@ -84,6 +85,13 @@ def sparkline(values: Sequence[float]) -> str:
     """Draw scores from 0 to 1 as one character each."""
     top = len(_BARS) - 1
     return "".join(_BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
+
+
+def in_ranges(numbers: Iterable[int], to: str = " to ") -> str:
+    """Format numbers in short: 1 to 4, 6."""
+    runs = groupby(enumerate(sorted(numbers)), key=lambda item: item[1] - item[0])
+    spans = ([number for _, number in run] for _, run in runs)
+    return ", ".join(str(span[0]) if len(span) == 1 else f"{span[0]}{to}{span[-1]}" for span in spans)
 
 
 class Trend(NamedTuple):

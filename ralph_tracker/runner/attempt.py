@@ -133,13 +133,18 @@ class AttemptLimits(NamedTuple):
     silence_s: float | None
 
 
-class AttemptResult(NamedTuple):
-    """How a run ended and what its output says; `idle_s` as in Follower."""
+class AgentRun(NamedTuple):
+    """What is known of one run: how the command ended, its output, and its result.
+
+    `idle_s` is set if we ended it after that many seconds without output. `printed` is whether there was output on
+    either stream, `changed` whether the tree changed.
+    """
 
     finished: Finished
     report: RunReport
     printed: bool
-    idle_s: float | None
+    changed: bool = False
+    idle_s: float | None = None
 
 
 def logs_of(paths: LoopPaths, iteration: int, tried: int) -> Logs:
@@ -162,10 +167,10 @@ def run_agent(
     logs: Logs,
     screen: Screen,
     status: Callable[[], str],
-) -> AttemptResult:
+) -> AgentRun:
     """Run the agent to its end or to a limit; none of its process group is left afterwards.
 
-    Raises StoreError if its output cannot be kept.
+    Whether it changed the tree is left to the caller. Raises StoreError if its output cannot be kept.
     """
     reader, stop = RunOutputReader(), Event()
     with as_store_error(logs.out, "the agent was not started"):
@@ -197,7 +202,7 @@ def run_agent(
     report = reader.report(finished.exit_code)
     # Our own clock counts, because agents report the time in different ways or not at all.
     report = report._replace(usage=report.usage._replace(duration_s=round(finished.duration_s, 3)))
-    return AttemptResult(finished, report, follower.printed, follower.idle_s)
+    return AgentRun(finished, report, follower.printed, idle_s=follower.idle_s)
 
 
 def report_from_logs(logs: Logs) -> RunReport:
@@ -230,20 +235,6 @@ class AttemptVerdict(StrEnum):
     NEEDS_PERSON = "needs a person"
     OUT_OF_BUDGET = "at its own limit"
     NOT_STARTED = "not started"
-
-
-class AgentRun(NamedTuple):
-    """What is known of one run: how the command ended, its output, and its result.
-
-    `idle_s` is set if we ended it after that many seconds without output. `printed` is whether there was output on
-    either stream, `changed` whether the tree changed.
-    """
-
-    finished: Finished
-    report: RunReport
-    printed: bool
-    changed: bool
-    idle_s: float | None = None
 
 
 class RetryLimits(NamedTuple):

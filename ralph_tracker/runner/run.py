@@ -24,7 +24,6 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import known_money
 from ralph_tracker.runner.attempt import (
-    AgentRun,
     AttemptLimits,
     RetryLimits,
     Step,
@@ -110,12 +109,6 @@ class Interrupts:
         self.asked = True
         self._wakes.put(None)
         self._on_interrupt()
-
-
-def record_of(tracker: Tracker) -> IterationRecord:
-    """Return the latest record of the loop, with current judgement. Raises as the tracker does."""
-    loop = LoopReader.read(tracker.store(), configured_by)
-    return loop.record(loop.store.summary().iteration)
 
 
 def tree_of_now(paths: LoopPaths) -> str | None:
@@ -293,22 +286,21 @@ class Run:
         logs = logs_of(self.paths, progress.iteration, progress.tried)
         limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
-        heard = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
-        changed = tree_of_now(self.paths) != before
-        ran = AgentRun(heard.finished, heard.report, heard.printed, changed, heard.idle_s)
+        ran = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
+        ran = ran._replace(changed=tree_of_now(self.paths) != before)
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)
         step = step_after(verdict, ran, progress.tried, progress.waited_s, patience, self.now())
         said = f"agent: {described(verdict, ran)}"
         self.screen.line(f"iteration {progress.iteration}: {said}")
         plain = verdict == "done" and progress.tried == 1
-        session = session_after(verdict, progress.session, heard.report.session)
+        session = session_after(verdict, progress.session, ran.report.session)
         self._go(
             at_work=False,
-            usage=added(progress.usage, self._used(heard.report)),
+            usage=added(progress.usage, self._used(ran.report)),
             notes=progress.notes if plain else (*progress.notes, said),
             session=session,
-            told=heard.report.usage if session == heard.report.session else progress.told,
+            told=ran.report.usage if session == ran.report.session else progress.told,
         )
         return step
 
@@ -414,8 +406,10 @@ class Run:
         return prompt_of(user, feedback(situation, self.tokens), progress.iteration, progress.notes)
 
     def _record(self) -> IterationRecord:
+        """Return the latest record of the loop, with current judgement. Raises as the tracker does."""
         if self.record is None:
-            self.record = record_of(self.tracker)
+            loop = LoopReader.read(self.tracker.store(), configured_by)
+            self.record = loop.record(loop.store.summary().iteration)
         return self.record
 
     def _status(self) -> str:

@@ -155,9 +155,12 @@ class Interaction:
 
     Without callbacks it never ends the session. A callback that raises is logged, and the session continues; only for
     `on_checkpoint` it counts as a no. After a cancellation, `approve` lets it continue.
+
+    `cancelled` is whether the session should end: a cancel word, or a no or no answer at a checkpoint. `tools_used`
+    counts the tool calls since the start or the last approval.
     """
 
-    __slots__ = ("_callbacks", "_cancelled", "_every", "_log", "_since", "_tasks", "_turn")
+    __slots__ = ("_callbacks", "_every", "_log", "_tasks", "_turn", "cancelled", "tools_used")
 
     def __init__(self, callbacks: AgentCallbacks | None = None, every: int = TOOLS_PER_CHECKPOINT) -> None:
         """Create it; `every` is the number of tool calls from the start, or an approval, to the next checkpoint."""
@@ -165,19 +168,9 @@ class Interaction:
         self._every = every
         self._log = ToolLog()
         self._turn = Lock()
-        self._since = 0
-        self._cancelled = False
+        self.tools_used = 0
+        self.cancelled = False
         self._tasks: set[Task[bool]] = set()
-
-    @property
-    def cancelled(self) -> bool:
-        """Return whether the session should end: a cancel word, or a no or no answer at a checkpoint."""
-        return self._cancelled
-
-    @property
-    def tools_used(self) -> int:
-        """Return the tool calls since the start or the last approval."""
-        return self._since
 
     def summary(self) -> str:
         """Return the line of a cancelled session: `Cancelled. Was working on: a ✓ → b ✓ → c ✗`."""
@@ -185,8 +178,8 @@ class Interaction:
 
     def approve(self) -> None:
         """Let a cancelled session continue, with a fresh budget of tools."""
-        self._cancelled = False
-        self._since = 0
+        self.cancelled = False
+        self.tools_used = 0
 
     async def feed(self, event: Event) -> bool:
         """Handle an event, and return whether the session continues.
@@ -196,14 +189,14 @@ class Interaction:
         if self._callbacks is None:
             return True
         if isinstance(event, PersonSaid):
-            self._cancelled = self._cancelled or is_cancel(event.text)
+            self.cancelled = self.cancelled or is_cancel(event.text)
         elif isinstance(event, ToolStarted):
             async with self._turn:
                 await self._start(self._callbacks, event)
         elif isinstance(event, ToolEnded):
             async with self._turn:
                 await self._end(self._callbacks, event)
-        return not self._cancelled
+        return not self.cancelled
 
     async def refuse(self, tool: ToolStarted) -> str | None:
         """Handle a tool that is about to run; return the summary if it must not, None if it may."""
@@ -226,37 +219,37 @@ class Interaction:
     async def _start(self, callbacks: AgentCallbacks, event: ToolStarted) -> None:
         await self._look(callbacks)
         # A batch runs through, unless it is longer than a whole budget or its ends never come.
-        if self._since >= 2 * self._every:
+        if self.tools_used >= 2 * self._every:
             await self._hold(callbacks)
-        if self._cancelled:
+        if self.cancelled:
             return
-        self._since += 1
+        self.tools_used += 1
         self._log.start(event.name, event.call)
         if callbacks.on_tool_start:
             await _heard(callbacks.on_tool_start, event.name, otherwise=None)
 
     async def _end(self, callbacks: AgentCallbacks, event: ToolEnded) -> None:
-        self._since += not self._log.end(event.name, event.success, event.call)
+        self.tools_used += not self._log.end(event.name, event.success, event.call)
         if callbacks.on_tool_end:
             await _heard(callbacks.on_tool_end, event.name, event.success, otherwise=None)
         if not self._log.running:
             await self._look(callbacks)
-            if self._since >= self._every:
+            if self.tools_used >= self._every:
                 await self._hold(callbacks)
 
     async def _look(self, callbacks: AgentCallbacks) -> None:
-        if callbacks.check_cancelled and not self._cancelled:
+        if callbacks.check_cancelled and not self.cancelled:
             cancelled = await _heard(callbacks.check_cancelled, otherwise=False)
-            self._cancelled = self._cancelled or cancelled
+            self.cancelled = self.cancelled or cancelled
 
     async def _hold(self, callbacks: AgentCallbacks) -> None:
-        if self._cancelled or not callbacks.on_checkpoint:
+        if self.cancelled or not callbacks.on_checkpoint:
             return
-        goes_on = await _heard(callbacks.on_checkpoint, self._since, otherwise=False)
+        goes_on = await _heard(callbacks.on_checkpoint, self.tools_used, otherwise=False)
         if not goes_on:
-            self._cancelled = True
-        elif not self._cancelled:
-            self._since = 0
+            self.cancelled = True
+        elif not self.cancelled:
+            self.tools_used = 0
 
 
 async def _heard(callback: Callable[[*_Given], Awaitable[_Answer]], *given: *_Given, otherwise: _Answer) -> _Answer:

@@ -552,14 +552,15 @@ def _sum(parts: Parts) -> float:
 class Guidance:
     """A session's continuation, with its message for the next tool call.
 
-    A message that no tool call came for counts as not given, so that a later turn may give it again.
+    A message that no tool call came for counts as not given, so that a later turn may give it again. `is_forced` is
+    whether the last turn was forced.
     """
 
-    __slots__ = ("_continuation", "_is_forced", "_said", "_words")
+    __slots__ = ("_continuation", "_said", "_words", "is_forced")
 
     def __init__(self, continuation: Continuation) -> None:
         self._continuation = continuation
-        self._is_forced = False
+        self.is_forced = False
         self._said = ""
         self._words: str | None = None
 
@@ -572,12 +573,7 @@ class Guidance:
         if verdict is not None:
             self._words = verdict.message
             self._said = verdict.message or ""
-            self._is_forced = verdict.action == "force_synthesis"
-
-    @property
-    def is_forced(self) -> bool:
-        """Return whether the last turn was forced."""
-        return self._is_forced
+            self.is_forced = verdict.action == "force_synthesis"
 
     def nudge(self) -> str | None:
         """Return the message to add to a tool's result, only once; None if there is none."""
@@ -586,7 +582,7 @@ class Guidance:
 
     async def refuse(self, _tool: ToolStarted) -> str | None:
         """Return why a tool must not run, None if it may: none runs from a force until a turn without tools."""
-        if not self._is_forced:
+        if not self.is_forced:
             return None
         self._words = None
         return self._said

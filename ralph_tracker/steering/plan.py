@@ -148,14 +148,6 @@ def begun(plan: Plan, digest: str = "") -> PlanState:
     return PlanState(tuple(PlanTask(task) for task in plan.tasks), context=plan.context, digest=digest)
 
 
-def next_task(state: PlanState) -> Task | None:
-    """Return the next task to run, None if none is left.
-
-    It is found by status, not by a stored position, so that reordering cannot skip one.
-    """
-    return next(iter(state.pending), None)
-
-
 def with_task(state: PlanState, task: PlanTask) -> PlanState:
     """Return the state with one of its tasks replaced."""
     return state._replace(tasks=tuple(task if each.id == task.id else each for each in state.tasks))

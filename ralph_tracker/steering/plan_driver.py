@@ -19,7 +19,6 @@ from ralph_tracker.steering.plan import (
     apply_plan_adjustment,
     finished,
     format_adjustment,
-    next_task,
     parse_plan_revision,
     plan_revision_text,
     state_to_plain,
@@ -300,9 +299,9 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
                 return PlanEnded("aborted", reason, state)
             state = adjusted._replace(checkpoint=None)
             calls.save(state_to_plain(state))
-        task = next_task(state)
-        if task is None:
+        if not state.pending:
             return PlanEnded("done", format_progress_summary(compute_progress_summary(state)), state)
+        task = state.pending[0]  # found by status, not by a stored position: reordering cannot skip one
         is_resumed, state = state.current == task.id, state._replace(current=task.id)
         if calls.begin is not None:
             state = with_task(state, calls.begin(state, state.named(task.id), is_resumed))

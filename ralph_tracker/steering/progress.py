@@ -1,8 +1,9 @@
 """Compute the progress of a session and of a plan, for evaluators and people (steering.md § 1)."""
 
 from collections import deque
-from typing import Final, NamedTuple, Protocol, TypedDict
+from typing import Final, NamedTuple, Protocol, TypedDict, cast
 
+from ralph_tracker.core.codec import encode
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.events import Event, TurnEnded
 from ralph_tracker.steering.plan import STATUSES, PlanDocument, PlanState, state_to_plain
@@ -132,19 +133,7 @@ class ShownPlanDocument(PlanDocument):
 
 def plan_document(state: PlanState, summary: TaskProgressSummary) -> ShownPlanDocument:
     """Return the state of a plan and how far it has come."""
-    told: SummaryDocument = {
-        "tasks_completed": summary.tasks_completed,
-        "tasks_remaining": summary.tasks_remaining,
-        "tasks_skipped": summary.tasks_skipped,
-        "tasks_failed": summary.tasks_failed,
-        "cumulative_cost": summary.cumulative_cost,
-        "cost_is_partial": summary.cost_is_partial,
-        "estimated_remaining_cost": summary.estimated_remaining_cost,
-        "changed_files_so_far": list(summary.changed_files_so_far),
-        "fix_cycles_so_far": summary.fix_cycles_so_far,
-        "current_task_title": summary.current_task_title,
-    }
-    return {**state_to_plain(state), "summary": told}
+    return {**state_to_plain(state), "summary": cast("SummaryDocument", encode(summary))}
 
 
 def compute_progress_summary(state: PlanState) -> TaskProgressSummary:

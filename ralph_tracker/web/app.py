@@ -30,9 +30,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.report.page import Live, policy_of
+from ralph_tracker.iteration.diff import diff_document
+from ralph_tracker.loop.reports import loop_page
+from ralph_tracker.report.page import Live, policy_of, rendered
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_summary import loops_of, version_of
+from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.loop_summary import loops_of, summary_at, version_of
 from ralph_tracker.web import pages
 
 TOKEN: Final = "token"  # noqa: S105  # the name of the parameter
@@ -180,9 +183,11 @@ class _Site:
 
     async def loop(self, request: Request) -> Response:
         paths = self._loop(request)
-        return await self._page(
-            request, [paths], lambda live: pages.page_of_loop(paths, self._sources.status, live), paths
-        )
+
+        def page(live: Live) -> str:
+            return loop_page(LoopStore(paths), self._sources.status(paths)["next_step"], live)
+
+        return await self._page(request, [paths], page, paths)
 
     async def diff(self, request: Request) -> Response:
         paths = self._loop(request)
@@ -215,7 +220,7 @@ class _Site:
     async def difference(self, request: Request) -> Response:
         paths = self._loop(request)
         before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
-        return await self._json(request, lambda: pages.difference_document(paths, before, after))
+        return await self._json(request, lambda: diff_document(paths.loop_id, pages.diff_of(paths, before, after)))
 
     def _named(self, names: Sequence[str]) -> list[LoopPaths]:
         """Return the loops of these names; of a request with an unknown one or too many, a refusal."""
@@ -232,7 +237,7 @@ class _Site:
     def _iteration(self, paths: LoopPaths, request: Request, name: str) -> int:
         given = str(request.path_params.get(name, request.query_params.get(name, "")))
         try:
-            last = pages.last_iteration(paths)
+            last = summary_at(paths).iteration
         except RalphTrackerError as error:
             raise HTTPException(500, str(error)) from None
         if not _NUMBER.match(given) or int(given) > last:
@@ -254,7 +259,8 @@ class _Site:
                 return _answer(make(live))
             except RalphTrackerError as error:
                 title = "The loops" if loop is None else f"Loop {loop.loop_id}"
-                return _answer(pages.problem_page(title, f"It cannot be read: {error}", live), 500)
+                values = {"title": title, "problem": f"It cannot be read: {error}"}
+                return _answer(rendered("problem.html.j2", values, live), 500)
 
         answer = await self._kept.answer(f"{address}?{request.url.query}", version, made)
         policy = f"{policy_of(live=True)}; frame-ancestors 'none'"

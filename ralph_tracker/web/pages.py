@@ -5,10 +5,10 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
 from ralph_tracker.errors import RalphTrackerError, RecordError
-from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
+from ralph_tracker.iteration.diff import IterationDiff, MetricChange, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
-from ralph_tracker.loop.reports import DIFF_ROOM, file_patches, loop_page
+from ralph_tracker.loop.reports import DIFF_ROOM, file_patches
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
 from ralph_tracker.report.page import Live, rendered
@@ -16,8 +16,7 @@ from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import current_loop, loops_of, summary_at
+from ralph_tracker.store.loop_summary import current_loop, loops_of
 from ralph_tracker.store.record_listing import Listing, as_of_now
 from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
 
@@ -98,14 +97,9 @@ def _in_percent(series: Sequence[tuple[int, float]]) -> list[tuple[int, float | 
     return [(at, value * _HUNDRED) for at, value in series]
 
 
-def page_of_loop(paths: LoopPaths, status_of: StatusOf, live: Live) -> str:
-    """Return the page of a loop. Raises RalphTrackerError for one that cannot be read."""
-    return loop_page(LoopStore(paths), status_of(paths)["next_step"], live)
-
-
 def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
     """Return two iterations side by side, with the diff of their files. Raises RecordError for a damaged one."""
-    diff = _diff(paths, before, after)
+    diff = diff_of(paths, before, after)
     found = diff.differences
     tests = [] if found.tests is None else found.tests.items()
     old, new = (point(*kept_point(paths, number)) for number in (before, after))
@@ -149,7 +143,8 @@ def _compared(change: MetricChange) -> ComparedValue:
     return ComparedValue(spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)
 
 
-def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:
+def diff_of(paths: LoopPaths, before: int, after: int) -> IterationDiff:
+    """Return what differs between two iterations. Raises RecordError for a damaged one."""
     found = Listing(paths.loop_id, SealedRecords(paths))
     one, other = as_of_now(found, (found.one(before), found.one(after)))
     return compared_documents(_readable(one), _readable(other), differences_of(found.committed, before, after))
@@ -159,11 +154,6 @@ def _readable(record: RecordDocument) -> Mapping[str, Any]:
     if record.document is None:
         raise RecordError(record.problem or f"iteration {record.number} cannot be read")
     return record.document
-
-
-def problem_page(title: str, problem: str, live: Live) -> str:
-    """Return the page that says why another cannot be shown."""
-    return rendered("problem.html.j2", {"title": title, "problem": problem}, live)
 
 
 def loops_document(project: ProjectPaths, status_of: StatusOf) -> LoopsDocument:
@@ -188,13 +178,3 @@ def iteration_document(paths: LoopPaths, iteration: int) -> dict[str, Any]:
     records = SealedRecords(paths)
     document = _readable(Listing(paths.loop_id, records).one(iteration))
     return {**document, "explanation": explanation_document(explain(records, document))}
-
-
-def difference_document(paths: LoopPaths, before: int, after: int) -> Mapping[str, Any]:
-    """Return what differs between two iterations, as `diff --json` does. Raises RecordError for a damaged one."""
-    return diff_document(paths.loop_id, _diff(paths, before, after))
-
-
-def last_iteration(paths: LoopPaths) -> int:
-    """Return the number of the last iteration. Raises RecordError if the loop cannot be read."""
-    return summary_at(paths).iteration

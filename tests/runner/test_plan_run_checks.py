@@ -7,7 +7,6 @@ import pytest
 from ralph_tracker.config.load import config_of
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
-from ralph_tracker.runner.run import record_of
 from ralph_tracker.steering import Task
 from ralph_tracker.store.iteration_snapshots import CHECKS
 from ralph_tracker.store.loop_reader import LoopReader
@@ -62,8 +61,8 @@ def lacks(project):
         store = tracker.store()
         if spoil is not None:
             spoil(store.paths.iteration(0))
-        named = named_checks(task(), LoopReader.read(store, configured_by).config.document)
-        return unmet(store, named, record_of(tracker))
+        loop = LoopReader.read(store, configured_by)
+        return unmet(store, named_checks(task(), loop.config.document), loop.record(0))
 
     return look
 
