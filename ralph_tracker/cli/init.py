@@ -21,7 +21,7 @@ from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.detect import Detected, detect, with_command
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_summary import checked_root
-from ralph_tracker.store.safe_write import as_store_error, hide_from_git, to_json, write_new, write_whole
+from ralph_tracker.store.safe_files import as_store_error, hide_from_git, to_json, write_new, write_whole
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 

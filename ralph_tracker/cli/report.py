@@ -16,7 +16,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded
 from ralph_tracker.store.record_listing import listing
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 
 
 class ReportDocument(TypedDict):

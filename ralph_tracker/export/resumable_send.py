@@ -11,7 +11,7 @@ from ralph_tracker.export.rows import ExportedLoop, Row
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport
-from ralph_tracker.store.safe_write import as_store_error, temporary_name, write_new
+from ralph_tracker.store.safe_files import as_store_error, temporary_name, write_new
 
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 15.0

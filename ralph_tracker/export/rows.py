@@ -20,7 +20,7 @@ from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, with_events
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.safe_write import as_store_error, temporary_name
+from ralph_tracker.store.safe_files import as_store_error, temporary_name
 
 # What is exported of an iteration as a number, by its name; float where it may have decimals.
 VALUES: Final[Mapping[str, type[int] | type[float]]] = {

@@ -13,7 +13,7 @@ from ralph_tracker.core.selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.safe_write import as_store_error, file_digest, sync_below, sync_folder
+from ralph_tracker.store.safe_files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import Change, shown
 

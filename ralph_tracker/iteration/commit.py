@@ -15,7 +15,7 @@ from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
 from ralph_tracker.store.loop_summary import Summary, attempted, damaged_iteration, running, summary_at, with_events
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 
 
 def judged(how: Callable[[], Judgement]) -> Judgement:

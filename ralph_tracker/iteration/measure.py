@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.load import Config, config_of
+from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.findings import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import without_unloaded
@@ -46,7 +46,7 @@ from ralph_tracker.store.iteration_snapshots import (
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.safe_write import as_store_error, to_json, write_new
+from ralph_tracker.store.safe_files import as_store_error, to_json, write_new
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
@@ -564,7 +564,7 @@ class IterationContext(NamedTuple):
             blocked=self.blocked,
             notes=self.notes,
             elapsed_s=None if loop is None else (self.now - loop.started).total_seconds(),
-            config_changed=() if loop is None else loop.changed_keys(),
+            config_changed=() if loop is None else changed_keys(loop.store.paths.root, loop.config),
         )
 
 

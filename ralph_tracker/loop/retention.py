@@ -20,7 +20,7 @@ from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY

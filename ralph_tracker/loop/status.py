@@ -16,7 +16,7 @@ from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
-from ralph_tracker.store.safe_read import read_json, read_lines
+from ralph_tracker.store.safe_files import read_json, read_lines
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 

@@ -25,7 +25,7 @@ from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.measure.scratch import remove_folder
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 
 # The mode of a folder; of all else also what changes with its content, its owner or its links.
 _State = tuple[int, ...]

@@ -26,7 +26,7 @@ from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironm
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
 from ralph_tracker.store.lock import locked
-from ralph_tracker.store.safe_write import as_store_error, temporary_name
+from ralph_tracker.store.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__
 

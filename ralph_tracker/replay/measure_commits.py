@@ -39,7 +39,7 @@ from ralph_tracker.measure.process import Finished
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.store.safe_write import as_store_error, temporary_name
+from ralph_tracker.store.safe_files import as_store_error, temporary_name
 from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"

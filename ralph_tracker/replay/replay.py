@@ -44,8 +44,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore, Project
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import as_store_error, hide_from_git, write_whole
+from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_json, write_whole
 from ralph_tracker.tracker import Tracker
 
 SCHEMA_VERSION: Final = 1

@@ -13,7 +13,7 @@ from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.run_progress import FILE, run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, attempted
-from ralph_tracker.store.safe_read import read_json
+from ralph_tracker.store.safe_files import read_json
 
 _TAIL: Final = 1 << 16
 # Where agents that print events name what they do: a tool's own words before its name, and prose.

@@ -17,7 +17,7 @@ from ralph_tracker.measure.process import Finished, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 
 PROMPT: Final = "{prompt}"
 PROMPT_FILE: Final = "{prompt_file}"

@@ -47,7 +47,7 @@ from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.tracker import Decided, Tracker
 

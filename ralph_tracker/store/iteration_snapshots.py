@@ -15,9 +15,8 @@ from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.packs import Documents, kept_json
 from ralph_tracker.store.restore_mark import RestoreMark, Restoring, UndoIds, interrupted_restore
+from ralph_tracker.store.safe_files import as_store_error, read_json, to_json, write_new, write_whole
 from ralph_tracker.store.safe_open import refuse_link
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import as_store_error, to_json, write_new, write_whole
 from ralph_tracker.store.sealed_records import SealedRecords, Seals
 from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UNDO_ID, Change, Snapshot, as_utf8, shown

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from ralph_tracker.config.load import Config, changed_keys, frozen_config, validity_mark
+from ralph_tracker.config.load import Config, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import encode
@@ -19,8 +19,7 @@ from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.loop_summary import START_ANEW, Summary, damaged_iteration, with_events
 from ralph_tracker.store.packs import kept_json
-from ralph_tracker.store.safe_read import read_bytes, refuse_newer
-from ralph_tracker.store.safe_write import to_json
+from ralph_tracker.store.safe_files import read_bytes, refuse_newer, to_json
 from ralph_tracker.store.sealed_records import after_plain
 
 Origin = Literal["given", "measured"]
@@ -184,10 +183,6 @@ class LoopReader(NamedTuple):
             raise RecordError(f"{name}: damaged; {START_ANEW}") from None
         configured = configured_by(config.document) if origin == "measured" else frozenset()
         return cls(store, config, started, origin, configured)
-
-    def changed_keys(self) -> tuple[str, ...]:
-        """Return the keys of the configuration that differ from the frozen one."""
-        return changed_keys(self.store.paths.root, self.config)
 
     def recovered(self, *, unfinished: bool) -> Summary:
         """Return the status of the loop, after repairing what a killed call or damage left inconsistent."""

@@ -53,9 +53,7 @@ from ralph_tracker.store.loop_summary import (
     with_events,
 )
 from ralph_tracker.store.packs import kept_bytes, kept_json, packed_bytes
-from ralph_tracker.store.safe_open import own_file
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import (
+from ralph_tracker.store.safe_files import (
     TEMPORARY,
     append_line,
     as_store_error,
@@ -64,6 +62,7 @@ from ralph_tracker.store.safe_write import (
     file_digest,
     files_below,
     hide_from_git,
+    read_json,
     sync_below,
     sync_folder,
     temporary_name,
@@ -71,6 +70,7 @@ from ralph_tracker.store.safe_write import (
     write_new,
     write_whole,
 )
+from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.sealed_records import SealedRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
@@ -181,21 +181,21 @@ class LoopStore(SealedRecords):
         with locked(self.paths.lock, purpose):
             with as_store_error(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
+            ends_well = False
             try:
                 if self.paths.old_store.is_dir():
                     from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # a loop of an earlier version
 
                     migrate(self.paths)
                 yield unfinished
+                ends_well = True
             except RalphTrackerError as error:
-                if not unfinished and not isinstance(error, StoreError):
-                    self._end_well()
+                ends_well = not unfinished and not isinstance(error, StoreError)
                 raise
-            self._end_well()
-
-    def _end_well(self) -> None:
-        with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
-            self.paths.staging.rmdir()
+            finally:
+                if ends_well:
+                    with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
+                        self.paths.staging.rmdir()
 
     def state(self, summary: Summary, thresholds: Thresholds) -> JudgeState:
         """Return what the judge needs. Raises RecordError if a part of it is damaged or outdated."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_arg
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
-from ralph_tracker.store.safe_read import read_bytes, read_json, read_lines
+from ralph_tracker.store.safe_files import read_bytes, read_json, read_lines
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.findings import Verdict

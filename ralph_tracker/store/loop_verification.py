@@ -17,8 +17,7 @@ from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
 from ralph_tracker.store.loop_summary import summary_from
 from ralph_tracker.store.packs import kept_bytes, kept_json
-from ralph_tracker.store.safe_read import parsed_json, read_bytes, read_json, read_lines
-from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.safe_files import digest, parsed_json, read_bytes, read_json, read_lines
 from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.index import Seen
 from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, Skipped

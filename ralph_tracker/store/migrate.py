@@ -15,8 +15,7 @@ from typing import Final
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.iteration_snapshots import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_below
+from ralph_tracker.store.safe_files import AGAIN, as_store_error, read_bytes, sync_below
 from ralph_tracker.store.snapshots.index import Index, Seen
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, decode_note

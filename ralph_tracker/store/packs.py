@@ -16,8 +16,18 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.store.layout import PACKED_TOGETHER, LoopPaths, document_name, pack_name
-from ralph_tracker.store.safe_read import MAX_BYTES, parsed_json, read_bytes, refuse_newer
-from ralph_tracker.store.safe_write import TEMPORARY, as_store_error, digest, file_digest, sync_folder, write_whole
+from ralph_tracker.store.safe_files import (
+    MAX_BYTES,
+    TEMPORARY,
+    as_store_error,
+    digest,
+    file_digest,
+    parsed_json,
+    read_bytes,
+    refuse_newer,
+    sync_folder,
+    write_whole,
+)
 
 RECENT: Final = 100
 # A loop of an earlier version is packed little by little, so that no hook takes long.

@@ -11,8 +11,7 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
 from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, state_from_plain
 from ralph_tracker.store.lock import holder_of, locked
-from ralph_tracker.store.safe_read import read_bytes, read_json
-from ralph_tracker.store.safe_write import as_store_error, hide_from_git, to_json, write_whole
+from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_bytes, read_json, to_json, write_whole
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 
 FOLDER: Final = "plans"

@@ -16,8 +16,7 @@ from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import attempted, checked_root, current_loop, find_loop
 from ralph_tracker.store.packs import Documents
-from ralph_tracker.store.safe_read import parsed_quickly, refuse_newer
-from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.safe_files import digest, parsed_quickly, refuse_newer
 from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
 
 _A_FEW: Final = 2

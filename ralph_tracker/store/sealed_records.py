@@ -27,8 +27,7 @@ from ralph_tracker.store.loop_summary import (
     summary_at,
 )
 from ralph_tracker.store.packs import Documents, kept_json
-from ralph_tracker.store.safe_read import parsed_quickly, read_json, read_lines, refuse_newer
-from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.safe_files import digest, parsed_quickly, read_json, read_lines, refuse_newer
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]

@@ -17,8 +17,14 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError, UntrustedError
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import as_store_error, hide_from_git, sync_folder, temporary_name, write_new
+from ralph_tracker.store.safe_files import (
+    as_store_error,
+    hide_from_git,
+    read_bytes,
+    sync_folder,
+    temporary_name,
+    write_new,
+)
 
 VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]

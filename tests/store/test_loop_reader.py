@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import yaml
 
+from ralph_tracker.config.load import changed_keys
 from ralph_tracker.errors import RecordError, StoreError
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -30,9 +31,9 @@ class TestOpenLoop:
 
     def test_names_what_differs_now(self, loop):
         read = opened(loop)
-        assert read.changed_keys() == ()
+        assert changed_keys(loop.root, read.config) == ()
         (loop.root / "ralph-tracker.yaml").write_text("loop: {max_iterations: 9}\n")
-        assert read.changed_keys() == ("loop.max_iterations",)
+        assert changed_keys(loop.root, read.config) == ("loop.max_iterations",)
 
     def test_of_which_nothing_can_be_read_now_is_not_taken_for_lost(self, loop, cut_short):
         refused = cut_short(loop.root, lambda: opened(loop), at=1, kill=False).error

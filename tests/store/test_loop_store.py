@@ -7,7 +7,7 @@ import yaml
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.safe_files import digest
 
 
 @pytest.fixture

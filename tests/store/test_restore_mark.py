@@ -10,7 +10,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
-from ralph_tracker.store.safe_write import digest
+from ralph_tracker.store.safe_files import digest
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ from typing import Final
 from ralph_tracker.agents.claude_code.host import HOST
 from ralph_tracker.agents.hosts.settings_text import absolute, hooks_of
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import as_store_error, write_whole
+from ralph_tracker.store.safe_files import as_store_error, read_json, write_whole
 from ralph_tracker.version import __version__
 
 PLUGIN: Final = "ralph-tracker"

@@ -21,8 +21,7 @@ from ralph_tracker.agents.hosts.settings_text import (
 )
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import as_store_error, digest, write_whole
+from ralph_tracker.store.safe_files import as_store_error, digest, read_json, write_whole
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
 
 NOTE: Final = ".ralph-tracker-installed"

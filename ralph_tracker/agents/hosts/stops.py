@@ -21,9 +21,8 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.lock import locked
 from ralph_tracker.store.loop_summary import find_loop, summary_at
+from ralph_tracker.store.safe_files import read_json, to_json, write_whole
 from ralph_tracker.store.safe_open import own_file
-from ralph_tracker.store.safe_read import read_json
-from ralph_tracker.store.safe_write import to_json, write_whole
 from ralph_tracker.tracker import Decided, Tracker
 
 TURNS: Final = "agent-turns.json"

@@ -82,7 +82,9 @@ def rules_in(text: bytes) -> Iterator[Rule]:
 
 def rules_below(text: bytes, folder: str) -> list[str]:
     """Rewrite the rules of a file in `folder` ("" is the root) relative to the root."""
-    start = "/" + "".join(_escaped(name) + "/" for name in folder.split("/") if name)
+    # Each name is escaped to match itself; a line break is written as `?`, since rules are lines.
+    names = (re.sub(r"([*?\[\\])", r"\\\1", name).replace("\n", "?") for name in folder.split("/") if name)
+    start = "/" + "".join(f"{name}/" for name in names)
     return [rule.line(start + ("" if rule.anchored else "**/") + rule.pattern) for rule in rules_in(text)]
 
 
@@ -131,11 +133,6 @@ def _expression(pattern: str) -> str:
             parts.append({"*": ".*", "?": "."}.get(letter) or re.escape(letter))
         position += 1
     return "".join(parts)
-
-
-def _escaped(name: str) -> str:
-    """Return a folder's name as a pattern; a line break is written as `?`, since rules are lines."""
-    return re.sub(r"([*?\[\\])", r"\\\1", name).replace("\n", "?")
 
 
 class IgnoreRules:
@@ -227,11 +224,6 @@ class Scope(NamedTuple):
     tracked: frozenset[str] = frozenset()
     includes: Callable[[str], bool] = path_matcher(())
 
-    @property
-    def folders(self) -> frozenset[str]:
-        """Return the folders above the tracked files."""
-        return frozenset(folder for path in self.tracked for folder in _folders_above(path))
-
 
 class FrozenScope(NamedTuple):
     """A scope as stored: one list of rules, and the tracked paths; None if git could not be asked for them."""
@@ -249,7 +241,11 @@ def freeze(root: Path) -> FrozenScope:
         user_file, tracked = repository.user_ignore_file(), repository.tracked()
     except StoreError:  # git is missing or cannot read this repository
         user_file, tracked = default_user_ignore_file(), None
-    rules = _one_list([*_rules_outside(repository, user_file), *_rules_inside(root)])
+    lines: list[str] = []
+    for folder, file in _files_around(repository, user_file):
+        between = repository.prefix.removeprefix(folder).strip("/")
+        lines += rules_above(bytes_of(file), between.split("/") if between else [])
+    rules = _one_list([*lines, *_rules_inside(root)])
     return FrozenScope(rules, None if tracked is None else tuple(left_out(tracked, IgnoreRules(rules))))
 
 
@@ -270,7 +266,7 @@ def repository_of(root: Path) -> UserRepository | None:
     files = _files_around(repository, default_user_ignore_file())
     rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(bytes_of(file), folder)]))
     folders = repository.prefix.rstrip("/")
-    if not any(rules.leave_out(folder, is_folder=True) for folder in (*_folders_above(folders), folders)):
+    if not any(rules.leave_out(folder, is_folder=True) for folder in (*folders_above(folders), folders)):
         return repository
     try:
         return repository if repository.tracked() else None
@@ -285,7 +281,7 @@ def left_out(
     closed = {"": False}
     for path in tracked:
         above = path.rpartition("/")[0]
-        for folder in () if above in closed else _folders_above(path):
+        for folder in () if above in closed else folders_above(path):
             if folder not in closed:
                 parent, _, name = folder.rpartition("/")
                 is_left_out = folder_reason(name) is not None or rules.leave_out(folder, is_folder=True)
@@ -296,13 +292,6 @@ def left_out(
             "/"
         ):
             yield path
-
-
-def _rules_outside(repository: UserRepository, user_file: Path) -> Iterator[str]:
-    """Yield the rules of the user, the repository, and the folders between its top and the tree."""
-    for folder, file in _files_around(repository, user_file):
-        folders = repository.prefix.removeprefix(folder).strip("/")
-        yield from rules_above(bytes_of(file), folders.split("/") if folders else [])
 
 
 def _files_around(repository: UserRepository, user_file: Path) -> Iterator[tuple[str, Path]]:
@@ -330,6 +319,7 @@ def _one_list(lines: "Iterator[str] | list[str]") -> bytes:
     return os.fsencode("".join(f"{line}\n" for line in lines))
 
 
-def _folders_above(path: str) -> Iterator[str]:
+def folders_above(path: str) -> Iterator[str]:
+    """Return the folders above a path, the outermost first."""
     names = path.split("/")[:-1]
     return ("/".join(names[:depth]) for depth in range(1, len(names) + 1))

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import write_whole
+from ralph_tracker.store.safe_files import read_bytes, write_whole
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
@@ -27,7 +26,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     kind_reason,
     untracked_reason,
 )
-from ralph_tracker.store.snapshots.ignore_rules import Scope, tracked_files
+from ralph_tracker.store.snapshots.ignore_rules import Scope, folders_above, tracked_files
 from ralph_tracker.store.snapshots.snapshot_types import Skipped, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
 from ralph_tracker.store.snapshots.working_tree import LeftOutError, Prints, TreeReader, TreeView, print_of
@@ -95,9 +94,9 @@ class FolderFiles:
         del self.facts[name], self.prints[name]
         self.tree = self.section = None
 
-    def files(self, start: str = "") -> Iterator[File]:
+    def files(self) -> Iterator[File]:
         for name, (mode, size, digest) in self.facts.items():
-            yield File(start + name, MODES[mode], digest.hex(), size)
+            yield File(name, MODES[mode], digest.hex(), size)
 
     def copy(self) -> "FolderFiles":
         return FolderFiles(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
@@ -370,7 +369,7 @@ class _Walk:
         self._scope = scope
         self._limits = limits
         self._known = index.folders
-        self._tracked_folders = scope.folders
+        self._tracked_folders = {folder for path in scope.tracked for folder in folders_above(path)}
         self._closed: set[str] = set()  # ignored folders, in which only tracked files are kept
         self._waiting: list[str] = []
         self.count = 0

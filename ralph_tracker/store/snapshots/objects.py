@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.safe_files import cleared, sync_all, sync_file, sync_folder
 from ralph_tracker.store.safe_open import own_file, refuse_link
-from ralph_tracker.store.safe_write import cleared, sync_all, sync_file, sync_folder
 from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
 from ralph_tracker.store.snapshots.working_tree import CHUNK
 

@@ -14,17 +14,17 @@ from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.lock import hold, touched
-from ralph_tracker.store.safe_open import own_file
-from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import (
+from ralph_tracker.store.safe_files import (
     AGAIN,
     as_store_error,
     digest,
     file_digest,
+    read_bytes,
     sync_below,
     sync_folder,
     write_whole,
 )
+from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
 from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, left_out, repository_of

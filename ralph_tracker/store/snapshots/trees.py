@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.safe_read import read_bytes
-from ralph_tracker.store.safe_write import AGAIN, as_store_error, sync_folder, write_whole
+from ralph_tracker.store.safe_files import AGAIN, as_store_error, read_bytes, sync_folder, write_whole
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,

@@ -9,7 +9,7 @@ import os
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.safe_write import as_store_error
+from ralph_tracker.store.safe_files import as_store_error
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.trees import Chunks
 from ralph_tracker.store.snapshots.working_tree import TreeWriter
@@ -401,9 +401,9 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], chunks: Chunk
                 writer.write(entry.path, entry.mode, chunks(entry.object_id))
         # `--remove` refuses a path behind a symbolic link.
         none = b"0" * len(head or "")  # ids of SHA-256 are longer
-        gone = b"".join(b"0 %s\t%s\0" % (none, path) for path in _from_top(repository, removed))
+        gone = b"".join(b"0 %s\t%s\0" % (none, os.fsencode(repository.prefix + path)) for path in removed)
         repository.run("update-index", "-z", "--index-info", stdin=gone, more=place)
-        added = b"".join(path + b"\0" for path in _from_top(repository, (entry.path for entry in written)))
+        added = b"".join(os.fsencode(f"{repository.prefix}{entry.path}\0") for entry in written)
         repository.run("update-index", "--add", "-z", "--stdin", stdin=added, more=place)
         tree = repository.run("write-tree", more=place).decode().strip()
         parent = ("-p", head) if head else ()
@@ -458,7 +458,3 @@ def _edit(
 def _is_below(path: str, folders: set[str]) -> bool:
     parts = path.split("/")
     return any("/".join(parts[:depth]) in folders for depth in range(1, len(parts) + 1))
-
-
-def _from_top(repository: UserRepository, paths: Iterable[str]) -> Iterator[bytes]:
-    return (os.fsencode(repository.prefix + path) for path in paths)
