@@ -395,21 +395,9 @@ class LintReport(NamedTuple):
         return self._of("note")
 
     @property
-    def none(self) -> int:
-        return self._of("none")
-
-    @property
     def results(self) -> int:
         """Return the number of findings of any severity, including "none", without suppressed ones."""
         return sum(self.findings.values())
-
-    @property
-    def codes(self) -> Mapping[str, int]:
-        """Return the number of findings per rule."""
-        codes: Counter[str] = Counter()
-        for (code, _), number in self.findings.items():
-            codes[code] += number
-        return dict(codes)
 
     @staticmethod
     def of(rows: Iterable[Row]) -> "LintReport":

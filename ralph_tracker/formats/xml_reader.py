@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Self
 
 from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
 
@@ -22,9 +22,10 @@ class Elements:
         self._content = content
         self._max_depth = content.limits.max_depth
 
-    def walk(self) -> None:
+    def walk(self) -> Self:
         """Read the document. Raises DamageError if it is malformed, nested too deeply, or refused by `opened`."""
         self._content.stream(self.start, self.end, self._gathered)
+        return self
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         """Handle the start of an element; the last of `path` is its parent."""

@@ -60,9 +60,10 @@ def shown_coverage(report: CoverageReport) -> dict[str, object]:
 
 
 def shown_lint(report: LintReport) -> dict[str, object]:
-    severities = ("results", "errors", "warnings", "notes", "none")
+    counts = {name: getattr(report, name) for name in ("results", "errors", "warnings", "notes")}
+    none = report.results - report.errors - report.warnings - report.notes
     findings = {f"{code} {severity}".strip(): number for (code, severity), number in report.findings.items()}
-    return {**{name: getattr(report, name) for name in severities}, **report._asdict(), "findings": findings}
+    return {**counts, "none": none, **report._asdict(), "findings": findings}
 
 
 @table("folder", CASES, ids=lambda folder: f"{folder.parent.name}/{folder.name}")

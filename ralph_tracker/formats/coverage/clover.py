@@ -24,9 +24,7 @@ def read(content: Content) -> CoverageReport:
     The declared totals are statements, not lines: without rows there is no data. OpenClover does not count method rows
     as statements, and condition rows only sometimes.
     """
-    reader = _Reader(content)
-    reader.walk()
-    return reader.report()
+    return _Reader(content).walk().report()
 
 
 class _Reader(Elements):

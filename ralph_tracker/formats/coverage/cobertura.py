@@ -32,8 +32,7 @@ def read(content: Content) -> CoverageReport:
     A rate has few digits, cut or rounded. With a single source folder paths begin with it, because the packages of a
     workspace may have files of the same name.
     """
-    reader = _Reader(content)
-    reader.walk()
+    reader = _Reader(content).walk()
     folders = [bytes(each).strip() for each in _SOURCE.findall(content.data, 0, _HEAD)]
     single = len(folders) == 1 and folders[0] not in (b"", b".")
     return reader.report(folders[0].decode(errors="replace").rstrip("/\\") + "/" if single else "")

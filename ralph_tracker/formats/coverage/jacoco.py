@@ -24,8 +24,7 @@ def read(content: Content) -> CoverageReport:
     Without rows it uses the line counter of the whole report; without that there is no data, whatever other counters
     say.
     """
-    reader = _Reader(content)
-    reader.walk()
+    reader = _Reader(content).walk()
     return rows.report(reader.files, reader.stated)
 
 

@@ -18,8 +18,7 @@ def read(content: Content) -> CoverageReport:
 
     Several points at one place count separately, as in the tool's own numbers.
     """
-    reader = _Reader(content)
-    reader.walk()
+    reader = _Reader(content).walk()
     if reader.stated is None:
         raise DamageError("the session has no summary of its points")
     return rows.report(reader.files(), reader.stated)

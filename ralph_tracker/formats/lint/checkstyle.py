@@ -17,16 +17,12 @@ def read(content: Content) -> LintReport:
 
     The exception of a file that could not be checked is an error.
     """
-    reader = _Reader(content)
-    reader.walk()
-    return LintReport(findings=dict(reader.findings))
+    return LintReport(findings=dict(_Reader(content).walk().findings))
 
 
 def diagnostics(content: Content) -> Iterator[Row]:
     """Yield the findings with the file that each is inside."""
-    reader = _Reader(content)
-    reader.walk()
-    yield from reader.rows
+    yield from _Reader(content).walk().rows
 
 
 class _Reader(Elements):

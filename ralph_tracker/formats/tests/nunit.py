@@ -39,9 +39,7 @@ _NOT_COUNTED: Final = ("not-run", "ignored", "skipped", "invalid")
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError, also for a result unknown to NUnit."""
-    reader = _Reader(content)
-    reader.walk()
-    return reader.report()
+    return _Reader(content).walk().report()
 
 
 class _Reader(Elements):

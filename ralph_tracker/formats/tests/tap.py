@@ -100,7 +100,8 @@ class _Run:
             self._close()
             self._plan_is_last = False
             self._found += 1
-            self._case(_case(test))
+            self._indent, (name, outcome, seconds) = 0, _case(test)
+            self._open = (_SEPARATOR.join(filter(None, (self._heading, name))), outcome, seconds)
         elif plan := _PLAN.match(line):
             self._close()
             self._plan_is_last = self._found > sum(self._plans)
@@ -163,10 +164,6 @@ class _Run:
         heading = [self._heading] if self._heading and depth else []
         self._indent = depth * _INDENT
         self._open = (_SEPARATOR.join(filter(None, (file, " > ".join((*heading, *inside))))), outcome, seconds)
-
-    def _case(self, case: tuple[str, str, float | None]) -> None:
-        self._indent = 0
-        self._open = (f"{self._heading}{_SEPARATOR}{case[0]}" if self._heading else case[0], *case[1:])
 
     def _below(self, line: str) -> None:
         found = _DURATION.match(line)

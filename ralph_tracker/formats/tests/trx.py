@@ -28,9 +28,7 @@ _DURATION: Final = re.compile(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError."""
-    reader = _Reader(content)
-    reader.walk()
-    return reader.report()
+    return _Reader(content).walk().report()
 
 
 class _Reader(Elements):

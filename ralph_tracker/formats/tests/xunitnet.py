@@ -20,9 +20,7 @@ _ASSEMBLY_KEYS: Final = frozenset({"environment", "run-date", "start-rtf", "test
 
 def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError, also if no element is an assembly whose tests ran."""
-    reader = _Reader(content)
-    reader.walk()
-    return reader.report()
+    return _Reader(content).walk().report()
 
 
 class _Reader(Elements):

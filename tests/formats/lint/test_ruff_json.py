@@ -50,7 +50,8 @@ def test_a_given_severity_counts(code, given, severity):
 
 
 def test_findings_are_counted_by_code():
-    assert read(finding("E501"), finding("E501"), finding(None)).codes == {"E501": 2, "invalid-syntax": 1}
+    found = read(finding("E501"), finding("E501"), finding(None)).findings
+    assert found == {("E501", "error"): 2, ("invalid-syntax", "error"): 1}
 
 
 def test_an_empty_array_is_a_clean_report():
