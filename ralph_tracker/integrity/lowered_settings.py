@@ -247,10 +247,8 @@ def _value(text: str, start: int, indent: int) -> Value:
     end = text.find("\n", start)
     line = text[start:] if end < 0 else text[start:end]
     line = re.split(r"\s#|</|,\s*$", line)[0]
-    if end < 0 or line.strip():
-        below = ""
-    else:
-        below = ""
+    below = ""
+    if end >= 0 and not line.strip():
         for each in text[end + 1 : end + _WIDE].split("\n"):
             if each.strip() and len(each) - len(each.lstrip()) < indent + (not each.lstrip().startswith("-")):
                 break

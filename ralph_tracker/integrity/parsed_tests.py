@@ -48,7 +48,7 @@ _CHUNK: Final = 2_048  # a query reads one per node whose text it needs
 _CALLS_AFTER_ERROR: Final = 200
 SEPARATOR: Final = "::"
 # A @scope prefixes the tests in it with its @name. A @test is a test of that @name; in Python it hides its content. A
-# @function is a test if the function in _KINDS says so, for conditions that a query cannot express.
+# @function is a test if _kind says so, for conditions that a query cannot express.
 _SCRIPT: Final = """
 (call_expression function: (_) @callee arguments: (arguments . (_) @name)
  (#match? @callee "(^|[.])([xf]?(describe|context|it|test|specify)|suite|module|Deno|QUnit)\\\\b")) @function
@@ -259,7 +259,7 @@ def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
             around.pop()
         kind = block.kind
         if kind == "function":
-            kind = _KINDS[syntax.language](block, syntax, node.start_byte < in_test)
+            kind = _kind(block, syntax, in_test=node.start_byte < in_test)
         if syntax.language == "python" and kind != "scope":
             hidden = node.end_byte
         if kind == "none":
@@ -300,37 +300,35 @@ def _first_line(node: "Node") -> int:
     # Looking up a parent takes time that grows with the file, and most nodes do not need it.
     if node.type == "function_definition" and node.parent is not None and node.parent.type == "decorated_definition":
         node = node.parent
-    first = node
-    above = node.prev_named_sibling if node.type == "function_item" else None
+    attributes = _attributes(node) if node.type == "function_item" else []
+    return [node, *attributes][-1].start_point.row + 1
+
+
+def _attributes(node: "Node") -> Iterator["Node"]:
+    """Yield the attributes of a Rust function from the last up; comments may be between them."""
+    above = node.prev_named_sibling
     while above is not None and (above.type == "attribute_item" or "comment" in above.type):
         if above.type == "attribute_item":
-            first = above
+            yield above
         above = above.prev_named_sibling
-    return first.start_point.row + 1
 
 
-def _kind_in_python(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
-    return "test" if re.match(r"test|runTest$", _name(block, syntax)) else "none"
+def _kind(block: _Block, syntax: Syntax, *, in_test: bool) -> str:
+    """Return whether a block is a test, a scope of tests or none."""
+    if syntax.language == "python":
+        is_test = re.match(r"test|runTest$", _name(block, syntax)) is not None
+    elif syntax.language == "rust":
+        is_test = any(_TEST_ATTRIBUTE.match(syntax.text(each)) for each in _attributes(block.node))
+    elif syntax.language != "go":
+        return _kind_in_script(block, syntax, in_test=in_test)
+    elif _name(block, syntax).startswith("Example"):  # only run if it declares its output
+        is_test = re.search(r"//\s*(?:Unordered\s+)?[Oo]utput:", syntax.text(block.node)) is not None
+    else:  # by its parameter
+        is_test = re.search(r"testing\.(?!M\b)", syntax.text(block.node).partition("{")[0]) is not None
+    return "test" if is_test else "none"
 
 
-def _kind_in_go(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
-    """Recognise tests by their parameter; an example is only run if it declares its output."""
-    text = syntax.text(block.node)
-    if _name(block, syntax).startswith("Example"):
-        return "test" if re.search(r"//\s*(?:Unordered\s+)?[Oo]utput:", text) else "none"
-    return "test" if re.search(r"testing\.(?!M\b)", text.partition("{")[0]) else "none"
-
-
-def _kind_in_rust(block: _Block, syntax: Syntax, _: bool) -> str:  # noqa: FBT001
-    above = block.node.prev_named_sibling
-    while above is not None and (above.type == "attribute_item" or "comment" in above.type):
-        if _TEST_ATTRIBUTE.match(syntax.text(above)):
-            return "test"
-        above = above.prev_named_sibling
-    return "none"
-
-
-def _kind_in_script(block: _Block, syntax: Syntax, in_test: bool) -> str:  # noqa: FBT001
+def _kind_in_script(block: _Block, syntax: Syntax, *, in_test: bool) -> str:
     """Recognise `describe.skip("…", …)`, `it.each(…)("…", …)`, `t.test("…", …)` inside a test, and similar calls."""
     callee, title = block.captured["callee"], block.captured["name"]
     arguments = block.node.child_by_field_name("arguments")
@@ -349,16 +347,6 @@ def _kind_in_script(block: _Block, syntax: Syntax, in_test: bool) -> str:  # noq
     if not set(names[1:]) <= _SUITES | _TESTS | _MODIFIERS or not _SUITES.union(_TESTS).intersection(names):
         return "none"
     return "scope" if _SUITES.intersection(names) else "test"
-
-
-_KINDS: Final = {
-    "python": _kind_in_python,
-    "javascript": _kind_in_script,
-    "typescript": _kind_in_script,
-    "tsx": _kind_in_script,
-    "go": _kind_in_go,
-    "rust": _kind_in_rust,
-}
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -3,12 +3,12 @@
 The facts are what passes, which tests were gained and lost, and what does not load.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypedDict
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME
+from ralph_tracker.core.alerts import TYPE_BY_NAME, AlertType
 from ralph_tracker.core.best import Candidate, why_best
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Integrity
@@ -321,11 +321,11 @@ class _AlertValues:
     def numbers(self, name: str, unit: str = "") -> str:
         """Return both values of a metric as text, without unknown ones."""
         sides = (("before", self.before.get(name)), ("now", self.now.get(name)))
-        return ", ".join(f"{when} {_written(value)}{unit}" for when, value in sides if value is not None)
-
-
-def _written(value: Value) -> str:
-    return value if isinstance(value, str) else plain_number(value)
+        return ", ".join(
+            f"{when} {value if isinstance(value, str) else plain_number(value)}{unit}"
+            for when, value in sides
+            if value is not None
+        )
 
 
 def previous_values(record: Document) -> dict[str, Value]:
@@ -348,80 +348,61 @@ def why_raised(alert: Document, record: Document, thresholds: Thresholds) -> str
     if kind is None:
         return ""
     at = _AlertValues(recorded_values(record), previous_values(record), thresholds, alert.get("tests_total") or 0)
-    if kind.name in _BY_NUMBERS:
-        return _BY_NUMBERS[kind.name](at)
-    return _with(kind.asks, "" if kind.metric is None else at.numbers(kind.metric))
-
-
-def _with(rule: str, *numbers: str) -> str:
-    told = "; ".join(number for number in numbers if number)
+    rule, numbers = _rule_with_numbers(kind, at)
+    told = "; ".join(filter(None, numbers))
     return f"{rule}: {told}" if told else rule
 
 
-def _working_tests_failing(at: _AlertValues) -> str:
-    if at.tests:
-        return _with("a test that passed before must not fail", f"{at.tests} {'does' if at.tests == 1 else 'do'}")
-    passed, failed = at.numbers("tests_passed"), at.numbers("tests_failed")
-    return _with("fewer tests must not pass while more fail", f"passed {passed}", f"failed {failed}")
+def _rule_with_numbers(kind: AlertType, at: _AlertValues) -> tuple[str, Sequence[str]]:
+    """Return the rule of a type of alert, and the numbers that it compares.
 
-
-def _coverage_regression(at: _AlertValues) -> str:
-    limit = plain_number(at.thresholds.alerts.coverage_drop)
-    rule = f"coverage may fall by at most {limit} points (alerts.coverage_drop)"
-    return _with(rule, at.numbers("coverage_percentage", "%"))
-
-
-def _error_increase(at: _AlertValues) -> str:
-    rule = f"errors may rise by at most {at.thresholds.alerts.error_increase} (alerts.error_increase)"
-    count, loc, earlier = (at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total"))
-    sized = ""
-    if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
-        sized = f"{errors_at_size(count, loc, earlier)} at the size before, {earlier} of {loc} lines"
-    return _with(rule, at.numbers("error_count"), sized)
-
-
-def _complexity_explosion(at: _AlertValues) -> str:
-    growth, before = at.thresholds.alerts.complexity_growth, at.before.get("complexity_score")
-    rule = f"complexity may grow by at most {plain_number(growth * 100)}% (alerts.complexity_growth)"
-    limit = f"limit {_written(without_noise(before * (1 + growth)))}" if isinstance(before, int | float) else ""
-    return _with(rule, at.numbers("complexity_score"), limit)
-
-
-def _metric_cycling(at: _AlertValues) -> str:
-    limits = at.thresholds.cycling
-    return (
-        f"the last {limits.window} iterations must not repeat one another (cycling.window), "
-        f"nor may the same files occur {limits.tree_visits} times (cycling.tree_visits)"
-    )
-
-
-def _infinite_loop(at: _AlertValues) -> str:
-    return f"{_metric_cycling(at)}; after iteration {at.thresholds.cycling.terminate_after} this ends the loop"
-
-
-def _stalled(at: _AlertValues) -> str:
-    limits = at.thresholds.stall
-    return (
-        f"{limits.window} iterations in a row (stall.window) with every metric within "
-        f"±{plain_number(limits.tolerance)} of the one before (stall.tolerance) and no better score"
-    )
-
-
-# What the table of types cannot say, because it goes by thresholds or by the tests of the alert.
-_BY_NUMBERS: Final[Mapping[str, Callable[[_AlertValues], str]]] = {
-    "working_tests_failing": _working_tests_failing,
-    "infinite_loop": _infinite_loop,
-    "coverage_regression": _coverage_regression,
-    "error_increase": _error_increase,
-    "metric_cycling": _metric_cycling,
-    "complexity_explosion": _complexity_explosion,
-    "tests_replaced": lambda at: _with("tests must not disappear, though others came", f"{at.tests} gone"),
-    "flaky_test": lambda at: _with("a test known to be flaky passed before and fails now", f"{at.tests} of them"),
-    "stalled": _stalled,
-    "build_broken": lambda at: _with(
-        "what loaded before must load", f"{at.tests} tests not collected" if at.tests else ""
-    ),
-}
+    The table of types has the rules that go neither by thresholds nor by the tests of the alert.
+    """
+    limits, numbers = at.thresholds, list[str]()
+    match kind.name:
+        case "working_tests_failing" if at.tests:
+            rule = "a test that passed before must not fail"
+            numbers = [f"{at.tests} {'does' if at.tests == 1 else 'do'}"]
+        case "working_tests_failing":
+            rule = "fewer tests must not pass while more fail"
+            numbers = [f"passed {at.numbers('tests_passed')}", f"failed {at.numbers('tests_failed')}"]
+        case "tests_replaced":
+            rule, numbers = "tests must not disappear, though others came", [f"{at.tests} gone"]
+        case "flaky_test":
+            rule, numbers = "a test known to be flaky passed before and fails now", [f"{at.tests} of them"]
+        case "build_broken":
+            rule, numbers = "what loaded before must load", [f"{at.tests} tests not collected"] if at.tests else []
+        case "coverage_regression":
+            most = plain_number(limits.alerts.coverage_drop)
+            rule = f"coverage may fall by at most {most} points (alerts.coverage_drop)"
+            numbers = [at.numbers("coverage_percentage", "%")]
+        case "error_increase":
+            rule = f"errors may rise by at most {limits.alerts.error_increase} (alerts.error_increase)"
+            numbers = [at.numbers("error_count")]
+            count, loc, earlier = at.now.get("error_count"), at.now.get("loc_total"), at.before.get("loc_total")
+            if isinstance(count, int) and isinstance(loc, int) and isinstance(earlier, int) and loc > earlier:
+                numbers.append(f"{errors_at_size(count, loc, earlier)} at the size before, {earlier} of {loc} lines")
+        case "complexity_explosion":
+            growth, before = limits.alerts.complexity_growth, at.before.get("complexity_score")
+            rule = f"complexity may grow by at most {plain_number(growth * 100)}% (alerts.complexity_growth)"
+            numbers = [at.numbers("complexity_score")]
+            if isinstance(before, int | float):
+                numbers.append(f"limit {plain_number(without_noise(before * (1 + growth)))}")
+        case "metric_cycling" | "infinite_loop":
+            rule = (
+                f"the last {limits.cycling.window} iterations must not repeat one another (cycling.window), "
+                f"nor may the same files occur {limits.cycling.tree_visits} times (cycling.tree_visits)"
+            )
+            if kind.name == "infinite_loop":
+                rule += f"; after iteration {limits.cycling.terminate_after} this ends the loop"
+        case "stalled":
+            rule = (
+                f"{limits.stall.window} iterations in a row (stall.window) with every metric within "
+                f"±{plain_number(limits.stall.tolerance)} of the one before (stall.tolerance) and no better score"
+            )
+        case _:
+            rule, numbers = kind.asks, [] if kind.metric is None else [at.numbers(kind.metric)]
+    return rule, numbers
 
 
 def condition_of(rule: int, thresholds: Thresholds) -> str:
