@@ -236,17 +236,11 @@ class Tracker(NamedTuple):
             return Decided(decision, carried_out=True, undo=undo)
         return Decided(decision, carried_out=summary.carried_out is not None)
 
-    def restore(self, number: int) -> str:
-        """Make the working tree exactly that iteration, from which the next one descends; return the undo id.
+    def restore(self, number: int) -> UndoIds:
+        """Make the working tree exactly that iteration, from which the next one descends; return what undoes it.
 
-        Raises as `restored`.
-        """
-        return self.restored(number).undo
-
-    def restored(self, number: int) -> UndoIds:
-        """Restore as `restore` does, and return all undo ids; an interrupted restore is finished or replaced.
-
-        Raises LoopError for an iteration that is not on record, NoSnapshotError for one without files.
+        An interrupted restore is finished or replaced. Raises LoopError for an iteration that is not on record,
+        NoSnapshotError for one without files.
         """
         store = self.store()
         with store.writing("restore") as unfinished:
@@ -255,15 +249,11 @@ class Tracker(NamedTuple):
                 raise _not_on_record(number, summary)
             return restore(store, summary, number, stamp(self.clock.now()))
 
-    def undo(self, undo_id: str) -> str:
-        """Bring back the working tree from before a restore; return the id that undoes this.
+    def undo(self, undo_id: str) -> UndoIds:
+        """Bring back the working tree from before a restore; return what undoes this.
 
-        The next iteration descends from the lineage of that time.
+        The next iteration descends from the lineage of that time. An interrupted restore is finished or replaced.
         """
-        return self.undone(undo_id).undo
-
-    def undone(self, undo_id: str) -> UndoIds:
-        """Undo as `undo` does, and return all ids that undo this; an interrupted restore is finished or replaced."""
         store = self.store()
         with store.writing("undo") as unfinished:
             summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)

@@ -21,6 +21,7 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
 from ralph_tracker.iteration.gate import (
+    NOT_MEASURED,
     PASS,
     ExitCode,
     Gate,
@@ -36,11 +37,6 @@ from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
-HEADINGS: Final[Mapping[GateVerdict, str]] = {
-    "pass": "pass",
-    "regression": "regression",
-    "not_measured": "could not measure",
-}
 LONGEST: Final = 500  # characters of a line of the summary
 METRICS_SHOWN: Final = 8
 _HERE: Final = PurePath()
@@ -154,7 +150,7 @@ def step_summary(gate: Gate, room: int = SUMMARY_CAP) -> bytes:
 
 def _summary(gate: Gate) -> Iterator[str]:
     record = gate.record
-    yield f"## ralph-tracker gate: {HEADINGS[gate.verdict]}"
+    yield f"## ralph-tracker gate: {'could not measure' if gate.verdict == NOT_MEASURED else gate.verdict}"
     yield ""
     yield (
         f"Compared with iteration {gate.compared_with} of {for_markdown(record.loop_id)}: {record.classification}, "

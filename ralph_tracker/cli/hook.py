@@ -113,7 +113,7 @@ def post_loop(  # one parameter per option
     closed = tracker_of(root, loop_id, trust=trust).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
-    say_selection(closed, after_finish(closed), as_json=as_json)
+    say_selection(closed, step_after(closed), as_json=as_json)
     return EXIT_OK
 
 
@@ -123,12 +123,7 @@ def refuse_idle_branch(apply: str, branch: str | None) -> None:
         raise click.UsageError(f"--branch needs --apply branch, not {apply}")
 
 
-def after_finish(closed: Any) -> str:  # noqa: ANN401  # a FinishedLoop
-    """Return the next step of a loop that has ended."""
-    return step_after(closed, _ANOTHER)
-
-
-def step_after(closed: Any, step: str) -> str:  # noqa: ANN401  # a FinishedLoop
+def step_after(closed: Any, step: str = _ANOTHER) -> str:  # noqa: ANN401  # a FinishedLoop
     """Return the next step after a selection: to put it in place where the working tree is another one, else `step`."""
     if closed.in_place is None:
         return step

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from ralph_tracker.errors import RecordError, StoreError
+from ralph_tracker.errors import StoreError
 
 if TYPE_CHECKING:  # most verbs list no records
     from ralph_tracker.store.sealed_records import RecordDocument
@@ -63,11 +63,10 @@ def complain(text: str) -> None:
 
 def document_of(record: "RecordDocument") -> Mapping[str, Any]:
     """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
-    if record.document is None:
-        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
+    document = record.require()
     if record.problem:
         complain(record.problem)
-    return record.document
+    return document
 
 
 def harmless(text: str) -> str:

@@ -45,7 +45,7 @@ def command(
     if listing:
         _list(IterationSnapshots(tracker.store()).undo_list(), as_json=as_json)
         return
-    found = tracker.undone(undo) if undo is not None else tracker.restored(number or 0)
+    found = tracker.undo(undo) if undo is not None else tracker.restore(number or 0)
     if as_json:
         document: RestoreDocument = {"iteration": number, "undone": undo, "undo": found.undo, "edits": found.edits}
         say_json(document)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.hook import after_finish, say_selection
+from ralph_tracker.cli.hook import say_selection, step_after
 from ralph_tracker.cli.hook_answers import tracker_of
 from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
 from ralph_tracker.cli.options import place_options, trust_option
@@ -103,7 +103,7 @@ def command(
     if outcome.closed is None:
         say_next(f"{RESUME}, `ralph-tracker hook post-loop` selects and ends the loop")
     else:
-        say_selection(outcome.closed, after_finish(outcome.closed), as_json=False)
+        say_selection(outcome.closed, step_after(outcome.closed), as_json=False)
     return _EXIT_OF[outcome.how]
 
 

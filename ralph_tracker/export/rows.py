@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, Usage
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.errors import ConfigError, RecordError
+from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.secrets import masked, secret_values
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -81,10 +81,7 @@ class ExportedLoop:
         """Yield the iterations from `first` to `last`. Raises RecordError for one whose record is damaged."""
         history = RecordHistory(self.store)
         for number in range(first, last + 1):
-            listed = history.one(number)
-            if listed.document is None:
-                raise RecordError(listed.problem or f"iteration {number} cannot be read")
-            yield self._row(number, listed.document)
+            yield self._row(number, history.one(number).require())
 
     def _row(self, number: int, document: Mapping[str, Any]) -> Row:
         iteration = document["iteration_metrics"]

@@ -309,8 +309,9 @@ class PlanRun:
 
     def _refined(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
         """Run the loop of a task; return its outcome if it was interrupted, None if the loop has ended."""
-        screen = PlanScreen(self.screen, assignment)
-        with opened(tracker, asked, screen) as run:
+        at, plan = assignment.position, assignment.summary
+        with opened(tracker, asked, self.screen) as run:
+            run.prefix = f"[plan {at}/{plan.tasks_total} · {LiveProgress(plan).percent}%] "
             store = tracker.store()
             named = named_checks(assignment.task, LoopReader.read(store, configured_by).config.document)
             run.unmet = lambda record: unmet(store, named, record)
@@ -353,28 +354,3 @@ class PlanRun:
     def _status(self, loop_id: str) -> str | None:
         summary = meant(self.tracker._replace(loop_id=loop_id))
         return None if summary is None else summary.status
-
-
-@dataclass(slots=True)
-class PlanScreen:
-    """The output of a task's run, with the plan's position and percentage before its status."""
-
-    screen: Screen
-    assignment: Assignment
-
-    def output(self, piece: bytes) -> None:
-        """Show the agent's standard output."""
-        self.screen.output(piece)
-
-    def errors(self, piece: bytes) -> None:
-        """Show the agent's standard error."""
-        self.screen.errors(piece)
-
-    def line(self, text: str) -> None:
-        """Show a line of ours."""
-        self.screen.line(text)
-
-    def status(self, text: Callable[[], str]) -> None:
-        """Show the current status."""
-        at, plan = self.assignment.position, self.assignment.summary
-        self.screen.status(lambda: f"[plan {at}/{plan.tasks_total} · {LiveProgress(plan).percent}%] {text()}")

@@ -180,8 +180,8 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions. `tokens` is the budget of the feedback, `prices` are those of models. `over` is the
-    limit that ended the run while the agent was to be run again, None if none did.
+    decisions. `tokens` is the budget of the feedback, `prices` are those of models. `prefix` is put before the status
+    while the agent works. `over` is the limit that ended the run while the agent was to be run again, None if none did.
     """
 
     tracker: Tracker
@@ -196,6 +196,7 @@ class Run:
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
     tokens: int = TOKENS
     prices: Mapping[str, Price] = field(default_factory=dict)
+    prefix: str = ""
     over: str | None = field(default=None, init=False)
 
     def drive(self) -> Outcome:
@@ -286,7 +287,7 @@ class Run:
         logs = logs_of(self.paths, progress.iteration, progress.tried)
         limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
-        ran = run_agent(ready, root, environment, limits, logs, self.screen, self._status)
+        ran = run_agent(ready, root, environment, limits, logs, self.screen, lambda: f"{self.prefix}{self._status()}")
         ran = ran._replace(changed=tree_of_now(self.paths) != before)
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)

@@ -436,11 +436,6 @@ class Continuation:
             complexity=limits.share,
         )
 
-    @property
-    def score(self) -> float:
-        """Return the current score, from 0 to 1."""
-        return _sum(_weighted(self.terms, self.thresholds.weights))
-
     def fold(self, event: Event) -> TurnVerdict | None:
         """Handle an event, and return the verdict if it ends a turn, else None.
 
@@ -452,8 +447,9 @@ class Continuation:
         if event.context_tokens is not None:
             self.context_tokens = event.context_tokens
         terms = self.terms
-        parts = _weighted(terms, self.thresholds.weights)
-        score = _sum(parts)
+        weights = self.thresholds.weights
+        parts = Parts._make(round(term * weight, 9) for term, weight in zip(terms, weights, strict=True))
+        score = round(sum(parts), 9)  # avoids results that depend on the order of summands
         action, reasons = self._decide(score)
         self.interventions += action != "continue"
         return TurnVerdict(self.metrics.total_iterations, action, score, parts, terms, reasons)
@@ -539,14 +535,6 @@ async def steer(
                 log.exception("%s at turn %d was not delivered", verdict.action, verdict.turn)
                 continuation.not_given()
         yield verdict
-
-
-def _weighted(terms: Parts, weights: Parts) -> Parts:
-    return Parts._make(round(term * weight, 9) for term, weight in zip(terms, weights, strict=True))
-
-
-def _sum(parts: Parts) -> float:
-    return round(sum(parts), 9)  # avoids results that depend on the order of summands
 
 
 class Guidance:

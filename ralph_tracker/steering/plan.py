@@ -7,8 +7,9 @@ import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict, TypeVar, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
+from ralph_tracker.core.codec import encode
 from ralph_tracker.errors import InputError
 
 Trigger = Literal["scheduled", "test-failure", "budget-warning", "budget-critical"]
@@ -22,7 +23,6 @@ SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
 _OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
 _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
-_Document = TypeVar("_Document", bound=Mapping[str, Any])
 _HEAD: Final = """\
 # The remaining tasks, in the order in which they will run.
 # Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
@@ -215,64 +215,35 @@ class PlanDocument(TypedDict):
 
 def state_to_plain(state: PlanState) -> PlanDocument:
     """Return the state as a document of plain values; what is not known is left out."""
-    document: PlanDocument = {
-        "schema_version": SCHEMA_VERSION,
-        "digest": state.digest,
-        "context": state.context,
-        "fired": list(state.fired),
-        "scheduled_at": state.scheduled_at,
-        "dropped": list(state.dropped),
-        "tasks": [_task_to_plain(each) for each in state.tasks],
-    }
-    if state.current is not None:
-        document["current"] = state.current
-    if state.checkpoint is not None:
-        document["checkpoint"] = {"trigger": state.checkpoint.trigger}
-        if state.checkpoint.failed is not None:
-            document["checkpoint"]["failed"] = state.checkpoint.failed
-    return _in_order(PlanDocument, document)
+    document = _known(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "digest": state.digest,
+            "context": state.context,
+            "current": state.current,
+            "fired": list(state.fired),
+            "scheduled_at": state.scheduled_at,
+            "checkpoint": None if state.checkpoint is None else _known(state.checkpoint._asdict()),
+            "dropped": list(state.dropped),
+            "tasks": [
+                _known(
+                    {
+                        **encode(each.task),
+                        "status": each.status,
+                        "outcome": None if each.outcome is None else _known(encode(each.outcome)),
+                        "loops": list(each.loops) or None,
+                        "head": each.head,
+                    }
+                )
+                for each in state.tasks
+            ],
+        }
+    )
+    return cast("PlanDocument", document)
 
 
-def _task_to_plain(each: PlanTask) -> TaskDocument:
-    task = each.task
-    document: TaskDocument = {
-        "id": task.id,
-        "title": task.title,
-        "description": task.description,
-        "checks": list(task.checks),
-        "status": each.status,
-    }
-    if each.outcome is not None:
-        document["outcome"] = _outcome_to_plain(each.outcome)
-    if each.loops:
-        document["loops"] = list(each.loops)
-    if each.head is not None:
-        document["head"] = each.head
-    return document
-
-
-def _outcome_to_plain(outcome: TaskOutcome) -> OutcomeDocument:
-    document: OutcomeDocument = {
-        "status": cast("Ended", outcome.status),  # a task that was stopped is still to do and has no outcome
-        "changed_files": list(outcome.changed_files),
-        "fix_cycles": outcome.fix_cycles,
-        "failing_tests": list(outcome.failing_tests),
-        "open_alerts": list(outcome.open_alerts),
-        "rolled_back": list(outcome.rolled_back),
-        "reason": outcome.reason,
-    }
-    if outcome.cost_usd is not None:
-        document["cost_usd"] = outcome.cost_usd
-    if outcome.commit is not None:
-        document["commit"] = outcome.commit
-    if outcome.validation_failure is not None:
-        document["validation_failure"] = outcome.validation_failure
-    return _in_order(OutcomeDocument, document)
-
-
-def _in_order(shape: type[_Document], document: _Document) -> _Document:
-    """Return a document with its keys in the order of its class, those too that were set last."""
-    return cast("_Document", {key: document[key] for key in shape.__annotations__ if key in document})
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document

@@ -50,6 +50,12 @@ class RecordDocument(NamedTuple):
     document: Mapping[str, Any] | None
     problem: str | None = None
 
+    def require(self) -> Mapping[str, Any]:
+        """Return the document. Raises RecordError if it cannot be read at all."""
+        if self.document is None:
+            raise RecordError(self.problem or f"iteration {self.number} cannot be read")
+        return self.document
+
 
 class Seals:
     """The seals of a loop, to compare with its files; nothing is written."""

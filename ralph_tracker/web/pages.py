@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
-from ralph_tracker.errors import RalphTrackerError, RecordError
+from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import IterationDiff, MetricChange, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
@@ -18,7 +18,7 @@ from ralph_tracker.report.text import known_money, number, score, signed
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_summary import current_loop, loops_of
 from ralph_tracker.store.record_listing import Listing, as_of_now
-from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
+from ralph_tracker.store.sealed_records import SealedRecords
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200
@@ -147,13 +147,7 @@ def diff_of(paths: LoopPaths, before: int, after: int) -> IterationDiff:
     """Return what differs between two iterations. Raises RecordError for a damaged one."""
     found = Listing(paths.loop_id, SealedRecords(paths))
     one, other = as_of_now(found, (found.one(before), found.one(after)))
-    return compared_documents(_readable(one), _readable(other), differences_of(found.committed, before, after))
-
-
-def _readable(record: RecordDocument) -> Mapping[str, Any]:
-    if record.document is None:
-        raise RecordError(record.problem or f"iteration {record.number} cannot be read")
-    return record.document
+    return compared_documents(one.require(), other.require(), differences_of(found.committed, before, after))
 
 
 def loops_document(project: ProjectPaths, status_of: StatusOf) -> LoopsDocument:
@@ -176,5 +170,5 @@ def history_document(paths: LoopPaths) -> list[Mapping[str, Any]]:
 def iteration_document(paths: LoopPaths, iteration: int) -> dict[str, Any]:
     """Return an iteration with what led to it, as `show --json` does. Raises RecordError for a damaged one."""
     records = SealedRecords(paths)
-    document = _readable(Listing(paths.loop_id, records).one(iteration))
+    document = Listing(paths.loop_id, records).one(iteration).require()
     return {**document, "explanation": explanation_document(explain(records, document))}

@@ -161,7 +161,7 @@ def test_the_rest_goes_on_for_an_iteration_without_files(long_loop, ralph):
 def test_a_restore_and_its_undo_stay_possible(long_loop, ralph):
     long_loop.tracker.restore(2)
     tree = long_loop.files()
-    undo = long_loop.tracker.restore(0)
+    undo = long_loop.tracker.restore(0).undo
     kept = {each["iteration"]: each["reasons"] for each in collected_by(ralph, "--keep-last", 1, "--yes")["kept"]}
     assert kept[2] == [f"{undo} leads back to it"]
     long_loop.tracker.undo(undo)
@@ -173,7 +173,7 @@ def test_of_the_safety_snapshots_the_last_ten_stay(long_loop, ralph):
     undos = []
     for number in range(12):
         long_loop.write("work.txt", str(number))
-        undos.append(long_loop.tracker.restore(0))
+        undos.append(long_loop.tracker.restore(0).undo)
     assert f"2 old undo snapshots to delete: {undos[0]}" in ralph("gc")[1]
     assert collected_by(ralph, "--yes")["undo"] == undos[:2]
     assert set(IterationSnapshots(LoopStore(long_loop.paths)).store.references()) >= {

@@ -51,9 +51,9 @@ def test_an_undone_restore_brings_the_work_back_and_the_line_too(run_before):
     shop = run_before
     shop.write("unfinished.txt", "work in progress\n")
     before = shop.files()
-    undo = shop.tracker.restore(0)
+    undo = shop.tracker.restore(0).undo
     assert "unfinished.txt" not in shop.files()
-    again = shop.tracker.undo(undo)
+    again = shop.tracker.undo(undo).undo
     assert shop.files() == before
     assert shop.tracker.store().summary().head == 3
     shop.tracker.undo(again)

@@ -97,7 +97,8 @@ class TestCasesOfTheSeed:
 class TestScore:
     @table(("complexity", "score"), [("simple", 0.925), ("medium", 0.95), ("generation", 0.975), ("complex", 1.0)])
     def test_a_fresh_session_scores_at_least_090(self, complexity, score):
-        assert Continuation(complexity).score == score
+        (verdict,) = folded(Continuation(complexity), turn(reads("a.py")))
+        assert verdict.score == score
 
     def test_its_parts_are_weighted_terms(self):
         (verdict,) = folded(Continuation("medium"), turn(reads("a.py")))

@@ -149,7 +149,7 @@ def test_an_applied_peak_counts_as_restored_too(loop, killed_after):
 
 def test_an_undo_brings_the_line_back(loop, killed_after):
     before = tree(loop)
-    undo = loop.tracker.restore(0)
+    undo = loop.tracker.restore(0).undo
     killed_after(loop, lambda iteration_snapshots: iteration_snapshots.undo(undo, 2))
     assert loop.turn().previous == 2
     assert tree(loop) == before
@@ -253,7 +253,7 @@ GOAL = {"a.txt": "a\n", "gone/old.txt": "old\n", "ralph-tracker.yaml": "codebase
 def test_the_repeat_of_a_killed_restore_keeps_the_id_of_what_stood_there_first(cut_in_half, number):
     loop = cut_in_half
     first = interrupted_restore(loop.paths).undo
-    undo = loop.tracker.restored(number)
+    undo = loop.tracker.restore(number)
     assert (undo.undo == first) is (number == 0)
     assert undo.edits is None
     assert tree(loop) == (GOAL if number == 0 else {k: v for k, v in WHOLE.items() if k != "c/deep.txt"})
@@ -283,7 +283,7 @@ def test_a_killed_restore_is_undone(cut_in_half, edited):
     if edited:
         write(loop, "work.txt", "by the agent\n")
     half = tree(loop)
-    back = loop.tracker.undone(interrupted_restore(loop.paths).undo)
+    back = loop.tracker.undo(interrupted_restore(loop.paths).undo)
     assert (tree(loop), back.edits, loop.paths.restoring.exists()) == (WHOLE, None, False)
     if edited:
         loop.tracker.undo(back.undo)
@@ -307,7 +307,7 @@ def test_a_restore_that_the_disk_stops_halfway_stays_marked(loop, monkeypatch):
 
 
 def test_a_restore_like_one_on_record_is_no_less_interrupted(loop, killed_after):
-    loop.tracker.undo(loop.tracker.restore(0))
+    loop.tracker.undo(loop.tracker.restore(0).undo)
     known = {event["undo"] for event in LoopStore(loop.paths).events()}
     killed_after(loop, lambda iteration_snapshots: iteration_snapshots.restore(0))
     assert interrupted_restore(loop.paths).undo in known

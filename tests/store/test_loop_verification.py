@@ -28,7 +28,7 @@ def lived(loop) -> None:
     for number in (1, 2):
         put(loop, number)
         loop.turn()
-    loop.tracker.undo(loop.tracker.restore(0))
+    loop.tracker.undo(loop.tracker.restore(0).undo)
 
 
 def put(loop, number: int) -> None:
@@ -271,7 +271,7 @@ def test_all_iterations_are_made_again_from_the_tree_of_one_and_the_copies(loop)
 
 
 def test_the_name_of_an_undo_is_found_again(loop):
-    undo = loop.tracker.restore(1)
+    undo = loop.tracker.restore(1).undo
     (loop.paths.store / f"refs/safety/{undo}").unlink()
     assert loop.tracker.verify().derived == (f"store/refs/safety/{undo}",)
     loop.tracker.repair()
@@ -282,7 +282,7 @@ def test_the_name_of_an_undo_is_found_again(loop):
 
 def test_an_undo_that_lost_its_files_is_named(loop, ask):
     (loop.root / "a.txt").write_text("mine\n")
-    undo = loop.tracker.restore(0)
+    undo = loop.tracker.restore(0).undo
     lose(b"mine\n", damaged=False)(loop)
     assert loop.tracker.verify().undo_ids == (undo,)
     document = json.loads(ask(loop.root, "verify", "--repair", "--json").out)

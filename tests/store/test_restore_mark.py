@@ -62,20 +62,20 @@ def test_a_restore_at_work_is_not_interrupted(interrupted, ask):
 
 
 def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
-    undo = loop.tracker.restore(0)
+    undo = loop.tracker.restore(0).undo
     with LoopStore(loop.paths).writing("undo"):
         back = IterationSnapshots(LoopStore(loop.paths)).undo(undo, 1).undo
     step = json.loads(ask(loop.root, "status", "--json").out)["next_step"]
     assert f"restore --undo {undo}`, or go back with `ralph-tracker restore --undo {back}`" in step
-    assert loop.tracker.undo(undo) == back
+    assert loop.tracker.undo(undo).undo == back
     assert (loop.turn().previous, (loop.root / "a.txt").read_text()) == (1, "two\n")
 
 
 def test_the_undo_ids_are_listed_with_what_they_bring_back(loop, ask):
     assert ask(loop.root, "restore", "--list").out == "no undo ids: nothing was restored in this loop\n"
-    first = loop.tracker.restore(0)
+    first = loop.tracker.restore(0).undo
     (loop.root / "b.txt").write_text("new\n")
-    second = loop.tracker.restore(1)
+    second = loop.tracker.restore(1).undo
     listed = {each["undo"]: each for each in json.loads(ask(loop.root, "restore", "--list", "--json").out)}
     held = {undo: tuple(listed[undo][key] for key in ("iteration", "changed", "files")) for undo in listed}
     assert held == {first: (1, 0, 2), second: (0, 1, 3)}
@@ -114,7 +114,7 @@ def test_with_what_it_restores_lost_another_restore_is_the_way_out(lost, ask):
     (loop.root / "b.txt").write_text("edited\n")
     lose("one\n")
     assert "take another iteration" in ask(loop.root, "restore", "0").err
-    assert loop.tracker.restored(1).undo == undo
+    assert loop.tracker.restore(1).undo == undo
     assert (interrupted_restore(loop.paths), (loop.root / "a.txt").read_text()) == (None, "two\n")
 
 

@@ -45,27 +45,25 @@ _LONGEST: Final = 4_000
 
 
 class PlainText:
-    """The last lines of a text, each cut at 4,000 characters, and the `whole` of it, None if that is not short."""
+    """The last lines of a text, each cut at 4,000 characters.
+
+    `tail` is the end of the text, at most 4,000 characters, and `whole` all of it, None if that is not short.
+    """
 
     def __init__(self, kept: int) -> None:
         self.said = False
         self._end: deque[str] = deque(maxlen=kept)
-        self._tail = ""
+        self.tail = ""
         self.whole: str | None = ""
 
     def take(self, line: str) -> None:
         """Add a line that is not blank."""
         self.said = True
         self._end.append(line[:_LONGEST])
-        self._tail = f"{self._tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
+        self.tail = f"{self.tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
         if self.whole is not None:
             whole = f"{self.whole}\n{line}" if self.whole else line
             self.whole = whole if len(whole) <= _SHORT else None
-
-    @property
-    def tail(self) -> str | None:
-        """Return the end of the text, at most 4,000 characters; None if there is none."""
-        return self._tail.strip() or None
 
     @property
     def last_line(self) -> str | None:
@@ -198,7 +196,7 @@ class RunOutputReader:
         events = self._output.events or self._errors.events
         texts = self._output.of_text() or self._errors.of_text() or StreamReport(Usage())
         heard = events.heard() if events else texts
-        prose = None if events else self._output.text.tail
+        prose = None if events else self._output.text.tail.strip() or None
         found = self._conclude(heard, prose, exit_code)
         return RunReport(
             usage=heard.usage,

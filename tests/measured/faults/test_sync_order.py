@@ -112,7 +112,7 @@ def followed(workshop, bench, system_calls, tmp_path) -> Callable[..., Disk]:
         for number in range(files):
             workshop.write(f"even/more-{number}.txt", f"{number}: not on record yet\n")
         if UNDO in words:
-            words = [workshop.tracker.restore(0) if word == UNDO else word for word in words]
+            words = [workshop.tracker.restore(0).undo if word == UNDO else word for word in words]
         ended = bench(workshop.root, tmp_path / "bench").watched(*words)
         assert ended.code == 0, ended.err
         store = workshop.paths.store
