@@ -33,7 +33,7 @@ from ralph_tracker.measure.checks import (
 )
 from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.commands import absent, require_commands
-from ralph_tracker.measure.results import CheckTotals, configured_groups, read_results
+from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
@@ -613,8 +613,9 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
 
 
 def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
-    """Return the groups that the checks of a configuration measure."""
-    return configured_groups(configured_checks(document))
+    """Return the groups that the checks will measure, as far as the configuration shows."""
+    kinds = {measured_kind(check) for check in configured_checks(document)}
+    return frozenset(group for group in Group if group in kinds)
 
 
 def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, half_up
@@ -64,6 +64,7 @@ def lizard() -> Any:  # noqa: ANN401  # an untyped module
         sys.path[:] = path
 
 
+@functools.cache
 def reader_of(suffix: str) -> Any:  # noqa: ANN401  # an untyped class
     """Return lizard's reader for files with a suffix, None if there is none."""
     if suffix in NO_CODE:
@@ -119,21 +120,6 @@ class FileCount(NamedTuple):
     note: str | None = None
 
 
-class Analyser(Protocol):
-    """Reads source files; `tool` is its name and version, because numbers of different tools are not comparable."""
-
-    @property
-    def tool(self) -> str: ...
-
-    def reads(self, path: str) -> bool:
-        """Return whether a file is source code, by its name."""
-        ...
-
-    def analyse(self, path: str, text: str) -> FileCount:
-        """Count a file whose lines end with newlines only. Raises any exception for unreadable code."""
-        ...
-
-
 class LizardAnalyser:
     """Counts with lizard, with its own definition of lines, comments and branches.
 
@@ -144,22 +130,21 @@ class LizardAnalyser:
 
     def __init__(self, limit_s: float = _TIME_LIMIT_S) -> None:
         self._limit_s = limit_s
-        self._known: dict[str, bool] = {}
 
     @property
     def tool(self) -> str:
-        """Return lizard's name and version."""
+        """Return lizard's name and version: numbers of different tools are not comparable."""
         return f"lizard {lizard().version}"
 
     def reads(self, path: str) -> bool:
         """Return whether lizard has a reader for the file's suffix."""
-        suffix = suffix_of(path)
-        if suffix not in self._known:
-            self._known[suffix] = reader_of(suffix) is not None
-        return self._known[suffix]
+        return reader_of(suffix_of(path)) is not None
 
     def analyse(self, path: str, text: str) -> FileCount:
-        """Run lizard's own steps over a text, without its error handling and printing."""
+        """Count a text whose lines end with newlines only, by lizard's own steps, without its printing.
+
+        Raises any exception for code that lizard cannot read.
+        """
         context = lizard().FileInfoBuilder(path)
         reader = reader_of(suffix_of(path))(context)
         tokens = self._in_time(reader.generate_tokens(text))
@@ -339,7 +324,7 @@ def count_code(
     include: Iterable[str] = EVERYTHING,
     exclude: Iterable[str] = (),
     size_cap: int = SIZE_CAP,
-    analyser: Analyser | None = None,
+    analyser: LizardAnalyser | None = None,
     now_ns: Callable[[], int] = time.time_ns,
 ) -> CodeCount:
     """Count the source files among `paths`, which are relative to `root` and `/`-separated.
@@ -393,7 +378,7 @@ class _Counting(NamedTuple):
     """One pass over the files, with the results of the previous pass."""
 
     root: str
-    analyser: Analyser
+    analyser: LizardAnalyser
     size_cap: int
     now_ns: Callable[[], int]
     cache: CodeCache

@@ -77,7 +77,6 @@ _BUILD_BROKE: Final = re.compile(
     r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
 )
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
-_GROUPS: Final[Mapping[str, Group]] = {group.value: group for group in Group}
 _KIND: Final[Mapping[type, str]] = {
     TestReport: "tests",
     CoverageReport: "coverage",
@@ -110,18 +109,12 @@ class CheckTotals(NamedTuple):
 
 def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
-    return _declared(check) or (check.name if check.name in {*_GROUPS, INTEGRITY} else None)
+    return _declared(check) or (check.name if check.name in {*Group, INTEGRITY} else None)
 
 
 def _declared(check: Check) -> str | None:
     named = BY_NAME.get(check.format or "")
     return check.kind or (None if named is None else named.kind)
-
-
-def configured_groups(checks: Sequence[Check]) -> frozenset[Group]:
-    """Return the groups that the checks will measure, as far as the configuration shows."""
-    kinds = {measured_kind(check) for check in checks}
-    return frozenset(group for name, group in _GROUPS.items() if name in kinds)
 
 
 def read_results(

@@ -5,15 +5,22 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
-from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, observe, tree_notes
+from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, configured_by, observe, tree_notes
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import Skipped
+
+
+def test_what_checks_say_they_measure_belongs_to_the_loop():
+    checks = {"unit": {}, "style": {"format": "ruff-json"}, "wheel": {"kind": "build"}}
+    document = {"checks": {name: {"run": "x", **check} for name, check in checks.items()}}
+    assert configured_by(document) == {Group.LINT, Group.BUILD}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.measure.results import configured_groups, measured_kind, read_results
+from ralph_tracker.measure.results import measured_kind, read_results
 from tests.tables import table
 
 PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'
@@ -252,11 +252,6 @@ def test_a_report_that_contradicts_itself_is_told(ran):
 )
 def test_a_check_measures_what_it_says_by_kind_format_or_name(check, kind):
     assert measured_kind(check) == kind
-
-
-def test_what_checks_say_they_measure_belongs_to_the_loop():
-    checks = [Check("unit", "x"), Check("style", "x", format="ruff-json"), Check("wheel", "x", kind="build")]
-    assert configured_groups(checks) == {Group.LINT, Group.BUILD}
 
 
 def test_a_report_that_another_check_names_too_counts_once_and_is_told(ran):

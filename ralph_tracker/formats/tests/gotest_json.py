@@ -117,14 +117,14 @@ class _Run:
             raise DamageError(f"cut short: the package {open_ones[0]} has no end")
         cases, bad = CaseCollector(), set()
         for key, outcome in self._tests.items():
+            said = dedent("".join(self._output.get(key, ())))
             if outcome in (None, FAILED):
                 bad.add(key[0])
             if outcome is None:
-                cases.add_broken(case_id(*key), self._message(key))
+                cases.add_broken(case_id(*key), said)
                 continue
             again = key in self._again
             flaky = again and {PASSED, FAILED} <= self._runs[key]
-            said = self._message(key)
             cases.add(case_id(*key), outcome, self._seconds.get(key), rerun=again, flaky=flaky, said=said)
         failed = [package for package, end in self._packages.items() if end == FAILED]
         for package in failed:
@@ -137,9 +137,6 @@ class _Run:
             cases.add_broken(case_id(path, "(build)"), said)
             cases.add_not_loaded(path.partition(" ")[0], said)
         return cases.report(skipped_lines=self._skipped_lines)
-
-    def _message(self, key: _Key) -> str:
-        return dedent("".join(self._output.get(key, ())))
 
     def _of_build(self, package: str) -> str:
         """Return the compiler's output for a package whose build failed, "" if unknown."""
