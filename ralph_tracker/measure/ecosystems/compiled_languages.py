@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.ecosystem import Checks, Ecosystem, program, version_of, why_not
+from ralph_tracker.measure.ecosystems.ecosystem import Checks, Ecosystem, program, reported, version_of, why_not
 
 _TIMEOUT: Final = "30m"  # of the build and the tests; go itself stops a package's tests after ten minutes
 _PROFILE: Final = "{reports}/cover.out"
@@ -51,7 +51,7 @@ def detect_go(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
         found = version_of(("golangci-lint",), root, environment)
         major = int(found.split(".")[0]) if found is not None else _JSON_PATH_SINCE
         how = f"--output.json.path={_LINTED}" if major >= _JSON_PATH_SINCE else f"--out-format=json:{_LINTED}"
-        checks["lint"] = {"run": ["golangci-lint", "run", how], "reports": [_LINTED], "format": "golangci-json"}
+        checks["lint"] = reported(["golangci-lint", "run", how], _LINTED, "golangci-json")
         notes = []
     return Ecosystem("go", ("go",), version, tools, checks, tuple(notes))
 
@@ -65,15 +65,15 @@ def _go_packages(root: Path) -> list[str]:
 
 
 def _go_checks(packages: list[str], *, with_gotestsum: bool) -> Checks:
-    tests = {"run": ["go", "test", "-json", f"-coverprofile={_PROFILE}", *packages], "reports": ["-"]}
-    output = {"format": "gotest-json"}
+    run, report, format_ = ["go", "test", "-json"], "-", "gotest-json"
     if with_gotestsum:
-        report = "{reports}/gotestsum.xml"
-        run = ["gotestsum", f"--junitfile={report}", "--", f"-coverprofile={_PROFILE}", *packages]
-        tests, output = {"run": run, "reports": [report]}, {"format": "junit"}
-    # the total that go prints counts statements, like the report
-    coverage = {"run": ["go", "tool", "cover", f"-func={_PROFILE}"], "reports": [_PROFILE], "format": "gocover"}
-    return {"tests": {**tests, **output, "timeout": _TIMEOUT}, "coverage": {**coverage, "needs": ["tests"]}}
+        report, format_ = "{reports}/gotestsum.xml", "junit"
+        run = ["gotestsum", f"--junitfile={report}", "--"]
+    return {
+        "tests": reported([*run, f"-coverprofile={_PROFILE}", *packages], report, format_, timeout=_TIMEOUT),
+        # the total that go prints counts statements, like the report
+        "coverage": reported(["go", "tool", "cover", f"-func={_PROFILE}"], _PROFILE, "gocover", needs=["tests"]),
+    }
 
 
 def detect_rust(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
@@ -98,19 +98,14 @@ def _rust_checks(root: Path, tools: Mapping[str, Any]) -> Checks:
     whole = " --workspace" if _is_workspace(root) else ""
     checks: Checks = {"tests": {"run": f"cargo test{whole} --no-fail-fast 2>&1", **text}}
     if "nextest" in tools:
-        checks["tests"] = {
-            "run": _NEXTEST + whole,
-            "reports": [_REPORT],
-            "format": "junit",
-            "timeout": _TIMEOUT,
-        }
+        checks["tests"] = reported(_NEXTEST + whole, _REPORT, "junit", timeout=_TIMEOUT)
         if whole or (root / "src" / "lib.rs").is_file():
             # nextest does not run doctests
             doctests = {**text, "reports": ["-"], "kind": "tests", "needs": ["tests"]}
             checks["doctests"] = {"run": f"cargo test{whole} --doc --no-fail-fast 2>&1", **doctests}
     if "clippy" in tools:
         run = ["cargo", "clippy", *whole.split(), "--message-format=json"]
-        checks["lint"] = {"run": run, "reports": ["-"], "format": "cargo-json", "timeout": _TIMEOUT}
+        checks["lint"] = reported(run, "-", "cargo-json", timeout=_TIMEOUT)
     return checks
 
 
@@ -153,31 +148,22 @@ def _maven_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
     how = [call, "-q", "-B"]
     # else modules that depend on one with a failing test would not be tested
     run = [*how, "-Dmaven.test.failure.ignore=true", "test"]
-    reports = ["**/target/surefire-reports/TEST-*.xml"]
-    checks: Checks = {"tests": {"run": run, "reports": reports, "format": "junit", "timeout": _TIMEOUT}}
+    checks: Checks = {"tests": reported(run, "**/target/surefire-reports/TEST-*.xml", "junit", timeout=_TIMEOUT)}
     if _JACOCO_OF_MAVEN not in text:
         return checks, (f"coverage is not measured: add {_JACOCO_OF_MAVEN} to pom.xml",)
-    checks["coverage"] = {
-        "run": [*how, f"org.jacoco:{_JACOCO_OF_MAVEN}:report"],
-        "reports": ["**/target/site/jacoco/jacoco.xml"],
-        "format": "jacoco",
-        "needs": ["tests"],
-    }
+    run = [*how, f"org.jacoco:{_JACOCO_OF_MAVEN}:report"]
+    checks["coverage"] = reported(run, "**/target/site/jacoco/jacoco.xml", "jacoco", needs=["tests"])
     return checks, ()
 
 
 def _gradle_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
     # no daemon is left running, and cleanTest makes up-to-date tests write a new report
     how = [call, "--no-daemon", "--console=plain", "--continue"]
-    tests = {"run": [*how, "cleanTest", "test"], "reports": ["**/build/test-results/test/*.xml"], "format": "junit"}
-    checks: Checks = {"tests": {**tests, "timeout": _TIMEOUT}}
+    run = [*how, "cleanTest", "test"]
+    checks: Checks = {"tests": reported(run, "**/build/test-results/test/*.xml", "junit", timeout=_TIMEOUT)}
     if "jacoco" not in text or not any(word in text for word in _XML_OF_GRADLE):
         return checks, ("coverage is not measured: use the jacoco plugin with xml.required = true",)
-    checks["coverage"] = {
-        # the tests have run already, and their task would stop the report if one failed
-        "run": [*how, "jacocoTestReport", "-x", "test"],
-        "reports": ["**/build/reports/jacoco/test/*.xml"],
-        "format": "jacoco",
-        "needs": ["tests"],
-    }
+    # the tests have run already, and their task would stop the report if one failed
+    run = [*how, "jacocoTestReport", "-x", "test"]
+    checks["coverage"] = reported(run, "**/build/reports/jacoco/test/*.xml", "jacoco", needs=["tests"])
     return checks, ()

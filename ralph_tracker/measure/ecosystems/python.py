@@ -17,7 +17,15 @@ from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.commands import adding
-from ralph_tracker.measure.ecosystems.ecosystem import PROBE_TIMEOUT_S, Checks, Ecosystem, by_status, output_of, program
+from ralph_tracker.measure.ecosystems.ecosystem import (
+    PROBE_TIMEOUT_S,
+    Checks,
+    Ecosystem,
+    by_status,
+    output_of,
+    program,
+    reported,
+)
 
 NAME: Final = "python"
 _PROBE: Final = (
@@ -159,11 +167,11 @@ def _checks(root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ..
         # the project
         words = ["--no-cache", "--no-fix", "--extend-exclude=.aiwg", "--output-format=json"]
         run = [*tools["ruff"], "check", *words]
-        checks["lint"] = {"run": run, "reports": ["-"], "format": "ruff-json"}
+        checks["lint"] = reported(run, "-", "ruff-json")
     if "mypy" in tools and _uses_mypy(root):
         names_files = any({"files", "packages", "modules"} & table.keys() for table in _mypy_settings(root))
         run = [*tools["mypy"], "--output=json", *([] if names_files else ["."])]
-        checks["types"] = {"run": run, "reports": ["-"], "format": "mypy-json"}
+        checks["types"] = reported(run, "-", "mypy-json")
     return checks
 
 
