@@ -28,6 +28,7 @@ from pathlib import Path
 import git  # noqa: F401  imported before anything is measured
 from table import Table
 
+from ralph_tracker.store.snapshots.file_changes import file_changes
 from ralph_tracker.store.snapshots.snapshot_types import Snapshot
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
@@ -141,7 +142,7 @@ class Subject:
         previous = self.kept[-1]
         self.take("snapshot", lambda: self.kept.append(self.store().snapshot(previous=previous.tree, number=number)))
         assert len(self.kept[-1].changed) == self.changed
-        self.take("diff", lambda: self.store().file_changes(previous.commit, self.kept[-1].commit))
+        self.take("diff", lambda: file_changes(self.store(), previous.commit, self.kept[-1].commit))
 
     def weigh(self, *, pack: bool) -> None:
         """Measure the disk usage since the last packing, and after another one."""
