@@ -17,6 +17,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPException
 from importlib import import_module
@@ -122,22 +123,20 @@ class _Call(NamedTuple):
     path: str | None
 
 
+@dataclass(slots=True)
 class _Turn:
     """The current answer: it comes block by block, each as a message with the same id.
 
     `end_sent` is whether its end was sent already: a tool may end before the next block comes.
     """
 
-    __slots__ = ("end_sent", "is_answered", "model", "name", "said", "usage", "waiting")
-
-    def __init__(self, name: str | None, *, end_sent: bool = False) -> None:
-        self.name = name
-        self.end_sent = end_sent
-        self.is_answered = False
-        self.model = ""
-        self.said: list[str] = []
-        self.usage: Mapping[str, Any] = {}
-        self.waiting: set[str] = set()
+    name: str | None
+    end_sent: bool = False
+    is_answered: bool = False
+    model: str = ""
+    said: list[str] = field(default_factory=list)
+    usage: Mapping[str, Any] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
 
 
 class ClaudeEvents:

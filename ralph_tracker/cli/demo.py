@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import click
 
@@ -162,14 +162,6 @@ def environment() -> Mapping[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(_FOREIGN)}
 
 
-class Agent(Protocol):
-    """An agent that edits a project, once per iteration."""
-
-    def act(self, number: int, root: Path) -> str | None:
-        """Do the work of an iteration and return its description, None if there is nothing left to do."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What an agent did, how it was judged, and how the loop reacted."""
@@ -185,7 +177,7 @@ class Turn:
         return self.decision.action in {"stop", "escalate"}
 
 
-def refine(tracker: Tracker, agent: Agent) -> Iterator[Turn]:
+def refine(tracker: Tracker, agent: ScriptedAgent) -> Iterator[Turn]:
     """Let the agent work on a loop with a recorded baseline, until the decision or the agent ends it."""
     for number in count(1):
         did = agent.act(number, tracker.root)

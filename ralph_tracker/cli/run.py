@@ -17,7 +17,7 @@ from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, 
 from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.runner.plan_run import plan_opened
 from ralph_tracker.runner.run import RunRequest, opened
-from ralph_tracker.runner.screen import Terminal
+from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
 
@@ -95,8 +95,8 @@ def command(
     )
     if plan is not None:
         refuse_senseless(loop_id, options)
-        return run_plan(plan, tracker_of(root, None, trust=trust), asked, Terminal())
-    screen = Terminal()
+        return run_plan(plan, tracker_of(root, None, trust=trust), asked, Screen())
+    screen = Screen()
     with opened(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
@@ -132,7 +132,7 @@ def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
             raise click.UsageError(why)
 
 
-def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Terminal) -> int:
+def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Screen) -> int:
     """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
     say_changed(file, read_plan(file))
     person = person_here()
@@ -155,7 +155,7 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Termin
 
 
 @contextmanager
-def _naming_next_step(screen: Terminal, step: str) -> Iterator[None]:
+def _naming_next_step(screen: Screen, step: str) -> Iterator[None]:
     """End the agent's last line, and add the next step to the message of an interruption."""
     try:
         with next_if_interrupted(step):

@@ -4,33 +4,13 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Final, Protocol
+from typing import Final
 
 _ERASE: Final = b"\r\x1b[K"
 _QUIET_S: Final = 1.0
 
 
-class Screen(Protocol):
-    """The display of a run."""
-
-    def output(self, piece: bytes) -> None:
-        """Show the agent's standard output."""
-        ...
-
-    def errors(self, piece: bytes) -> None:
-        """Show the agent's standard error."""
-        ...
-
-    def line(self, text: str) -> None:
-        """Show a line of ours."""
-        ...
-
-    def status(self, text: Callable[[], str]) -> None:
-        """Show a status until something else is shown; `text` is called only if it is shown."""
-        ...
-
-
-class Terminal:
+class Screen:
     """The display on our own streams: the agent's output unchanged, our lines and the status on standard error.
 
     The status line is only shown on a terminal, while nothing else is printed. If a stream is closed, the run continues
@@ -62,7 +42,10 @@ class Terminal:
         self._pass_on(2, start + for_terminal(text).encode("utf-8", "backslashreplace") + b"\n")
 
     def status(self, text: Callable[[], str]) -> None:
-        """Show the status if nothing was shown for a second and the agent's last line has ended."""
+        """Show the status if nothing was shown for a second and the agent's last line has ended.
+
+        `text` is called only if it is shown.
+        """
         if self._live and self._at_start and monotonic() - self._last >= _QUIET_S:
             self._write(2, _ERASE + text().encode())
             self._shown, self._last = True, monotonic()

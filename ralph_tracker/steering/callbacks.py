@@ -13,6 +13,7 @@ import logging
 from asyncio import Lock, Task, get_running_loop, wait
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
 from ralph_tracker.steering.events import Event, PersonSaid, ToolEnded, ToolStarted, TurnEnded
@@ -122,11 +123,11 @@ class ToolLog:
         self._tools.append(tool)
 
 
+@dataclass(slots=True)
 class _Tool:
-    __slots__ = ("call", "name", "success")
-
-    def __init__(self, name: str, call: str | None, success: bool | None) -> None:  # noqa: FBT001  # as above
-        self.name, self.call, self.success = name, call, success
+    name: str
+    call: str | None
+    success: bool | None
 
 
 class AgentCallbacks(NamedTuple):

@@ -12,7 +12,7 @@ import re
 import secrets
 import socket
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from time import monotonic
@@ -30,7 +30,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.iteration.diff import diff_document
 from ralph_tracker.loop.reports import loop_page
 from ralph_tracker.report.page import Live, policy_of, rendered
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
@@ -190,8 +189,7 @@ class _Site:
         return await self._page(request, [paths], page, paths)
 
     async def diff(self, request: Request) -> Response:
-        paths = self._loop(request)
-        before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
+        paths, before, after = self._iterations(request, "before", "after")
         return await self._page(request, [paths], lambda live: pages.diff_page(paths, before, after, live), paths)
 
     async def events(self, request: Request) -> Response:
@@ -200,27 +198,6 @@ class _Site:
         return EventSourceResponse(
             self._events(lambda: loops_of(self._project) if paths is None else (paths,)), ping=30
         )
-
-    async def all_documents(self, request: Request) -> Response:
-        return await self._json(request, lambda: pages.loops_document(self._project, self._sources.status))
-
-    async def status(self, request: Request) -> Response:
-        paths = self._loop(request)
-        return await self._json(request, lambda: self._sources.status(paths))
-
-    async def history(self, request: Request) -> Response:
-        paths = self._loop(request)
-        return await self._json(request, lambda: pages.history_document(paths))
-
-    async def iteration(self, request: Request) -> Response:
-        paths = self._loop(request)
-        number = self._iteration(paths, request, "iteration")
-        return await self._json(request, lambda: pages.iteration_document(paths, number))
-
-    async def difference(self, request: Request) -> Response:
-        paths = self._loop(request)
-        before, after = self._iteration(paths, request, "before"), self._iteration(paths, request, "after")
-        return await self._json(request, lambda: diff_document(paths.loop_id, pages.diff_of(paths, before, after)))
 
     def _named(self, names: Sequence[str]) -> list[LoopPaths]:
         """Return the loops of these names; of a request with an unknown one or too many, a refusal."""
@@ -234,15 +211,19 @@ class _Site:
     def _loop(self, request: Request) -> LoopPaths:
         return self._named([request.path_params["loop_id"]])[0]
 
-    def _iteration(self, paths: LoopPaths, request: Request, name: str) -> int:
-        given = str(request.path_params.get(name, request.query_params.get(name, "")))
+    def _iterations(self, request: Request, *names: str) -> tuple[Any, ...]:
+        """Return the loop of a request, and its iterations that the parameters of these names name."""
+        paths, numbers = self._loop(request), []
         try:
             last = summary_at(paths).iteration
         except RalphTrackerError as error:
             raise HTTPException(500, str(error)) from None
-        if not _NUMBER.match(given) or int(given) > last:
-            raise HTTPException(404, f"no such iteration; loop {paths.loop_id} has 0 to {last}")
-        return int(given)
+        for name in names:
+            given = str(request.path_params.get(name, request.query_params.get(name, "")))
+            if not _NUMBER.match(given) or int(given) > last:
+                raise HTTPException(404, f"no such iteration; loop {paths.loop_id} has 0 to {last}")
+            numbers.append(int(given))
+        return (paths, *numbers)
 
     async def _page(
         self, request: Request, loops: Sequence[LoopPaths], make: Callable[[Live], str], loop: LoopPaths | None = None
@@ -266,14 +247,32 @@ class _Site:
         policy = f"{policy_of(live=True)}; frame-ancestors 'none'"
         return _response(request, answer, "text/html", {"content-security-policy": policy})
 
-    async def _json(self, request: Request, make: Callable[[], Any]) -> Response:
-        def made() -> Answer:
-            try:
-                return _answer(json.dumps(make()))
-            except RalphTrackerError as error:
-                return _answer(json.dumps({"error": str(error)}), 500)
+    def document(self, make: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
+        """Return the handler that answers with what `make` returns, as JSON."""
 
-        return _response(request, await asyncio.to_thread(made), "application/json")
+        async def handler(request: Request) -> Response:
+            def made() -> Answer:
+                try:
+                    return _answer(json.dumps(make(request)))
+                except RalphTrackerError as error:
+                    return _answer(json.dumps({"error": str(error)}), 500)
+
+            return _response(request, await asyncio.to_thread(made), "application/json")
+
+        return handler
+
+    def documents(self) -> Mapping[str, Callable[[Request], Any]]:
+        """Return the addresses of documents, each with what makes its own."""
+        status = self._sources.status
+        return {
+            "/api/loops": lambda _: pages.loops_document(self._project, status),
+            f"{_API}/status": lambda request: status(self._loop(request)),
+            f"{_API}/history": lambda request: pages.history_document(self._loop(request)),
+            f"{_API}/iterations/{{iteration}}": lambda request: pages.iteration_document(
+                *self._iterations(request, "iteration")
+            ),
+            f"{_API}/diff": lambda request: pages.difference_document(*self._iterations(request, "before", "after")),
+        }
 
     async def _events(self, loops: Callable[[], Sequence[LoopPaths]]) -> AsyncIterator[Mapping[str, str]]:
         """Yield what happens now and the version of the record, at once and whenever one of them changes."""
@@ -334,11 +333,7 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
         _LOOP: site.loop,
         f"{_LOOP}/diff": site.diff,
         f"{_LOOP}/events": site.events,
-        "/api/loops": site.all_documents,
-        f"{_API}/status": site.status,
-        f"{_API}/history": site.history,
-        f"{_API}/iterations/{{iteration}}": site.iteration,
-        f"{_API}/diff": site.difference,
+        **{path: site.document(make) for path, make in site.documents().items()},
     }
     app = Starlette(
         routes=[Route(path, handler) for path, handler in routes.items()],

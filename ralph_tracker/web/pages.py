@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.iteration.diff import IterationDiff, MetricChange, differences_of
+from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
 from ralph_tracker.loop.reports import DIFF_ROOM, file_patches
@@ -99,7 +99,7 @@ def _in_percent(series: Sequence[tuple[int, float]]) -> list[tuple[int, float | 
 
 def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
     """Return two iterations side by side, with the diff of their files. Raises RecordError for a damaged one."""
-    diff = diff_of(paths, before, after)
+    diff = _diff(paths, before, after)
     found = diff.differences
     tests = [] if found.tests is None else found.tests.items()
     old, new = (point(*kept_point(paths, number)) for number in (before, after))
@@ -143,8 +143,7 @@ def _compared(change: MetricChange) -> ComparedValue:
     return ComparedValue(spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)
 
 
-def diff_of(paths: LoopPaths, before: int, after: int) -> IterationDiff:
-    """Return what differs between two iterations. Raises RecordError for a damaged one."""
+def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:
     found = Listing(paths.loop_id, SealedRecords(paths))
     one, other = as_of_now(found, (found.one(before), found.one(after)))
     return compared_documents(one.require(), other.require(), differences_of(found.committed, before, after))
@@ -172,3 +171,8 @@ def iteration_document(paths: LoopPaths, iteration: int) -> dict[str, Any]:
     records = SealedRecords(paths)
     document = Listing(paths.loop_id, records).one(iteration).require()
     return {**document, "explanation": explanation_document(explain(records, document))}
+
+
+def difference_document(paths: LoopPaths, before: int, after: int) -> Mapping[str, Any]:
+    """Return what differs between two iterations, as `diff --json` does. Raises RecordError for a damaged one."""
+    return diff_document(paths.loop_id, _diff(paths, before, after))

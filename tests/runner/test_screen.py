@@ -9,8 +9,8 @@ from tests.tables import table
 
 SHOW = """
 import time
-from ralph_tracker.runner.screen import Terminal
-screen = Terminal()
+from ralph_tracker.runner.screen import Screen
+screen = Screen()
 {}
 """
 
