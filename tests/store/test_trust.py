@@ -80,12 +80,17 @@ def test_a_loop_and_an_agent_count_as_they_are(root):
     trust.require_loop(paths, list)
 
 
-def test_revoked_is_forgotten(root):
+def test_what_is_revoked_or_lost_with_its_secret_is_forgotten_until_it_is_trusted_again(root, state):
     trust = Trust(root)
     assert not trust.revoke()
     trust.mark_project()
     assert trust.revoke()
     assert not trust.has_project()
+    trust.mark_project()
+    (state / "secret").unlink()
+    assert not trust.has_project()
+    trust.mark_project()
+    assert trust.has_project()
 
 
 def test_marks_are_neither_read_nor_written_through_a_link(root, tmp_path):

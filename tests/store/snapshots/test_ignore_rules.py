@@ -195,6 +195,7 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
         project.write(path)
     for path in ("odd/.GIT/config", "odd/x"):
         project.write(path)
+    project.write("as large as may be", b"x" * 1000)
     project.link("odd/.gitmodules", "x")
     os.mkfifo(project.root / "pipe")
     with socket.socket(socket.AF_UNIX) as listener:
