@@ -1,6 +1,6 @@
 """Try small errors in the code, sampled by a printed seed, and list those that the tests let live.
 
-Usage: python tools/mutants.py [--seed N] [--each N] [PACKAGE...]
+Usage: python tools/mutants.py [--seed N] [--each N] [PACKAGE or MODULE...]
 
 Each mutant changes one operator, number, condition or return value of a package, in a copy of the checkout, and is
 tested with that package's own tests, those of its own module first, up to the first that fails. Those that survive are
@@ -191,7 +191,8 @@ def survivors(package: str, sample: list[Mutant], checkouts: list[Path]) -> list
 def main() -> int:
     """Test the sample and print the survivors."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("packages", nargs="*", default=PACKAGES, help=f"below ralph_tracker/: {' '.join(PACKAGES)}")
+    known_as = f"below ralph_tracker/, or a module such as store/lock.py (default: {' '.join(PACKAGES)})"
+    parser.add_argument("packages", nargs="*", default=PACKAGES, help=known_as)
     parser.add_argument("--seed", type=int, default=random.randrange(10_000))  # noqa: S311  # a sample
     parser.add_argument("--each", type=int, default=20, help="mutants of each package (default: 20)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -199,16 +200,17 @@ def main() -> int:
     print(f"seed {options.seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="mutants-") as scratch:
         checkouts = [copy_of_the_checkout(Path(scratch, str(number))) for number in range(options.jobs)]
-        for package in options.packages:
-            files = sorted((ROOT / "ralph_tracker" / package).rglob("*.py"))
+        for name in options.packages:
+            package, named = name.partition("/")[0], ROOT / "ralph_tracker" / name
+            files = [named] if named.is_file() else sorted(named.rglob("*.py"))
             known = [mutant for path in files for mutant in mutants_of(path)]
-            chosen = random.Random(f"{options.seed} {package}")  # noqa: S311  # the same, whatever else is named
+            chosen = random.Random(f"{options.seed} {name}")  # noqa: S311  # the same, whatever else is named
             sample = chosen.sample(known, min(options.each, len(known)))
             begun = time.monotonic()
             living = survivors(package, sample, checkouts)
             seconds = (time.monotonic() - begun) / max(1, len(sample))
             print(
-                f"{package}: {len(sample) - len(living)} of {len(sample)} mutants found, of {len(known)}; "
+                f"{name}: {len(sample) - len(living)} of {len(sample)} mutants found, of {len(known)}; "
                 f"{seconds:.0f} s each; these survive tests/{package}:"
             )
             for mutant in living:
