@@ -140,7 +140,7 @@ class Subject:
         for what, command in (("status", STATUS), ("stash", STASH)):
             self.take(what, lambda: subprocess.run(command, cwd=self.root, check=True, capture_output=True))  # noqa: B023
         previous = self.kept[-1]
-        self.take("snapshot", lambda: self.kept.append(self.store().snapshot(previous=previous.tree, number=number)))
+        self.take("snapshot", lambda: self.kept.append(self.store().snapshot(number=number)))
         assert len(self.kept[-1].changed) == self.changed
         self.take("diff", lambda: file_changes(self.store(), previous.commit, self.kept[-1].commit))
 

@@ -160,7 +160,10 @@ class Examining(NamedTuple):
 
 
 class IterationSnapshots:
-    """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own."""
+    """The kept files of one loop's iterations; `root` is the tree to keep if that is not the project's own.
+
+    `store` has their contents, `restoring` the mark of a restore that has begun.
+    """
 
     def __init__(self, committed: SealedRecords, root: Path | None = None) -> None:
         self.paths = committed.paths

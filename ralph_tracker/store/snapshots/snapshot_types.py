@@ -65,13 +65,11 @@ class Snapshot(NamedTuple):
     """A kept state of the tree.
 
     `tree` identifies the content only: equal trees have the same id. `commit` also has the skipped paths and the empty
-    folders. `changed` are the paths that differ from the previous snapshot, () if none was given. `quiescent` is False
-    if the tree was still being written to at every attempt to read it.
+    folders. `quiescent` is False if the tree was still being written to at every attempt to read it.
     """
 
     tree: str
     commit: str
-    changed: tuple[str, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
@@ -177,16 +175,9 @@ def decode_note(message: bytes) -> Note:
         raise StoreError("a kept commit does not carry the note of a snapshot; run `ralph-tracker verify`") from error
 
 
-def snapshot_of(tree: str, commit: str, note: Note, changed: tuple[str, ...] = ()) -> Snapshot:
+def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
     """Return the public Snapshot of a kept commit."""
-    return Snapshot(
-        tree=tree,
-        commit=commit,
-        changed=changed,
-        skipped=note.skipped,
-        empty_directories=note.empty_directories,
-        quiescent=note.quiescent,
-    )
+    return Snapshot(tree, commit, note.skipped, note.empty_directories, note.quiescent)
 
 
 def checked(content: str) -> str:

@@ -145,11 +145,8 @@ class SnapshotStore(KeptTrees):
                     shutil.copyfile(self._place / name, folder / name)
         return type(self)(folder, self._root, self._limits, (self._place,))
 
-    def snapshot(self, previous: str | None = None, message: str = "", number: int | None = None) -> Snapshot:
-        """Keep the tree as it is, and name it with `number` if given, as `keep` does.
-
-        `changed` of the result is relative to `previous`, a tree or snapshot.
-        """
+    def snapshot(self, message: str = "", number: int | None = None) -> Snapshot:
+        """Keep the tree as it is, and name it with `number` if given, as `keep` does."""
         with self._held() as clock:
             index = self._index()
             seen = self._capture(index, clock())
@@ -161,10 +158,9 @@ class SnapshotStore(KeptTrees):
             )
             commit = self.objects.add(encode_snapshot(seen.tree, note))
             self._save(index)
-            changed = tuple(each.path for each in self.changes(previous, seen.tree)) if previous else ()
             if number is not None:
                 self._keep(number, commit)
-        return snapshot_of(seen.tree, commit, note, changed)
+        return snapshot_of(seen.tree, commit, note)
 
     def look(self, known: str) -> tuple[str, tuple[str, ...]]:
         """Return the current tree, without naming it, and the paths that differ from the tree `known`."""
@@ -181,7 +177,7 @@ class SnapshotStore(KeptTrees):
             self._keep(number, commit)
 
     def find(self, number: int) -> Snapshot:
-        """Return the snapshot of an iteration; `changed` is ()."""
+        """Return the snapshot of an iteration."""
         found = self.describe(f"{ITERATIONS}{number}")
         if found.commit is None or found.note is None:
             raise StoreError(f"the snapshot of iteration {number} is no commit; run `ralph-tracker verify`")
@@ -217,7 +213,8 @@ class SnapshotStore(KeptTrees):
         found = [f"{OBJECTS}/pack/{name}" for name in self.objects.damaged_packs()]
         if not self._has_frozen_rules():
             found.append(RULES)
-        if not indexes.load(self._place).is_saved and not any((self._place / OF_GIT).glob("*")):  # else just migrated
+        # A missing or damaged index is empty and not saved; one of a store that was just migrated is not written yet.
+        if not indexes.load(self._place).is_saved and not any((self._place / OF_GIT).glob("*")):
             found.append(indexes.NAME)
         if not self._kept_though_ignored(baseline) <= self._scope().tracked:
             found.append(TRACKED)

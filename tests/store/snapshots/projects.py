@@ -7,7 +7,7 @@ import stat
 import subprocess
 from pathlib import Path
 
-from ralph_tracker.store.snapshots.snapshot_types import SnapshotLimits
+from ralph_tracker.store.snapshots.snapshot_types import Snapshot, SnapshotLimits
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
 
@@ -34,6 +34,11 @@ def look(root: Path, leave_out: tuple[str, ...] = (".git", ".aiwg")) -> dict[str
             waiting += inner
             found |= {} if inner else {f"{path}/": ("folder", False, b"")}
     return found
+
+
+def changed(store: SnapshotStore, before: Snapshot, after: Snapshot) -> tuple[str, ...]:
+    """Return the paths in which two snapshots differ."""
+    return tuple(change.path for change in store.changes(before.tree, after.tree))
 
 
 class Project:

@@ -20,7 +20,7 @@ def compared(bare_project, tmp_path):
         store.create()
         first = store.snapshot()
         edit(bare_project)
-        second = store.snapshot(previous=first.tree)
+        second = store.snapshot()
         return {change.path: change for change in file_changes(store, first.tree, second.commit)}
 
     return compare

@@ -17,7 +17,7 @@ def every_operation(project: Project, place: Path) -> None:
     project.write("a.txt", "two\n")
     project.write("new.txt")
     project.remove("src/b.py")
-    second = store.snapshot(previous=first.tree, number=1)
+    second = store.snapshot(number=1)
     store.changes(first.tree, second.tree)
     store.read(second.tree, "a.txt")
     store.export(second.commit, place)

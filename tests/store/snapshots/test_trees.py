@@ -173,7 +173,7 @@ def test_an_iteration_is_kept_once(project: Project) -> None:
     store = project.make_store()
     first = store.snapshot(number=0, message="baseline")
     project.write("a.txt", "two\n")
-    second = store.snapshot(previous=first.tree)
+    second = store.snapshot()
     store.keep(1, second.commit)
     store.keep(1, second.commit)
     with pytest.raises(StoreError, match=rf"iteration 1 is kept already as {second.commit}"):
