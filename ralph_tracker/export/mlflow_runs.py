@@ -9,12 +9,13 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.resumable_send import RefusedError, UnreachableError
-from ralph_tracker.export.rows import VALUES, ExportedLoop, Row, moment
+from ralph_tracker.export.rows import VALUES, ExportedLoop, Row
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.packs import kept_bytes
@@ -74,7 +75,7 @@ class MlflowRuns:
             experiment = self._experiment(self._named or loop.paths.root.name)
             found = self._found(experiment, key)
             if not found:
-                start = int(moment(loop.summary().started_at).timestamp() * _MILLI)
+                start = int(datetime.fromisoformat(loop.summary().started_at).timestamp() * _MILLI)
                 tags = {
                     KEY: key,
                     "ralph_tracker.loop_id": loop.loop_id,
@@ -190,7 +191,9 @@ class MlflowRuns:
             if summary.status != "running":
                 self._send_files(whole)
             status = _ENDED.get(summary.status, "KILLED")
-            ended = None if status == "RUNNING" else int(moment(summary.updated_at).timestamp() * _MILLI)
+            ended = (
+                None if status == "RUNNING" else int(datetime.fromisoformat(summary.updated_at).timestamp() * _MILLI)
+            )
             for name, value in _loop_tags(summary).items():
                 self._client.set_tag(self._run, name, value)
             if status == "RUNNING":

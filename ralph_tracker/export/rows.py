@@ -95,7 +95,7 @@ class ExportedLoop:
         }
         return Row(
             number,
-            moment(iteration["timestamp"]),
+            datetime.fromisoformat(iteration["timestamp"]),
             _values(iteration),
             {name: text for name, text in texts.items() if text is not None},
             tuple(
@@ -153,11 +153,6 @@ def _values(iteration: Mapping[str, Any]) -> dict[str, int | float]:
     if "build_status" in quality:
         found["quality.build_success"] = int(quality["build_status"] == "success")
     return {name: kind(found[name]) for name, kind in VALUES.items() if found.get(name) is not None}
-
-
-def moment(timestamp: str) -> datetime:
-    """Return the time that a record names."""
-    return datetime.fromisoformat(timestamp)
 
 
 def records(loops: Iterable[ExportedLoop]) -> Iterator[dict[str, Any]]:

@@ -1,7 +1,6 @@
 """Run the agent once: start it, follow its output, and classify how it ended."""
 
 import os
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +8,6 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.hosts.hook_entry import DRIVEN
 from ralph_tracker.agents.output.output_reader import RunOutputReader
 from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError
@@ -153,12 +151,6 @@ def logs_of(paths: LoopPaths, iteration: int, tried: int) -> Logs:
     return Logs(stem.with_suffix(".out"), stem.with_suffix(".err"))
 
 
-def environment_of(base: Mapping[str, str], loop_id: str, iteration: int, tried: int) -> dict[str, str]:
-    """Return the agent's environment: the user's, with variables that name the loop and iteration."""
-    own = {"RALPH_LOOP_ID": loop_id, "RALPH_ITERATION": str(iteration), "RALPH_ATTEMPT": str(tried), DRIVEN: "1"}
-    return {**base, **own}
-
-
 def run_agent(
     prepared: Prepared,
     cwd: Path,
@@ -214,13 +206,6 @@ def report_from_logs(logs: Logs) -> RunReport:
                 while piece := file.read(1 << 16):
                     feed(piece)
     return reader.report(None)
-
-
-def is_startable(command: str, cwd: Path, environment: Mapping[str, str]) -> bool:
-    """Return whether there is such a command, as the system would look for it."""
-    if os.sep in command:
-        return os.access(cwd / command, os.X_OK)
-    return shutil.which(command, path=environment.get("PATH")) is not None
 
 
 class AttemptVerdict(StrEnum):

@@ -1,5 +1,7 @@
 """Drive a loop with an agent; Ctrl-C once finishes the iteration, twice stops now."""
 
+import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,6 +14,7 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback, situation_of, tokens_of
+from ralph_tracker.agents.hosts.hook_entry import DRIVEN
 from ralph_tracker.agents.output.run_outcome import RunReport
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.iteration_record import IterationRecord
@@ -28,8 +31,6 @@ from ralph_tracker.runner.attempt import (
     RetryLimits,
     Step,
     described,
-    environment_of,
-    is_startable,
     logs_of,
     prepared,
     report_from_logs,
@@ -283,7 +284,13 @@ class Run:
         before = tree_of_now(self.paths)
         starts = (*progress.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
         progress = self._go(tried=progress.tried + 1, at_work=True, starts=starts)
-        environment = environment_of(self.tracker.environment, progress.loop_id, progress.iteration, progress.tried)
+        environment = {
+            **self.tracker.environment,
+            "RALPH_LOOP_ID": progress.loop_id,
+            "RALPH_ITERATION": str(progress.iteration),
+            "RALPH_ATTEMPT": str(progress.tried),
+            DRIVEN: "1",
+        }
         logs = logs_of(self.paths, progress.iteration, progress.tried)
         limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
@@ -544,8 +551,12 @@ def meant(tracker: Tracker) -> Summary | None:
 
 
 def _refuse_unusable(tracker: Tracker, settings: RunSettings) -> None:
-    root = tracker.root.resolve()
+    """Raise InputError for a prompt that cannot be read, or a command that the system would not find."""
+    root, program = tracker.root.resolve(), settings.command[0]
     user_prompt(settings.prompt_file, root)
-    if not is_startable(settings.command[0], root, tracker.environment):
-        program = settings.command[0]
+    if os.sep in program:
+        is_there = os.access(root / program, os.X_OK)
+    else:
+        is_there = shutil.which(program, path=tracker.environment.get("PATH")) is not None
+    if not is_there:
         raise InputError(f"{program}: command not found; give the agent's command after `--`, or check PATH")

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
 from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
-from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
+from ralph_tracker.transports.conversation import STOPPING, Conversation
 
 STARTING: Final = "🔧 ..."
 NO_ANSWER: Final = "Done, without a last word."
@@ -40,7 +40,7 @@ class Chat(Protocol[Message]):
         ...
 
 
-class ChatSession(PersonSession, Generic[Message]):
+class ChatSession(Conversation, Generic[Message]):
     """Shows one session in a chat and receives the person's messages.
 
     `limit`: characters per message; a longer answer is sent in several, of a longer log the end is shown. `escape`
@@ -57,7 +57,7 @@ class ChatSession(PersonSession, Generic[Message]):
         self._chat = chat
         self._limit = limit
         self._escape = escape
-        self._conversation = Conversation(self._show, self._ask, silence_s)
+        super().__init__(silence_s)
         self._message: Message | None = None
         self._wanted = STARTING
         self._shown = ""
@@ -107,11 +107,11 @@ class ChatSession(PersonSession, Generic[Message]):
             await self._chat.send(question)  # an edit to the same text would not be noticed
 
     def _log(self, *last: str) -> str:
-        stopping = [STOPPING] if self._conversation.inbox.cancelled and not last else []
+        stopping = [STOPPING] if self.inbox.cancelled and not last else []
         end = [*stopping, *last]
         room = self._limit - sum(len(line) + 1 for line in end)
         shown: list[str] = []
-        for line in reversed(self._conversation.log.lines()):
+        for line in reversed(self.log.lines()):
             escaped = self._escape(line)
             room -= len(escaped) + 1
             if room < 0:
@@ -139,12 +139,12 @@ class ChatSession(PersonSession, Generic[Message]):
     async def _listen(self) -> None:
         try:
             while (text := await self._chat.next_message()) is not None:
-                self._conversation.inbox.hear(text)
-                if self._conversation.inbox.cancelled:
+                self.inbox.hear(text)
+                if self.inbox.cancelled:
                     await self._show()
         except Exception:  # noqa: BLE001  # as above
             _LOG.exception("the chat can no longer be heard; the next checkpoint ends the session")
-        self._conversation.inbox.close()
+        self.inbox.close()
 
 
 def pieces_of(text: str, limit: int) -> list[str]:

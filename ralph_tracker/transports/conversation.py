@@ -1,9 +1,9 @@
 """Shared by all transports: keep the log, receive messages, hold a checkpoint."""
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Final, Protocol
+from typing import Final
 
 from ralph_tracker.steering.callbacks import SILENCE_S, AgentCallbacks, ToolLog, hold_checkpoint, is_cancel, tool_line
 
@@ -66,47 +66,41 @@ class Inbox:
 STOPPING: Final = "Stopping before the next tool."
 
 
-class Show(Protocol):
-    """Shows the log again; `line` is its new line, None if it is shown as before a question."""
+class Conversation(ABC):
+    """A session with a person: a log that is shown, messages that are received, and checkpoints that are asked.
 
-    async def __call__(self, line: str | None = None) -> None: ...
-
-
-class Conversation:
-    """Builds the callbacks of a session from two ways of showing.
-
-    `ask(question, times)` shows a question, `times` as in `hold_checkpoint`. `silence_s` is how many seconds without a
-    message at a checkpoint end the session.
+    `silence_s` is how many seconds without a message at a checkpoint end the session.
     """
 
-    def __init__(
-        self,
-        show: Show,
-        ask: Callable[[str, int], Awaitable[None]],
-        silence_s: float = SILENCE_S,
-    ) -> None:
+    def __init__(self, silence_s: float = SILENCE_S) -> None:
         self.log = ToolLog()
         self.inbox = Inbox()
-        self._show = show
-        self._ask = ask
         self._silence_s = silence_s
+
+    @abstractmethod
+    async def _show(self, line: str | None = None) -> None:
+        """Show the log again; `line` is its new line, None if it is shown as before a question."""
+
+    @abstractmethod
+    async def _ask(self, question: str, times: int) -> None:
+        """Show a question; `times` is as in `hold_checkpoint`."""
 
     @property
     def callbacks(self) -> AgentCallbacks:
         """Return the callbacks for the session."""
 
+        async def started(name: str) -> None:
+            self.log.start(name)
+            await self._show(tool_line(name, None))
+
+        async def ended(name: str, success: bool) -> None:  # noqa: FBT001  # as on_tool_end has it
+            self.log.end(name, success)
+            await self._show(tool_line(name, success))
+
         async def is_cancelled() -> bool:
             return self.inbox.cancelled
 
-        return AgentCallbacks(self._tool_starts, self._tool_ends, is_cancelled, self._checkpoint)
-
-    async def _tool_starts(self, name: str) -> None:
-        self.log.start(name)
-        await self._show(tool_line(name, None))
-
-    async def _tool_ends(self, name: str, success: bool) -> None:  # noqa: FBT001  # as on_tool_end has it
-        self.log.end(name, success)
-        await self._show(tool_line(name, success))
+        return AgentCallbacks(started, ended, is_cancelled, self._checkpoint)
 
     async def _checkpoint(self, tools_used: int) -> bool:
         if self.inbox.cancelled:  # said before the question
@@ -118,17 +112,6 @@ class Conversation:
         await self._show()
         return goes_on and not self.inbox.cancelled
 
-
-class PersonSession:
-    """A session with a person by way of a conversation."""
-
-    _conversation: Conversation
-
-    @property
-    def callbacks(self) -> AgentCallbacks:
-        """Return the callbacks for the session."""
-        return self._conversation.callbacks
-
     def take_messages(self) -> list[str]:
         """Return and clear the person's messages that were neither an answer nor cancelled."""
-        return self._conversation.inbox.take()
+        return self.inbox.take()

@@ -25,7 +25,7 @@ from rich.text import Text
 
 from ralph_tracker.report.text import for_terminal
 from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
-from ralph_tracker.transports.conversation import STOPPING, Conversation, PersonSession
+from ralph_tracker.transports.conversation import STOPPING, Conversation
 
 _PIECE: Final = 4096
 _LINE_CHARACTERS: Final = 4096
@@ -157,7 +157,7 @@ class JobControl:
         self._taken_up()
 
 
-class TerminalSession(PersonSession):
+class TerminalSession(Conversation):
     """Shows one session on a terminal and receives the person's input.
 
     If the output is not a terminal, each start and end of a tool is a line. `descriptor` is the input; if nobody can
@@ -168,7 +168,7 @@ class TerminalSession(PersonSession):
     def __init__(self, console: Console | None = None, descriptor: int = 0, silence_s: float = SILENCE_S) -> None:
         self._console = console or Console()
         self._descriptor = descriptor
-        self._conversation = Conversation(self._show, self._ask, silence_s)
+        super().__init__(silence_s)
         self._typing = TypedLine()
         self._question: list[str] = []
         self._said = ""
@@ -186,7 +186,7 @@ class TerminalSession(PersonSession):
         if can_read_from(self._descriptor):
             self._keyboard = Keyboard(self._descriptor, self._typed, quiet=self._is_live)
         else:
-            self._conversation.inbox.close()
+            self.inbox.close()
         if self._is_live:
             self._live.start()
             self._jobs = JobControl(self._put_aside, self._taken_up, self._resized)
@@ -219,7 +219,7 @@ class TerminalSession(PersonSession):
             return
         self._is_aside = False
         self._width = self._console.width
-        if not self._conversation.inbox.closed:
+        if not self.inbox.closed:
             self._keyboard = Keyboard(self._descriptor, self._typed, quiet=True)
         self._live = self._new_live()
         self._live.start(refresh=True)
@@ -246,7 +246,7 @@ class TerminalSession(PersonSession):
         self._redraw(question)
 
     def _typed(self, piece: bytes) -> None:
-        inbox = self._conversation.inbox
+        inbox = self.inbox
         for line in self._typing.feed(piece):
             self._said = line
             inbox.hear(line)
@@ -264,11 +264,11 @@ class TerminalSession(PersonSession):
             self._console.print(self._text(line), soft_wrap=True)
 
     def _view(self) -> Group:
-        stopping = [STOPPING] if self._conversation.inbox.cancelled else []
+        stopping = [STOPPING] if self.inbox.cancelled else []
         below = [self._text(line) for line in (*self._question, *stopping, f"> {self._typing.typed}")]
         width = max(1, self._console.width - 1)
         room = self._console.height - sum(1 + text.cell_len // width for text in below) - 1
-        log = [self._text(line, cut=True) for line in self._conversation.log.lines()[-max(1, room) :]]
+        log = [self._text(line, cut=True) for line in self.log.lines()[-max(1, room) :]]
         return Group(*log, *below)
 
     def _text(self, line: str, *, cut: bool = False) -> Text:
