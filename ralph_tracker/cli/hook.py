@@ -145,7 +145,7 @@ def say_selection(
     if as_json:
         say_json(closed.document)
         return
-    from ralph_tracker.report.selection_view import candidate_in_words, why_peaks_differ
+    from ralph_tracker.report.loop_view import candidate_in_words, why_peaks_differ
     from ralph_tracker.report.sentences import percent
 
     selection = closed.selection

@@ -23,11 +23,10 @@ from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, rolled_back, selected
-from ralph_tracker.report.changes import Change, change_of, matrix_of
 from ralph_tracker.report.iteration_view import new_alerts
+from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, Live, page_view, rendered
-from ralph_tracker.report.selection_view import LoopStory, selection_view
 from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name

@@ -20,7 +20,7 @@ from ralph_tracker.report.text import commands_for_markdown, for_markdown, for_t
 if TYPE_CHECKING:
     import jinja2
 
-    from ralph_tracker.report.selection_view import SelectionView
+    from ralph_tracker.report.loop_view import SelectionView
 
 _PACKAGE: Final = Path(__file__).resolve().parent.parent
 # What a template of the project may take: seconds, of which processor time, and bytes.

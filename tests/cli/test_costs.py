@@ -29,7 +29,7 @@ NOT_NEEDED = {
     "ralph_tracker.integrity.matched_tests",
     "ralph_tracker.measure.detect",
     "ralph_tracker.measure.handed_in",
-    "ralph_tracker.report.selection_view",
+    "ralph_tracker.report.loop_view",
     "ralph_tracker.loop.start",
     "ralph_tracker.store.migrate",
     "tomllib",

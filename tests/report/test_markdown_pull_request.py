@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from ralph_tracker.loop.reports import gathered
+from ralph_tracker.report.loop_view import selection_view
 from ralph_tracker.report.markdown import LINES, MARK, pull_request
-from ralph_tracker.report.selection_view import selection_view
 from ralph_tracker.store.loop_store import LoopStore
 
 
