@@ -2,7 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.judge import judge, judge_baseline
+from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.judge import excluded_tests, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
@@ -392,6 +393,13 @@ class TestGivenScores:
         loop = start(score=0.5)
         record = loop.turn(score=0.9, **counts(9, 9, 0))
         assert (record.verified, record.decision.rule, record.best.iteration) == (False, 4, 0)
+
+
+def test_only_tests_that_ran_are_excluded_by_what_was_found_of_them(start):
+    loop = start(tests={"a": P, "b": P, "c": S})
+    found = Integrity(matches={"a": (), "b": ("new",), "of no loop": ()})
+    assert excluded_tests(loop.state, measured(test_count=1)) == frozenset()
+    assert excluded_tests(loop.state, measured(test_count=1)._replace(integrity=found)) == {"a"}
 
 
 def test_the_same_measurements_give_the_same_records(start):
