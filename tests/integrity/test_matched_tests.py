@@ -224,6 +224,11 @@ BY_PARTS = {
     "nothing is new": (["a::test_x"], [], {}),
     "another folder": (["a.m.Box::test_x[1]"], ["b.m.Box::test_x[1]"], {"a.m.Box::test_x[1]": "b.m.Box::test_x[1]"}),
     "no folder": (["tests.m::test_x"], ["m::test_x"], {"tests.m::test_x": "m::test_x"}),
+    "no folder of two": (
+        ["tests.m::test_x", "tests.n::test_x"],
+        ["m::test_x", "n::test_x"],
+        {"tests.m::test_x": "m::test_x", "tests.n::test_x": "n::test_x"},
+    ),
     "another class": (
         ["m.Box::test_x", "n.Lid::test_x"],
         ["m.Crate::test_x", "n.Cap::test_x"],
@@ -429,6 +434,23 @@ OTHERS = {
 @table(("files", "gone", "added", "expected"), OTHERS.values(), ids=OTHERS)
 def test_tests_are_matched_alike_in_every_language(files, gone, added, expected):
     assert matched(files, gone, added) == expected
+
+
+@pytest.mark.parametrize(("many", "compared"), [(50, True), (51, False)])
+def test_changed_tests_of_the_same_literals_are_compared_up_to_fifty_by_fifty(many, compared):
+    def body(number: int, *steps: str) -> str:
+        calls = "".join(f"    box.{step}_{number}(lid)\n" for step in ("open", "fill", "close", "move", *steps))
+        return f"    box = Box()\n{calls}    assert box.angle == 90\n"
+
+    numbers = range(many)
+    texts = (
+        "\n".join(function(f"test_{number}", body(number, "weigh")) for number in numbers),
+        "\n".join(function(f"test_new_{number}", body(number, "rest")) for number in numbers),
+    )
+    gone = [f"tests.test_box::test_{number}" for number in numbers]
+    added = [f"tests.test_box::test_new_{number}" for number in numbers]
+    expected = {one: (other,) for one, other in zip(gone, added, strict=True)} if compared else {}
+    assert matched({BOX: texts}, gone, added) == expected
 
 
 @pytest.mark.slow

@@ -241,6 +241,26 @@ def test_an_honest_set_up_of_tests_is_not_named(path, new, old):
     assert found(path, new, old) == ()
 
 
+@table(
+    ("path", "text", "line", "shown"),
+    [
+        ("box.py", 'import os\nif os.environ.get("PYTEST_CURRENT_TEST"):\n    fast()\n', 2, "if os.environ.get"),
+        ("conftest.py", "def stop():\n    sys.exit(0)\n", 2, "sys.exit(0)"),
+        (
+            "box/plugin.py",
+            'def pytest_runtest_logreport(report):\n    report.outcome = "passed"\n',
+            2,
+            "report.outcome",
+        ),
+    ],
+)
+def test_what_is_named_has_the_line_where_it_stands_whatever_is_around_it(path, text, line, shown):
+    for lead in ("", "\n", "import sys\n\n\n"):
+        [finding] = found(path, lead + text + "x = 1\n" * 99)
+        assert finding.line == line + lead.count("\n")
+        assert finding.new.startswith(shown)
+
+
 def test_a_forged_runner_is_critical_where_a_test_turned_green_and_names_it():
     (forged,) = found("sitecustomize.py", "import sys\n", None, RED, GREEN)
     assert (forged.severity, forged.tests) == (Severity.CRITICAL, tuple(RED))
