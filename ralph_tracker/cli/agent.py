@@ -5,14 +5,13 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host
-from ralph_tracker.agents.hosts.installation import Installation, Scope
+from ralph_tracker.agents.hosts.installation import Installation, PluginFolder, Scope
 from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
 from ralph_tracker.cli.app import answer_host
 from ralph_tracker.cli.next_step import say_next
@@ -64,9 +63,9 @@ def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: b
     """
     scope = _scope(plugin, local=local, user=user)
     if plugin is not None:
-        module, folder = _plugin(name), plugin.absolute()
-        say(module.install(folder, program_path()))
-        say_next(module.next_step(folder))
+        target = _plugin(name, plugin)
+        say(target.install(program_path()))
+        say_next(settings_of(name).plugin_step.format(folder=target.folder))
         return
     settings = settings_of(name)
     line = portable(name.name) if scope == "project" else absolute(program_path(), name.name)
@@ -86,7 +85,7 @@ def uninstall(name: Host, root: Path, plugin: Path | None, *, local: bool, user:
     """
     scope = _scope(plugin, local=local, user=user)
     if plugin is not None:
-        say(_plugin(name).uninstall(plugin.absolute()))
+        say(_plugin(name, plugin).uninstall())
         return
     say(Installation.of(name, scope, checked_root(root), os.environ).uninstall())
 
@@ -127,7 +126,8 @@ def _scope(plugin: Path | None, *, local: bool, user: bool) -> Scope:
     return "user" if user else "local" if local else "project"
 
 
-def _plugin(agent: Host) -> Any:  # noqa: ANN401  # a module with install, uninstall and next_step
-    if agent.plugin is None:
+def _plugin(agent: Host, folder: Path) -> PluginFolder:
+    manifest = settings_of(agent).plugin
+    if manifest is None:
         raise click.UsageError(f"{agent.title} has no plugin folders; use --local or --user")
-    return import_module(agent.plugin)
+    return PluginFolder(agent, folder.absolute(), manifest)

@@ -53,7 +53,6 @@ HOST: Final = Host(
     usage="ralph_tracker.agents.claude_code.transcript_usage:usage_of",
     driver="ralph_tracker.agents.claude_code.host:driver",
     status_line="ralph_tracker.agents.claude_code.status_line:line",
-    plugin="ralph_tracker.agents.claude_code.plugin",
     settings=Settings(
         project=".claude/settings.json",
         local=".claude/settings.local.json",
@@ -76,6 +75,8 @@ HOST: Final = Host(
                 "padding": 0,
             }
         },
+        plugin=".claude-plugin/plugin.json",
+        plugin_step="start it with `claude --plugin-dir {folder}`",
         next_step="`RALPH_TRACKER_LOOP=1 claude` with its session",
     ),
 )

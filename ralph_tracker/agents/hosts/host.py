@@ -48,7 +48,8 @@ class Settings(NamedTuple):
     that kind). `user` is the file in the home folder, unless the first set of `user_variables` names its folder.
     `timeouts` are those of its events, in the host's unit. `entry(command, event, timeout)` is the entry of an event.
     `top` are the keys that a new file begins with, and `extras(command)` those that are added where the user has none.
-    With `text(command)` the file is ours alone and holds that.
+    With `text(command)` the file is ours alone and holds that. `plugin` is the manifest in a plugin folder (None: the
+    host has no such folders), and `plugin_step` says how the host is started with a `{folder}`.
     """
 
     project: str
@@ -60,6 +61,8 @@ class Settings(NamedTuple):
     top: Mapping[str, Any] = {}
     extras: Callable[[str], Mapping[str, Any]] = lambda command: {}  # noqa: ARG005
     text: Callable[[str], str] | None = None
+    plugin: str | None = None
+    plugin_step: str = ""
     next_step: str = ""
 
 
@@ -96,8 +99,7 @@ class Host(NamedTuple):
     `cap` returns how many stops in a row are answered by holding the agent (None: no limit), `cap_text` is what an
     agent and a person are told of that. `ends_turns` is whether it reports the end of a turn; where it does not, every
     call ends one. `usage` names the function that returns what an iteration took (`hosts.stops.UsageReader`), `driver`
-    the one that says who else drives the loop, `status_line` the one that prints a line for a person, `plugin` the
-    module that writes a plugin folder.
+    the one that says who else drives the loop, `status_line` the one that prints a line for a person.
     """
 
     name: str
@@ -114,7 +116,6 @@ class Host(NamedTuple):
     usage: str | None = None
     driver: str | None = None
     status_line: str | None = None
-    plugin: str | None = None
     settings: Settings | None = None
 
 

@@ -1,4 +1,7 @@
-"""Install our hooks into a host's settings, of a project, of this machine or of a user, and uninstall exactly that."""
+"""Install our hooks into a host's settings or a plugin folder, and uninstall exactly that.
+
+The settings are those of a project, of this machine's copy of it, or of a user.
+"""
 
 import json
 import stat
@@ -9,9 +12,12 @@ from typing import Final, Literal
 
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.agents.hosts.settings_text import (
+    PROGRAM,
     EditedText,
+    absolute,
     containers,
     has_keys,
+    hooks_of,
     hooks_of_ours,
     is_command,
     merged,
@@ -23,6 +29,7 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.safe_files import as_store_error, digest, read_json, write_whole
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
+from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
 _SCHEMA: Final = 1
@@ -179,6 +186,57 @@ class Installation:
             target = self.file.resolve()
             mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
             write_whole(target, text.encode(), mode=mode)
+
+
+@dataclass(frozen=True, slots=True)
+class PluginFolder:
+    """A plugin folder with our hooks, for a host that has such folders; `manifest` is its file in the folder."""
+
+    host: Host
+    folder: Path
+    manifest: str
+
+    def files(self, program: Path) -> dict[str, str]:
+        """Return the files of a plugin that calls this program."""
+        about = "Measures every turn of a refine-until-done loop, and tells the agent what fails"
+        manifest = {"name": PROGRAM, "version": __version__, "description": about}
+        hooks = {"description": about, "hooks": hooks_of(self.host, absolute(program, self.host.name))}
+        documents = {self.manifest: manifest, "hooks/hooks.json": hooks}
+        return {name: json.dumps(document, indent=2) + "\n" for name, document in documents.items()}
+
+    def install(self, program: Path) -> str:
+        """Write the folder, or update ours. Raises InputError if the folder is something else."""
+        self._refuse_foreign()
+        for name, text in self.files(program).items():
+            with as_store_error(self.folder / name):
+                write_whole(self.folder / name, text.encode())
+        return f"{self.folder}: plugin written"
+
+    def uninstall(self) -> str:
+        """Remove our plugin and then empty folders. Raises as `install` does."""
+        self._refuse_foreign()
+        if not (self.folder / self.manifest).exists():
+            return f"{self.folder}: {_NOTHING}"
+        with as_store_error(self.folder):
+            for name in self.files(Path(PROGRAM)):
+                (self.folder / name).unlink(missing_ok=True)
+                with suppress(OSError):  # not empty
+                    (self.folder / name).parent.rmdir()
+            with suppress(OSError):
+                self.folder.rmdir()
+        return f"{self.folder}: taken out"
+
+    def _refuse_foreign(self) -> None:
+        """Raise InputError if the folder contains anything but our plugin."""
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir():
+            raise InputError(f"{self.folder}: no folder; name another one")
+        manifest = read_json(self.folder / self.manifest)
+        ours = isinstance(manifest, dict) and manifest.get("name") == PROGRAM
+        if not ours and any(self.folder.iterdir()):
+            what = "holds something else than our plugin; name another folder, or an empty one"
+            raise InputError(f"{self.folder}: {what}")
 
 
 def user_file(settings: Settings, environment: Environment) -> Path:

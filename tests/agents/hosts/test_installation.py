@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.agents.claude_code.host import HOST
-from ralph_tracker.agents.hosts.installation import NOTE, Installation, user_file
+from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder, user_file
 from ralph_tracker.agents.hosts.settings_text import absolute
 from ralph_tracker.errors import InputError
 from tests.tables import table
 
-PROGRAM = absolute(Path("/opt/with space/bin/ralph-tracker"), HOST.name)
+RALPH = Path("/opt/with space/bin/ralph-tracker")
+PROGRAM = absolute(RALPH, HOST.name)
 MINE = '{\n    "model": "opus"\n}'
 
 
@@ -155,3 +156,47 @@ def test_bytes_that_are_no_text_are_refused(place):
 def test_the_users_settings_lie_where_the_client_has_them(environment, folder):
     assert user_file(HOST.settings, environment) == Path(folder) / "settings.json"
     assert Installation.of(HOST, "user", Path(), environment).file == Path(folder) / "settings.json"
+
+
+def plugin_at(folder):
+    return PluginFolder(HOST, folder, HOST.settings.plugin)
+
+
+def test_a_plugin_is_written_and_taken_away(tmp_path):
+    folder = tmp_path / "plugin"
+    assert plugin_at(folder).install(RALPH) == f"{folder}: plugin written"
+    assert json.loads((folder / ".claude-plugin" / "plugin.json").read_text())["name"] == "ralph-tracker"
+    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
+    assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/with space/bin/ralph-tracker' agent hook claude-code"
+    assert plugin_at(folder).uninstall() == f"{folder}: taken out"
+    assert not folder.exists()
+
+
+def test_a_plugin_can_be_brought_up_to_date(tmp_path):
+    plugin_at(tmp_path / "plugin").install(Path("/old/ralph-tracker"))
+    plugin_at(tmp_path / "plugin").install(RALPH)
+    for name, text in plugin_at(tmp_path / "plugin").files(RALPH).items():
+        assert (tmp_path / "plugin" / name).read_text() == text
+
+
+def test_what_else_is_in_a_plugin_folder_stays(tmp_path):
+    plugin_at(tmp_path).install(RALPH)
+    (tmp_path / "hooks" / "mine").touch()
+    plugin_at(tmp_path).uninstall()
+    assert [path.name for path in tmp_path.rglob("*")] == ["hooks", "mine"]
+
+
+def test_a_plugin_folder_that_is_something_else_is_refused(tmp_path):
+    (tmp_path / "mine").touch()
+    for act in (lambda: plugin_at(tmp_path).install(RALPH), lambda: plugin_at(tmp_path).uninstall()):
+        with pytest.raises(InputError, match="something else than our plugin"):
+            act()
+    with pytest.raises(InputError, match="no folder"):
+        plugin_at(tmp_path / "mine").install(RALPH)
+
+
+def test_an_empty_folder_has_nothing_of_ours(tmp_path):
+    assert plugin_at(tmp_path).uninstall() == f"{tmp_path}: nothing of ralph-tracker is installed there"
+    assert (
+        plugin_at(tmp_path / "none").uninstall() == f"{tmp_path / 'none'}: nothing of ralph-tracker is installed there"
+    )
