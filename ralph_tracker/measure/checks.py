@@ -116,11 +116,9 @@ class _Setting(NamedTuple):
     def cwd(self, check: Check) -> Path:
         return self.root / check.cwd
 
-    def stdout(self, check: Check) -> Path:
-        return self.folder / f"{check.name}.stdout"
-
-    def stderr(self, check: Check) -> Path:
-        return self.folder / f"{check.name}.stderr"
+    def streams(self, check: Check) -> tuple[Path, Path]:
+        """Return the files of standard output and standard error."""
+        return self.folder / f"{check.name}.stdout", self.folder / f"{check.name}.stderr"
 
 
 def environment_for_checks(base: Mapping[str, str], root: Path) -> dict[str, str]:
@@ -192,7 +190,7 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
-            for path in (setting.stdout(check), setting.stderr(check)):
+            for path in setting.streams(check):
                 mask_file(path, setting.secrets(check))
         mask_folder(setting.reports, dict.fromkeys(value for check in order for value in setting.secrets(check)))
     except OSError as error:
@@ -323,7 +321,7 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
     try:
         return run_command(
             filled_run(check.run, folder),
-            Streams(setting.stdout(check), setting.stderr(check), cap=setting.output_cap),
+            Streams(*setting.streams(check), cap=setting.output_cap),
             cwd=setting.cwd(check),
             env=setting.variables(check),
             timeout_s=check.timeout_s,
@@ -341,7 +339,7 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
         if pattern == STANDARD_OUTPUT:
             cut = Missing.CUT if finished.stdout_truncated else None
             missing = cut if finished.problem is None else Missing.ABSENT
-            path = setting.stdout(check) if missing is None else None
+            path = setting.streams(check)[0] if missing is None else None
             found.append(FoundReport(STANDARD_OUTPUT, path, missing))
             continue
         for report in find_reports(
@@ -354,5 +352,4 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
                 shared[report.path] = owners[file]
             if file is not None:
                 owners.setdefault(file, check.name)
-    streams = setting.stdout(check), setting.stderr(check)
-    return CheckResult(check, finished, tuple(found), *streams, shared, setting.secrets(check))
+    return CheckResult(check, finished, tuple(found), *setting.streams(check), shared, setting.secrets(check))

@@ -241,18 +241,19 @@ def _stamp(status: os.stat_result) -> Stamp:
 
 def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
     """Read the cache; empty if made by another version or with other settings, with a note if damaged."""
+    damaged = CodeCache(note=f"the cache of code counts was damaged and is made anew: {path.name}")
     try:
         raw = json.loads(read_regular(path, limit=_MOST_CACHED))
     except FileNotFoundError:
         return CodeCache()
     except (InputError, OSError, ValueError, RecursionError):
-        return CodeCache(note=_damaged(path))
+        return damaged
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION or raw.get("made_by") != made_by:
-        return CodeCache(note=None if isinstance(raw, dict) and "schema_version" in raw else _damaged(path))
+        return CodeCache() if isinstance(raw, dict) and "schema_version" in raw else damaged
     try:
         return CodeCache(_known(raw["files"]))
     except (KeyError, ValueError, TypeError, AttributeError):
-        return CodeCache(note=_damaged(path))
+        return damaged
 
 
 def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, FileFacts]) -> str | None:
@@ -280,25 +281,16 @@ def _known(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
         return {}
     digests, stamps, lines, functions, complexities, notes = zip(*entries.values(), strict=True)
     sizes, written, changed, nodes = zip(*(stamp or _NO_STAMP for stamp in stamps), strict=True)
-    for column in (lines, functions, complexities, sizes, written, changed, nodes):
-        _refuse_others(column, int)
-    _refuse_others(digests, str)
-    _refuse_others(notes, str, type(None))
+    numbers = (*lines, *functions, *complexities, *sizes, *written, *changed, *nodes)
+    for column, kinds in ((numbers, {int}), (digests, {str}), (notes, {str, type(None)})):
+        if not kinds.issuperset(map(type, column)):
+            raise TypeError
     if min(*lines, *functions) < 0:
         raise TypeError
     times = zip(sizes, written, changed, nodes, strict=True)
     settled = (time if stamp else None for time, stamp in zip(times, stamps, strict=True))
     found = map(FileCount, lines, functions, complexities, notes)
     return dict(zip(entries, map(FileFacts, digests, settled, found), strict=True))
-
-
-def _refuse_others(column: tuple[object, ...], *kinds: type) -> None:
-    if not {*kinds}.issuperset(map(type, column)):
-        raise TypeError
-
-
-def _damaged(path: Path) -> str:
-    return f"the cache of code counts was damaged and is made anew: {path.name}"
 
 
 class CodeCount(NamedTuple):

@@ -2,11 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn
+from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from ralph_tracker.config.problems import shortened
 from ralph_tracker.config.regular_file import read_regular
@@ -24,7 +24,6 @@ from ralph_tracker.core.metrics import (
     MetricSpec,
     TestResults,
     Usage,
-    Value,
 )
 from ralph_tracker.errors import InputError
 
@@ -44,7 +43,8 @@ _STATUSES: Final = ("success", "failure")
 _KEYS: Final = ("id", "outcome")
 _SIZES: Final = frozenset({len(_KEYS), len(_KEYS) + 1})  # without a duration or with it
 
-Reader = Callable[[Any], Value]
+Kind = Literal["status", "count", "amount", "percent", "share"]
+_MOST: Final = {"count": LARGEST_VALUE, "amount": LARGEST_VALUE, "percent": 100, "share": 1}
 Values = dict[str, Any]  # by name, None if not measured
 
 
@@ -263,7 +263,9 @@ def plain_metrics(raw: Mapping[str, Any]) -> Given:
         values |= _read(raw.get(section, {}), _METRICS[section])
     score = raw.get("quality_score")
     tests = raw.get("tests")
-    return Given(values, None if score is None else _share(score), None if tests is None else _plain_cases(tests))
+    return Given(
+        values, None if score is None else _plain(score, "share"), None if tests is None else _plain_cases(tests)
+    )
 
 
 def plain_usage(raw: Mapping[str, Any]) -> Values:
@@ -271,31 +273,21 @@ def plain_usage(raw: Mapping[str, Any]) -> Values:
     return _read(raw, _USAGE)
 
 
-def _read(raw: Any, readers: Mapping[str, Reader]) -> Values:  # noqa: ANN401  # any input
-    if type(raw) is not dict or not raw.keys() <= readers.keys():
+def _read(raw: Any, kinds: Mapping[str, Kind]) -> Values:  # noqa: ANN401  # any input
+    if type(raw) is not dict or not raw.keys() <= kinds.keys():
         raise NotPlainError
-    return {name: None if raw.get(name) is None else read(raw[name]) for name, read in readers.items()}
+    return {name: None if raw.get(name) is None else _plain(raw[name], kind) for name, kind in kinds.items()}
 
 
-def _count(value: Any) -> int:  # noqa: ANN401  # as above
-    if type(value) is not int or not 0 <= value <= LARGEST_VALUE:
+def _plain(value: Any, kind: Kind) -> Any:  # noqa: ANN401  # as above
+    if kind == "status":
+        fits = type(value) is str and value in _STATUSES
+    else:
+        types = (int,) if kind == "count" else (int, float)
+        fits = type(value) in types and 0 <= value <= _MOST[kind]  # also refuses NaN
+    if not fits:
         raise NotPlainError
-    return value
-
-
-def _up_to(most: float) -> Callable[[Any], float]:
-    def read(value: Any) -> float:  # noqa: ANN401  # as above
-        if type(value) not in (int, float) or not 0 <= value <= most:  # also refuses NaN
-            raise NotPlainError
-        return float(value)
-
-    return read
-
-
-def _status(value: Any) -> str:  # noqa: ANN401  # as above
-    if type(value) is not str or value not in _STATUSES:
-        raise NotPlainError
-    return value
+    return value if kind in {"status", "count"} else float(value)
 
 
 def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
@@ -308,7 +300,8 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
             raise NotPlainError
         if len(sizes) > 1 or sizes == {max(_SIZES)}:
             for took in [test["duration"] for test in tests if len(test) > len(_KEYS)]:
-                _ = took is None or _amount(took)
+                if took is not None and (type(took) not in (int, float) or not 0 <= took <= LARGEST_VALUE):
+                    raise NotPlainError
         cases = cases_of(tests)
         plain = {str}.issuperset(map(type, cases.ids)) and OUTCOMES.keys() >= set(cases.words)
         "".join(cases.ids).encode()
@@ -319,25 +312,22 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
     return cases
 
 
-_share, _amount = _up_to(1), _up_to(LARGEST_VALUE)
-
-
-def _reader(spec: MetricSpec) -> Reader:
+def _kind(spec: MetricSpec) -> Kind:
     if not spec.numeric:
-        return _status
+        return "status"
     if not spec.decimals:
-        return _count
-    return _up_to(100) if spec.unit == "%" else _amount
+        return "count"
+    return "percent" if spec.unit == "%" else "amount"
 
 
-_METRICS: Final[Mapping[str, Mapping[str, Reader]]] = {
-    section: {spec.name: _reader(spec) for spec in METRICS if spec.section == section} for section in SECTIONS
+_METRICS: Final[Mapping[str, Mapping[str, Kind]]] = {
+    section: {spec.name: _kind(spec) for spec in METRICS if spec.section == section} for section in SECTIONS
 }
-_USAGE: Final[Mapping[str, Reader]] = {
-    "cost_usd": _amount,
-    "input_tokens": _count,
-    "output_tokens": _count,
-    "turns": _count,
-    "duration_s": _amount,
+_USAGE: Final[Mapping[str, Kind]] = {
+    "cost_usd": "amount",
+    "input_tokens": "count",
+    "output_tokens": "count",
+    "turns": "count",
+    "duration_s": "amount",
 }
 _TOP: Final = frozenset({*SECTIONS, "quality_score", "tests"})

@@ -10,6 +10,7 @@ tape prints a comment before the assertions of each test: it is part of their na
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
@@ -61,12 +62,13 @@ def read(content: Content) -> TestReport:
     return run.report()
 
 
+@dataclass(slots=True)
 class _Subtest:
     """An open subtest of a file: the name that its last line repeats, and what has been found in it."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.found = self.failed = 0
+    name: str
+    found: int = 0
+    failed: int = 0
 
 
 class _Run:
