@@ -1,7 +1,7 @@
 """Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, TypedDict, cast, get_args
 
 from ralph_tracker.core.metrics import (
@@ -291,8 +291,8 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
         "loop_id": loop_id,
         "before": {"iteration": diff.before, "classification": diff.classes[0]},
         "after": {"iteration": diff.after, "classification": diff.classes[1]},
-        "scores": [_change(score) for score in diff.scores],
-        "metrics": [_change(metric) for metric in diff.metrics],
+        "scores": [cast("ChangeDocument", asdict(score)) for score in diff.scores],
+        "metrics": [cast("ChangeDocument", asdict(metric)) for metric in diff.metrics],
         **differences_document(diff.differences, patches=patches),
     }
 
@@ -300,8 +300,9 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
 def differences_document(found: Differences, *, patches: bool) -> DifferencesDocument:
     """Return the tests and the files as a document."""
     tests, files = found.tests, found.files
+    outcomes = {} if tests is None else {kind: [asdict(test) for test in tests[kind]] for kind in OUTCOME_KINDS}
     return {
-        "tests": None if tests is None else _outcomes(tests),
+        "tests": None if tests is None else cast("OutcomesDocument", outcomes),
         "tests_note": found.tests_note,
         "files": None
         if files is None
@@ -320,21 +321,4 @@ def differences_document(found: Differences, *, patches: bool) -> DifferencesDoc
             for change in files
         ],
         "files_note": found.files_note,
-    }
-
-
-def _change(of: MetricChange) -> ChangeDocument:
-    return {"name": of.name, "before": of.before, "after": of.after, "change": of.change, "verdict": of.verdict}
-
-
-def _outcomes(tests: OutcomeChanges) -> OutcomesDocument:
-    def listed(kind: OutcomeKind) -> list[OutcomeDocument]:
-        return [{"id": test.id, "before": test.before, "after": test.after} for test in tests[kind]]
-
-    return {
-        "broken": listed("broken"),
-        "fixed": listed("fixed"),
-        "newly_skipped": listed("newly_skipped"),
-        "new": listed("new"),
-        "gone": listed("gone"),
     }
