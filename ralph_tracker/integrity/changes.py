@@ -102,11 +102,6 @@ class ChangedFile:
         """Return whether it is program code that does not belong to the tests."""
         return self.language is not None and self.kind is None
 
-    @property
-    def is_test(self) -> bool:
-        """Return whether it is program code that belongs to the tests."""
-        return self.language is not None and self.kind in {"test", "support", "data"}
-
 
 def read(change: FileVersions) -> ChangedFile | str:
     """Return the file with its texts, or why it cannot be read."""

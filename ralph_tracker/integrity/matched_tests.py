@@ -218,8 +218,8 @@ class _Matcher:
 
     def same_bodies(self) -> None:
         """Match tests that differ only in their name, in the same file first; then similar ones and duplicates."""
-        for key in (_path_and_body, _body):
-            for old, new in self._grouped(key):
+        for same_file in (True, False):
+            for old, new in self._grouped(partial(_body, same_file)):
                 if len(old) == len(new):
                     for one, other in zip(old, new, strict=True):
                         self._pair(one, other)
@@ -350,12 +350,8 @@ def _tail(depth: int, function: _Function) -> Hashable:
     return (function.owner[-depth:], function.name) if len(function.owner) >= depth else None
 
 
-def _path_and_body(function: _Function) -> Hashable:
-    return None if function.body is None else (function.path, function.body.tokens)
-
-
-def _body(function: _Function) -> Hashable:
-    return None if function.body is None else function.body.tokens
+def _body(same_file: bool, function: _Function) -> Hashable:  # noqa: FBT001
+    return None if function.body is None else (function.path if same_file else "", function.body.tokens)
 
 
 def _siblings(functions: Iterable[_Function]) -> dict[_Function, frozenset[str]]:

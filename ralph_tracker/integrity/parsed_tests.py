@@ -248,7 +248,11 @@ def tests_of(path: str, text: str) -> tuple[SourceTest, ...]:
 
 def _tests(syntax: Syntax) -> Iterator[tuple[str, int, int]]:
     """Yield name, first and last line of each test, in source order."""
-    blocks = {block.node.id: block for found in syntax.matches(_QUERIES[syntax.language]) if (block := _block(found))}
+    blocks = {}
+    for found in syntax.matches(_QUERIES[syntax.language]):
+        captured = {name: nodes[0] for name, nodes in found.items()}
+        what = next(name for name in ("scope", "test", "function") if name in captured)
+        blocks[captured[what].id] = _Block(what, captured[what], captured)
     around: list[tuple[int, str]] = []  # the end of each scope, and its full name
     hidden = in_test = 0
     for block in sorted(blocks.values(), key=lambda each: (each.node.start_byte, -each.node.end_byte)):
@@ -277,11 +281,6 @@ class _Block(NamedTuple):
     kind: str
     node: "Node"
     captured: Mapping[str, "Node"]
-
-
-def _block(found: Mapping[str, Sequence["Node"]]) -> _Block | None:
-    captured = {name: nodes[0] for name, nodes in found.items()}
-    return next(_Block(kind, captured[kind], captured) for kind in ("scope", "test", "function") if kind in captured)
 
 
 def _name(block: _Block, syntax: Syntax) -> str:

@@ -72,7 +72,9 @@ class Rule:
         if self.where in _PLACES:
             if file.language is None or (self.languages and file.language not in self.languages):
                 return False
-            if (self.where == "source" and not file.is_source) or (self.where == "tests" and not file.is_test):
+            if (self.where == "source" and not file.is_source) or (
+                self.where == "tests" and file.kind not in _OF_TESTS
+            ):
                 return False
         elif re.search(self.where, file.path) is None:
             return False
@@ -80,6 +82,7 @@ class Rule:
 
 
 _PLACES: Final = frozenset({"source", "tests", "programs"})
+_OF_TESTS: Final = frozenset({"test", "support", "data"})
 
 # ── R1: source asks whether it is under test ──────────────────────────────────────────────────────────────────────────
 # Programs that run or serve tests, and frameworks with test settings, ask this legitimately.

@@ -113,9 +113,6 @@ class _Setting(NamedTuple):
     def secrets(self, check: Check) -> tuple[bytes, ...]:
         return secret_values(self.variables(check))
 
-    def cwd(self, check: Check) -> Path:
-        return self.root / check.cwd
-
     def streams(self, check: Check) -> tuple[Path, Path]:
         """Return the files of standard output and standard error."""
         return self.folder / f"{check.name}.stdout", self.folder / f"{check.name}.stderr"
@@ -180,12 +177,12 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     order = in_order(checks)
     setting = _Setting(root.absolute(), folder.absolute(), reports.absolute(), environment, output_cap)
     for check in order:
-        if not setting.cwd(check).resolve().is_relative_to(root.resolve()):
+        if not (setting.root / check.cwd).resolve().is_relative_to(root.resolve()):
             raise ConfigError(
                 f"checks.{check.name}.cwd: {check.cwd} is a link out of the project; name a folder below it"
             )
     _make_folders(setting)
-    before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.cwd(check)) for check in order))
+    before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
     say = on_progress or (lambda _line: None)
     finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
@@ -322,7 +319,7 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
         return run_command(
             filled_run(check.run, folder),
             Streams(*setting.streams(check), cap=setting.output_cap),
-            cwd=setting.cwd(check),
+            cwd=setting.root / check.cwd,
             env=setting.variables(check),
             timeout_s=check.timeout_s,
             stop=stop,
@@ -343,7 +340,7 @@ def _result(check: Check, finished: Finished, setting: _Setting, before: Before,
             found.append(FoundReport(STANDARD_OUTPUT, path, missing))
             continue
         for report in find_reports(
-            pattern, cwd=setting.cwd(check), folder=setting.reports, before=before, root=setting.root
+            pattern, cwd=setting.root / check.cwd, folder=setting.reports, before=before, root=setting.root
         ):
             file = None if report.data_path is None else os.path.realpath(report.data_path)
             if file is None or file not in owners:

@@ -58,19 +58,15 @@ def read_json(content: Content) -> LintReport:
     An empty result of a run that linted no module is not a report.
     """
     if content.opening.startswith("["):
-        return _report(decode(content, list[_Message], "Pylint"))
+        return LintReport.of(_rows(decode(content, list[_Message], "Pylint")))
     both = decode(content, _Report2, "Pylint")
     if both.statistics.modulesLinted == 0 and not both.messages:
         raise damage_at(content, ["statistics", "modulesLinted"], "Pylint linted no module")
     listed = Counter(str(message.type) for message in both.messages)
     declared = {name: number for name, number in both.statistics.messageTypeCount.items() if number}
-    if not declared or declared == dict(listed):
-        return _report(both.messages)
-    return _report(both.messages, f"declared: {_shown(declared)}; listed: {_shown(listed)}")
-
-
-def _report(messages: Sequence[_Message], contradiction: str | None = None) -> LintReport:
-    return LintReport.of(_rows(messages))._replace(contradiction=contradiction)
+    agrees = not declared or declared == dict(listed)
+    wrong = None if agrees else f"declared: {_shown(declared)}; listed: {_shown(listed)}"
+    return LintReport.of(_rows(both.messages))._replace(contradiction=wrong)
 
 
 def diagnostics_json(content: Content) -> Iterator[Row]:
