@@ -32,9 +32,9 @@ from ralph_tracker.steering import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
-    begun,
     compute_progress_summary,
     follow,
+    new_plan_state,
     run_evaluated,
 )
 from ralph_tracker.steering.evaluators import QualityState
@@ -98,7 +98,7 @@ async def callbacks(events: Iterable[Event]) -> None:
 async def live_progress(events: Iterable[Event]) -> None:
     """Follow the cost of a plan, and show it at every turn."""
     tasks = tuple(Task(f"t{number}", f"task {number}") for number in range(20))
-    live = LiveProgress(compute_progress_summary(begun(Plan(tasks))))
+    live = LiveProgress(compute_progress_summary(new_plan_state(Plan(tasks))))
     for event in events:
         live.hear(event)
         if isinstance(event, TurnEnded):

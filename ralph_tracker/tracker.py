@@ -18,22 +18,22 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.commit import (
     failure_marked,
     follow,
-    judged,
+    judge_or_refuse,
     record_iteration,
-    recovered,
-    repeated,
+    recover_loop,
+    repeated_record,
     restore,
     undo_restore,
     write_report,
 )
 from ralph_tracker.iteration.measure import (
     Checkout,
-    IterationContext,
+    IterationMeasurer,
     MeasuredIteration,
     Source,
     configured_by,
     refuse_other_origin,
-    stamp,
+    utc_text,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
@@ -44,7 +44,7 @@ from ralph_tracker.store.loop_summary import (
     Summary,
     find_loop,
     refuse_unrecorded,
-    running,
+    require_running,
     summary_at,
 )
 from ralph_tracker.store.restore_mark import UndoIds
@@ -155,7 +155,7 @@ class Tracker(NamedTuple):
         return Start(
             self.project,
             self.trusting,
-            IterationContext(self.clock.now()),
+            IterationMeasurer(self.clock.now()),
             self.named,
             self.environment,
             taken_over=taken_over,
@@ -184,27 +184,29 @@ class Tracker(NamedTuple):
         if metrics is None:
             self.require_loop()
         store = self.store()
-        with store.writing("post-iteration") as unfinished:
+        with store.write_lock("post-iteration") as unfinished:
             with failure_marked(store):
                 loop = LoopReader.read(store, configured_by)
-                summary = running(recovered(loop, unfinished=unfinished))
+                summary = require_running(recover_loop(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                context = IterationContext(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
+                measurer = IterationMeasurer(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
                 if iteration is not None and iteration != number:
-                    return Recorded(repeated(loop, summary, iteration, _handed_in(context, loop, metrics)), new=False)
+                    return Recorded(
+                        repeated_record(loop, summary, iteration, _handed_in(measurer, loop, metrics)), new=False
+                    )
                 store.begin(number)  # from here on, whatever interrupts it, nobody decides on the iteration before
-            given = _handed_in(context, loop, metrics)
+            given = _handed_in(measurer, loop, metrics)
             state, summary = loop.state(summary)
             if given is None:
-                measured = context.observed(
+                measured = measurer.measure(
                     store, loop.config, state, self.environment, allow_missing=True, progress=self.progress
                 )
             else:
-                measured = context.with_files(given, store, loop.config, state)
+                measured = measurer.keep_tree_beside(given, store, loop.config, state)
             retiring = excluded_tests(state, measured.measurement)
             if retiring:
                 state = loop.state_without(summary, retiring)
-            judgement = judged(lambda: judge(state, measured.measurement))
+            judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
             document = record_iteration(store, judgement, measured, summary.started_at)
             if retiring:
                 loop.rebuilt()  # the scores of earlier iterations change without those tests
@@ -222,17 +224,17 @@ class Tracker(NamedTuple):
         back to.
         """
         paths = find_loop(self.root, self.loop_id, self.environment)
-        summary = running(summary_at(paths))
+        summary = require_running(summary_at(paths))
         refuse_unrecorded(paths, summary)
         decision = decode(Decision, summary.decision)
         target = decision.target_iteration
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
-            with store.writing("rollback") as unfinished:
-                summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+            with store.write_lock("rollback") as unfinished:
+                summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
                 undo = None
                 if summary.carried_out is None:  # a killed call may have been almost finished
-                    undo = restore(store, summary, target, stamp(self.clock.now())).undo
+                    undo = restore(store, summary, target, utc_text(self.clock.now())).undo
             return Decided(decision, carried_out=True, undo=undo)
         return Decided(decision, carried_out=summary.carried_out is not None)
 
@@ -243,11 +245,11 @@ class Tracker(NamedTuple):
         NoSnapshotError for one without files.
         """
         store = self.store()
-        with store.writing("restore") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
+        with store.write_lock("restore") as unfinished:
+            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
                 raise _not_on_record(number, summary)
-            return restore(store, summary, number, stamp(self.clock.now()))
+            return restore(store, summary, number, utc_text(self.clock.now()))
 
     def undo(self, undo_id: str) -> UndoIds:
         """Bring back the working tree from before a restore; return what undoes this.
@@ -255,15 +257,15 @@ class Tracker(NamedTuple):
         The next iteration descends from the lineage of that time. An interrupted restore is finished or replaced.
         """
         store = self.store()
-        with store.writing("undo") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
-            return undo_restore(store, summary, undo_id, stamp(self.clock.now()))
+        with store.write_lock("undo") as unfinished:
+            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
+            return undo_restore(store, summary, undo_id, utc_text(self.clock.now()))
 
     def verify(self) -> "Examination":
         """Return what is damaged: seals, kept files, each opened as a restore would, and what is derived from them."""
         from ralph_tracker.store.loop_verification import LoopVerification  # noqa: PLC0415  # as above
 
-        return LoopVerification(self.store()).examined()
+        return LoopVerification(self.store()).examine()
 
     def repair(self) -> bool:
         """Rebuild what is damaged and can be made again; return whether ignore rules of the store are those of today.
@@ -273,10 +275,10 @@ class Tracker(NamedTuple):
         from ralph_tracker.store.loop_verification import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
 
         store = self.store()
-        with store.writing("verify --repair"):
+        with store.write_lock("verify --repair"):
             today = LoopVerification(store).rebuild()
             loop = LoopReader.read(store, configured_by)
-            recovered(loop, unfinished=True, resume=False)
+            recover_loop(loop, unfinished=True, resume=False)
             rewrite_copies(store)
         return today
 
@@ -314,9 +316,9 @@ class Tracker(NamedTuple):
         if repository is not None:
             self.trusting.require_project(repository.filters())  # which take in the files of the branch
         store = self.store()
-        with store.writing("post-loop") as unfinished:
+        with store.write_lock("post-loop") as unfinished:
             loop = LoopReader.read(store, configured_by)
-            summary = recovered(loop, unfinished=unfinished)
+            summary = recover_loop(loop, unfinished=unfinished)
             if summary.status not in {"running", "finished"}:
                 raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
             state, summary = loop.state(summary)
@@ -338,9 +340,9 @@ class Tracker(NamedTuple):
                 apply = "none"
             applied = apply_iteration(files, chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
-                summary = follow(store, summary, chosen, UndoIds(applied.undo), stamp(self.clock.now()))
+                summary = follow(store, summary, chosen, UndoIds(applied.undo), utc_text(self.clock.now()))
             applied = replace(applied, placement=placement)
-            closed = close(store, selection, rows, lost, summary, applied, stamp(self.clock.now()), finish=finish)
+            closed = close(store, selection, rows, lost, summary, applied, utc_text(self.clock.now()), finish=finish)
             if finish:
                 store.done()
         _export(loop)
@@ -355,17 +357,17 @@ class Tracker(NamedTuple):
         if not reason.strip():
             raise InputError("--reason must say why the alert is wrong")
         store = self.store()
-        with store.writing("accept") as unfinished:
+        with store.write_lock("accept") as unfinished:
             loop = LoopReader.read(store, configured_by)
-            summary = recovered(loop, unfinished=unfinished)
+            summary = recover_loop(loop, unfinished=unfinished)
             if alert_id in summary.accepted:
                 raise LoopError(f"{alert_id} is accepted already")
-            alerts = {alert.id: alert for judgement in loop.judged() for alert in judgement.record.alerts}
+            alerts = {alert.id: alert for judgement in loop.judge_again() for alert in judgement.record.alerts}
             if not alerts:
                 raise LoopError(f"no alert {alert_id!r}: this loop has raised none")
             if alert_id not in alerts:
                 raise LoopError(f"no alert {alert_id!r} in this loop{nearest(alert_id, list(alerts))}")
-            at = stamp(self.clock.now())
+            at = utc_text(self.clock.now())
             together = same_event(alerts[alert_id], alerts.values())
             for alert in sorted(
                 together, key=lambda each: each.id == alert_id
@@ -381,10 +383,10 @@ def _not_on_record(number: int, summary: Summary) -> LoopError:
     return LoopError(f"iteration {number} is not on record; the loop has iterations 0 to {summary.iteration}")
 
 
-def _handed_in(context: IterationContext, loop: LoopReader, metrics: Source | None) -> MeasuredIteration | None:
+def _handed_in(measurer: IterationMeasurer, loop: LoopReader, metrics: Source | None) -> MeasuredIteration | None:
     """Return the metrics that were handed in, None if the checks measure. Raises InputError for the other."""
     refuse_other_origin(loop, metrics)
-    return None if metrics is None else context.given(metrics)
+    return None if metrics is None else measurer.take_metrics(metrics)
 
 
 def _export(loop: LoopReader) -> None:

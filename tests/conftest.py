@@ -170,7 +170,7 @@ class Driven:
     def roll_back(self, to: int) -> None:
         """Record that a rollback was carried out; without files of ours the runner did it."""
         store = LoopStore(self.paths)
-        with store.writing("rollback"):
+        with store.write_lock("rollback"):
             summary = store.summary()
             store.append_event({"event": "rollback", "to": to, "after": summary.iteration})
             store.write_summary(with_events(summary, store.events()))

@@ -33,7 +33,7 @@ class TestBaseline:
         driven.start()
         with pytest.raises(LoopError, match=r"loop ralph-001 is still running; end it with .*post-loop.*--rebaseline"):
             driven.start()
-        assert driven.tracker.project.current() == "ralph-001"
+        assert driven.tracker.project.current_loop_id() == "ralph-001"
 
     def test_is_refused_under_an_id_that_is_taken(self, driven, metrics):
         driven.start()
@@ -44,7 +44,7 @@ class TestBaseline:
     def test_may_be_that_of_a_second_loop_with_an_id_of_its_own(self, driven, metrics):
         driven.start()
         driven.named("other").pre_loop(metrics())
-        assert driven.tracker.project.current() == "other"
+        assert driven.tracker.project.current_loop_id() == "other"
         assert driven.named("ralph-001").loop_decision().decision.action == "continue"
 
     def test_follows_a_finished_loop(self, driven):
@@ -69,7 +69,7 @@ class TestBaseline:
     def test_is_refused_where_it_cannot_be_used_and_nothing_is_begun(self, driven, changes, words):
         with pytest.raises(InputError, match=words):
             driven.start(**changes)
-        assert driven.tracker.project.current() is None
+        assert driven.tracker.project.current_loop_id() is None
         assert driven.start().loop_id == "ralph-001"
 
     def test_is_refused_with_a_configuration_that_cannot_be_used(self, driven):

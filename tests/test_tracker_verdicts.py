@@ -40,8 +40,8 @@ class TestAcceptance:
     def test_stores_beside_the_records_what_it_changed(self, deleted):
         deleted.tracker.accept(DELETION, "merged")
         deleted.turn(test_count=8, tests_passed=8, coverage_percentage=99.0, lint_errors=0)
-        assert [path.name for path in deleted.paths.amended(2).parent.iterdir()] == ["iteration-002.json"]
-        assert json.loads(deleted.paths.amended(2).read_bytes())["candidate"]["verified"] is True
+        assert [path.name for path in deleted.paths.amendments_file(2).parent.iterdir()] == ["iteration-002.json"]
+        assert json.loads(deleted.paths.amendments_file(2).read_bytes())["candidate"]["verified"] is True
 
     def test_may_change_the_best(self, deleted):
         assert stored(deleted)["best_iteration"] == 1
@@ -83,7 +83,7 @@ class TestAcceptance:
 
     def test_survives_the_loss_of_what_was_stored_beside_the_latest_record(self, deleted):
         deleted.tracker.accept(DELETION, "merged")
-        deleted.paths.amended(2).unlink()
+        deleted.paths.amendments_file(2).unlink()
         assert deleted.turn(test_count=8, tests_passed=8).verified
         assert stored(deleted)["accepted"] == ["it2-functionality_loss", DELETION]
 
@@ -226,7 +226,7 @@ class TestUsage:
         driven.turn(usage={"cost_usd": 0.25, "turns": 4})
         driven.turn()
         record = driven.turn(usage={"cost_usd": 0.5})
-        assert record.usage.measured() == {"cost_usd": 0.5}
+        assert record.usage.known_values() == {"cost_usd": 0.5}
         assert stored(driven)["cost_usd"] == 0.75
 
     def test_is_unknown_and_not_nothing_where_nobody_says(self, driven):

@@ -216,15 +216,15 @@ class ClaudeEvents:
         if given.get("agent_id") is not None:
             return {}
         event, call = given.get("hook_event_name"), str(given.get("tool_use_id"))
-        self._started(call, str(given.get("tool_name")), given.get("tool_input"))
+        self._record_start(call, str(given.get("tool_name")), given.get("tool_input"))
         if event == "PreToolUse":
-            return await self._refused(call)
+            return await self._answer_call(call)
         failed = event == "PostToolUseFailure"
         self._tool_ended(call, given.get("error" if failed else "tool_response"), success=not failed)
-        words = None if self._nudge is None else _tried(self._nudge)
+        words = None if self._nudge is None else _call_or_log(self._nudge)
         return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": words}} if words else {}
 
-    async def _refused(self, call: str) -> dict[str, Any]:
+    async def _answer_call(self, call: str) -> dict[str, Any]:
         known = self._calls.get(call)
         if self._refuse is None or known is None:
             return {}
@@ -280,7 +280,7 @@ class ClaudeEvents:
                 case "TextBlock":
                     turn.said.append(block.text)
                 case "ToolUseBlock" | "ServerToolUseBlock" as kind:
-                    self._started(block.id, block.name, block.input)
+                    self._record_start(block.id, block.name, block.input)
                     if kind == "ToolUseBlock":
                         turn.waiting.add(block.id)
                 case "ServerToolResultBlock":
@@ -310,11 +310,11 @@ class ClaudeEvents:
         if total_usd is not None:
             cost = max(total_usd - self._told_usd, 0.0)
         elif self._price is not None and output is not None:
-            cost = _tried(partial(self._price, turn.model, {**turn.usage, "output_tokens": output}))
+            cost = _call_or_log(partial(self._price, turn.model, {**turn.usage, "output_tokens": output}))
         self._told_usd += cost or 0.0
         self._tell(TurnEnded("\n".join(turn.said), output, None if taken is None else taken + (output or 0), cost))
 
-    def _started(self, call: str, name: str, given: Any) -> None:  # noqa: ANN401  # whatever the model asked
+    def _record_start(self, call: str, name: str, given: Any) -> None:  # noqa: ANN401  # whatever the model asked
         if call in self._calls or call in self._ended:
             return
         arguments = digest_of(given)
@@ -328,7 +328,7 @@ class ClaudeEvents:
             return
         self._ended[call] = None
         _forget(self._ended)
-        tree = None if self._tree is None else _tried(self._tree)
+        tree = None if self._tree is None else _call_or_log(self._tree)
         given, gave = known.arguments, digest_of(result, is_result=True)
         refused = call in self._refused_calls
         for event in end_of_tool(ToolEnded(call, known.name, success, given, gave, tree, refused), known.path):
@@ -336,10 +336,10 @@ class ClaudeEvents:
 
     def _tell(self, event: Event) -> None:
         for sink in self._sinks:
-            _tried(partial(sink, event))
+            _call_or_log(partial(sink, event))
 
 
-def _tried(act: Callable[[], _Given]) -> _Given | None:
+def _call_or_log(act: Callable[[], _Given]) -> _Given | None:
     try:
         return act()
     except Exception:  # noqa: BLE001  # whatever it is, the session goes on

@@ -9,7 +9,7 @@ from ralph_tracker.agents.hosts.host import (
     Host,
     Settings,
     as_hook_event,
-    grouped,
+    grouped_entry,
     said_like_claude,
 )
 
@@ -50,7 +50,7 @@ HOST: Final = Host(
             "PostToolUse": NOTES_S,
             "Stop": MEASURES_S,
         },
-        entry=grouped,
+        entry=grouped_entry,
         next_step="`RALPH_TRACKER_LOOP=1 codex` with its session; Codex runs no hook before you trust it: type /hooks",
     ),
 )

@@ -127,7 +127,7 @@ def feedback(at: Situation, budget: int = TOKENS) -> str:
     """
     head, tail = list(_head(at)), list(_tail(at))
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
-    body = _fitted([each for each in _sections(at) if each.items or each.total], room)
+    body = _fit_lines([each for each in _sections(at) if each.items or each.total], room)
     if not body and at.problems is not None:
         body = [_NOTHING]
     return without_held_back("\n".join((*head, *body, *tail)))
@@ -251,7 +251,7 @@ def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:
             yield f"{plain_number(half_up(points, 1))} of 100 points for {what}: {advice}"
 
 
-def _fitted(sections: Sequence[Section], room: int) -> list[str]:
+def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
     """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
     items = [
         ["- " + "\n    ".join(_cut(line) for line in item.split("\n    ")) for item in section.items]
@@ -260,7 +260,7 @@ def _fitted(sections: Sequence[Section], room: int) -> list[str]:
     shown = [0] * len(sections)
     for most in (1, _FIRST, None):
         for index, section in enumerate(sections):
-            room = _taken(section, items[index], shown, index, most, room)
+            room = _take_items(section, items[index], shown, index, most, room)
     lines: list[str] = []
     for section, texts, count in zip(sections, items, shown, strict=True):
         if not count:
@@ -272,7 +272,7 @@ def _fitted(sections: Sequence[Section], room: int) -> list[str]:
     return lines
 
 
-def _taken(section: Section, texts: Sequence[str], shown: list[int], at: int, most: int | None, room: int) -> int:
+def _take_items(section: Section, texts: Sequence[str], shown: list[int], at: int, most: int | None, room: int) -> int:
     """Take further items of a section while there is room, and return what is left of it."""
     if not section.items:
         if not shown[at] and room >= _size(section.heading):

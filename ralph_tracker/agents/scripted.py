@@ -92,7 +92,7 @@ class ScriptedAgent:
 
     def edit(self, step: Step, root: Path) -> None:
         """Apply the edits of a step; raises as `act` does."""
-        written = {**step.write, **{path: _replaced(root, path, step.replace[path]) for path in step.replace}}
+        written = {**step.write, **{path: _replace_in_file(root, path, step.replace[path]) for path in step.replace}}
         targets = {path: _inside(root, path) for path in (*written, *step.delete)}
         for path, text in written.items():
             with as_store_error(targets[path]):
@@ -110,7 +110,7 @@ class ScriptedAgent:
         return step.tries[tried - 1] if tried <= len(step.tries) else step
 
 
-def _replaced(root: Path, path: str, replacements: list[Replacement]) -> str:
+def _replace_in_file(root: Path, path: str, replacements: list[Replacement]) -> str:
     target = _inside(root, path)
     with as_store_error(target):
         text = target.read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ import click
 
 from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host
 from ralph_tracker.agents.hosts.installation import Installation, PluginFolder, Scope
-from ralph_tracker.agents.hosts.settings_text import absolute, portable, settings_of
+from ralph_tracker.agents.hosts.settings_text import absolute, portable_command, settings_of
 from ralph_tracker.cli.app import answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
@@ -42,7 +42,7 @@ place_options: Final[tuple[Callable[[Any], Any], ...]] = (
 )
 
 
-def _placed(function: Callable[..., None]) -> Callable[..., None]:
+def _with_place_options(function: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(place_options):
         function = option(function)
     return function
@@ -55,7 +55,7 @@ def command() -> None:
 
 @command.command("install")
 @host_argument
-@_placed
+@_with_place_options
 def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: bool) -> None:
     """Add our hooks to the settings of agent NAME.
 
@@ -68,7 +68,7 @@ def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: b
         say_next(settings_of(name).plugin_step.format(folder=target.folder))
         return
     settings = settings_of(name)
-    line = portable(name.name) if scope == "project" else absolute(program_path(), name.name)
+    line = portable_command(name.name) if scope == "project" else absolute(program_path(), name.name)
     say(Installation.of(name, scope, checked_root(root), os.environ).install(line))
     if scope == "project" and shutil.which(PROGRAM) is None:
         say_next(f"{PROGRAM} is not on PATH, where these hooks look for it: add it, or use --local")
@@ -77,7 +77,7 @@ def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: b
 
 @command.command("uninstall")
 @host_argument
-@_placed
+@_with_place_options
 def uninstall(name: Host, root: Path, plugin: Path | None, *, local: bool, user: bool) -> None:
     """Remove exactly what was added.
 

@@ -58,7 +58,7 @@ def main() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code; only here errors become messages."""
     try:
-        code = _answered(arguments)
+        code = _run_shortcut(arguments)
         flush()
     except RalphTrackerError as error:
         complain(str(error))
@@ -71,7 +71,7 @@ def run(arguments: list[str]) -> int:
         complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}{step}")
         code = EXIT_SIGNAL + end.number
     except Exception as error:  # noqa: BLE001  # the machine's limits, else a bug of ours
-        code = _failed(error)
+        code = _report_failure(error)
     return code
 
 
@@ -79,7 +79,7 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated(number)
 
 
-def _answered(arguments: list[str]) -> int:
+def _run_shortcut(arguments: list[str]) -> int:
     """Take a shortcut without click if there is one, because it runs after every iteration."""
     if arguments[:2] in (["agent", "hook"], ["agent", "status-line"]) and arguments[2:] != ["--help"]:
         return answer_host(arguments[1], arguments[2:])
@@ -125,7 +125,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     is ignored.
     """
     try:
-        from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answering, showing
+        from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answer_function, status_line_function
 
         name = words[0] if len(words) == 1 else ""
         if name not in HOSTS and name not in RUNNERS:
@@ -136,7 +136,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
             which = f"did you mean {near[0]}?" if near else ", ".join(known)
             complain(f"agent {verb}: name one agent: {which}")
             return EXIT_OK
-        answer = answering(name) if verb == "hook" else showing(name)
+        answer = answer_function(name) if verb == "hook" else status_line_function(name)
         if answer is None:
             complain(f"agent {verb}: {name} has no status line; `ralph-tracker status` shows the loop")
             return EXIT_OK
@@ -184,7 +184,7 @@ def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | N
     return found
 
 
-def _failed(error: Exception) -> int:
+def _report_failure(error: Exception) -> int:
     """Say in one line that the machine has refused something, else write a log of the bug."""
     if isinstance(error, MemoryError):
         return _out_of_memory()

@@ -117,7 +117,8 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
     tests = replay.tests()
     base = tests[0].outcomes
     changes = [
-        _Change(_passing(each.outcomes, base), _passing(base, each.outcomes), sorted(each.flaky)) for each in tests
+        _Change(_newly_passing(each.outcomes, base), _newly_passing(base, each.outcomes), sorted(each.flaky))
+        for each in tests
     ]
     return [
         {
@@ -131,11 +132,11 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
             "lost": changes[each.iteration].lost,
             "flaky": changes[each.iteration].flaky,
         }
-        for rank, each in enumerate(replay.ranked(closed.selection), 1)
+        for rank, each in enumerate(replay.rank_candidates(closed.selection), 1)
     ]
 
 
-def _passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
+def _newly_passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[str]:
     return sorted(test for test, how in here.items() if how == PASSED and there.get(test) != PASSED)
 
 

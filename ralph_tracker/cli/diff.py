@@ -16,7 +16,7 @@ from ralph_tracker.iteration.diff import (
     side_by_side,
 )
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import ABSENT, number, signed
+from ralph_tracker.report.text import ABSENT, number, signed_text
 from ralph_tracker.store.record_listing import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
@@ -114,5 +114,5 @@ def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange
     if spec is None:
         moved = "" if change.change is None else f"{change.change * 100:+.1f}" if change.change else "0"
         return ("Score", *map(percent, (change.before, change.after)), moved, verdict)
-    moved = "" if change.change is None else signed(change.change, spec)
+    moved = "" if change.change is None else signed_text(change.change, spec)
     return (spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)

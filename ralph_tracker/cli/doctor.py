@@ -17,12 +17,12 @@ from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 from ralph_tracker.loop.status import missing_files
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
-from ralph_tracker.measure.commands import MissingModule, command_of, is_there, located, missing_modules
+from ralph_tracker.measure.commands import MissingModule, command_of, find_program, is_there, missing_modules
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.ecosystems.ecosystem import version_of
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import attempted, checked_root, find_loop
+from ralph_tracker.store.loop_summary import attempted_iteration, checked_root, find_loop
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
@@ -52,7 +52,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     Exit code 1 if one is missing.
     """
     folder = checked_root(root)
-    untrusted = _untrusted(folder)
+    untrusted = _trust_warnings(folder)
     configuration = _configuration(folder, os.environ, may_start=not untrusted)
     # Without checks those of the tools that are found would run, so that they are needed.
     tools = untrusted or _tools(folder, os.environ, needed=configuration[0]["state"] == "warning")
@@ -73,7 +73,7 @@ def _line(state: State, what: str, found: str, next_step: str | None = None) -> 
     return {"what": what, "state": state, "found": found, "next_step": next_step}
 
 
-def _untrusted(root: Path) -> list[Line]:
+def _trust_warnings(root: Path) -> list[Line]:
     """Return a warning in place of what would start programs that came with a project, [] in a project of one's own."""
     try:
         brings = config_digest(root) != NO_DIGEST or ProjectPaths(root).base.is_dir()
@@ -118,7 +118,7 @@ def _command(check: Check, root: Path, environment: Mapping[str, str], lacking: 
         return _line("missing", what, str(lacking), f"{lacking.added_by}; or fix checks.{check.name}.run")
     if isinstance(check.run, str):
         return _line("ok", what, f"/bin/sh runs {check.run}")
-    found = located(check.run[0], root / check.cwd, {**environment, **check.env})
+    found = find_program(check.run[0], root / check.cwd, {**environment, **check.env})
     return _line("ok", what, found or check.run[0])
 
 
@@ -168,7 +168,7 @@ def _store(root: Path, loop_id: str | None) -> Line:
     if interrupted is not None:
         found = f"{where}; {interrupted.what} was interrupted, undo id {interrupted.undo_ids.undo}"
         return _line("warning", "loop", found, interrupted.ways_out)
-    number = attempted(paths)
+    number = attempted_iteration(paths)
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")
     return _line("ok", "loop", where)

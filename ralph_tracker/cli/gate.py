@@ -31,9 +31,9 @@ from ralph_tracker.iteration.gate import (
     gate_document,
     metric_lines,
 )
-from ralph_tracker.iteration.open_problems import place_of
+from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
-from ralph_tracker.report.text import for_markdown, for_terminal, number, signed
+from ralph_tracker.report.text import for_markdown, for_terminal, number, signed_text
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
@@ -170,7 +170,7 @@ def _summary(gate: Gate) -> Iterator[str]:
     for spec in METRICS:
         value, change = record.metrics.get(spec.name), record.from_previous.get(spec.delta_name)
         if value is not None and change != 0:
-            rows.append(f"| {spec.label} | {number(value, spec)} | {signed(change, spec)} |")
+            rows.append(f"| {spec.label} | {number(value, spec)} | {signed_text(change, spec)} |")
     if rows:
         yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:METRICS_SHOWN])
 
@@ -338,7 +338,7 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
 
     def locate(test: str) -> tuple[str, int | None] | None:
         """Return where a test is, relative to the repository that the job checked out, as GitHub requires."""
-        place = place_of(root, test)
+        place = source_line_of(root, test)
         return None if place is None else ((folder / place.file).as_posix(), place.line)
 
     for line in lines(found):

@@ -10,7 +10,7 @@ from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupte
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.text import decision_in_words
-from ralph_tracker.store.loop_summary import find_loop, refuse_unrecorded, running, summary_at
+from ralph_tracker.store.loop_summary import find_loop, refuse_unrecorded, require_running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
@@ -36,10 +36,10 @@ def consent(*, trust: bool) -> "Consent":
     if trust:
         return True
     here = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-    return _asked if here else False
+    return _ask_consent if here else False
 
 
-def _asked(what: str, runs: Sequence[str]) -> bool:
+def _ask_consent(what: str, runs: Sequence[str]) -> bool:
     """Show what would run on standard error, and ask; the end of input and Ctrl-C count as no."""
     import click  # only to ask
 
@@ -173,7 +173,7 @@ def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> in
     Raises as `Tracker.loop_decision` does.
     """
     paths = find_loop(root, loop_id, os.environ)
-    summary = running(summary_at(paths))
+    summary = require_running(summary_at(paths))
     refuse_unrecorded(paths, summary)
     decision = summary.recommendation
     restored = None if summary.carried_out is None else summary.carried_out["target"]

@@ -47,7 +47,7 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         raise click.UsageError("--update and --force exclude each other")
     folder = checked_root(root)
     old = text_of(folder / CONFIG_FILE)
-    source = None if force else _configured(folder)
+    source = None if force else _existing_config(folder)
     # A template, or only other settings: there is no check that would be changed.
     has_none = source == CONFIG_FILE and not load_config(folder).document["checks"]
     if source is not None and not update and not has_none:
@@ -115,7 +115,7 @@ def _lead_on(folder: Path, found: Detected, old: str | None) -> NoReturn:
     raise ConfigError(f"{unknown}, and {CONFIG_FILE} has no checks; add them, or name the command: {name_it}")
 
 
-def _configured(folder: Path) -> str | None:
+def _existing_config(folder: Path) -> str | None:
     """Return the file that configures the project, None where there is none. Raises ConfigError if it is unusable."""
     config = load_config(folder)
     # A pyproject.toml may list us as a dependency without configuring anything.

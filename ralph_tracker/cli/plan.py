@@ -24,7 +24,7 @@ _NOTHING: Final = "Nothing was changed"
 _file = click.argument("file", type=click.Path(path_type=Path))
 
 
-def edited(text: str) -> str | None:
+def edit_text(text: str) -> str | None:
     """Return a text as edited in $VISUAL or $EDITOR, None if it was not saved. Raises InputError."""
     try:
         return click.edit(text, extension=".txt")
@@ -32,7 +32,7 @@ def edited(text: str) -> str | None:
         raise InputError(f"{error.format_message()}; set EDITOR to one that works") from None
 
 
-def confirmed(question: str) -> bool:
+def ask_yes_or_no(question: str) -> bool:
     """Ask on standard error; the end of input and Ctrl-C count as no."""
     try:
         return click.confirm(harmless(question), default=False, err=True)
@@ -40,7 +40,7 @@ def confirmed(question: str) -> bool:
         return False
 
 
-def answered(checkpoint: "Checkpoint") -> str | None:
+def ask_checkpoint(checkpoint: "Checkpoint") -> str | None:
     """Show a checkpoint on standard error and return the answer, None at the end of input and at Ctrl-C."""
     for line in checkpoint.text.splitlines():
         click.echo(harmless(line), err=True)
@@ -56,13 +56,13 @@ def person_here() -> "Person | None":
         return None
 
     async def ask(checkpoint: "Checkpoint") -> str | None:
-        return answered(checkpoint)
+        return ask_checkpoint(checkpoint)
 
     async def edit(text: str) -> str | None:
-        return edited(text)
+        return edit_text(text)
 
     async def confirm(question: str) -> bool:
-        return confirmed(question)
+        return ask_yes_or_no(question)
 
     return Person(ask, edit, confirm)
 
@@ -117,7 +117,7 @@ def edit(file: Path, yes: bool) -> None:
         if not state.pending:
             say("No task is left to revise")
             return
-        text = edited(plan_revision_text(state))
+        text = edit_text(plan_revision_text(state))
         revision = None if text is None else parse_plan_revision(state, text)
         for note in revision.notes if revision else ():
             say(note)
@@ -129,7 +129,7 @@ def edit(file: Path, yes: bool) -> None:
             say(question.removesuffix(" Confirm?"))
         elif not sys.stdin.isatty():
             raise InputError(f"{question} Nobody can answer here; say --yes")
-        elif not confirmed(question):
+        elif not ask_yes_or_no(question):
             say(_NOTHING)
             return
         write_plan_state(file, state_to_plain(apply_plan_adjustment(state, revision.adjustment)))

@@ -160,13 +160,13 @@ def line(understood: ReadDocument) -> str:
         asked = f" as {understood['format']}" if understood["format"] else ""
         return f"{path}: unreadable{asked}: {understood['why']}{place}"
     values: Mapping[str, Any] = understood[kind]
-    numbers = ", ".join(f"{_shown(value)} {name.replace('_', ' ')}" for name, value in values.items())
+    numbers = ", ".join(f"{_value_text(value)} {name.replace('_', ' ')}" for name, value in values.items())
     said = f"; it contradicts itself: {understood['contradiction']}" if understood["contradiction"] else ""
     note = f"; {understood['note']}" if understood["note"] else ""
     return f"{path}: {kind} ({understood['format']}): {numbers}{said}{note}"
 
 
-def _shown(value: float | None) -> str:
+def _value_text(value: float | None) -> str:
     if value is None:
         return "unknown"
     return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -81,7 +81,7 @@ def command(  # noqa: PLR0917  # as click passes them
     history = History.around(tracker.project.paths.root)
     commits = history.commits(revisions, Choice(every, touching, first_parent))
     replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster))
-    known = replay.recorded()
+    known = replay.count_recorded()
     if not as_json:
         base, *others = replay.commits
         say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")

@@ -14,7 +14,7 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.report.markdown import iteration_report
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded
+from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded_iteration
 from ralph_tracker.store.record_listing import listing
 from ralph_tracker.store.safe_files import as_store_error
 
@@ -91,4 +91,4 @@ def _say_or_write(text: str, output: Path | None) -> None:
 
 def _next_step(paths: LoopPaths) -> str:
     summary = summary_at(paths)
-    return next_step(summary, unrecorded(paths, summary), paths)
+    return next_step(summary, unrecorded_iteration(paths, summary), paths)

@@ -29,12 +29,12 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     project = ProjectPaths(checked_root(root))
     page = "/" if loop_id is None else f"/loops/{find_loop(root, loop_id, os.environ).loop_id}"
     try:
-        from ralph_tracker.web.app import ADDRESS, Sources, application, listening, serve  # an extra
+        from ralph_tracker.web.app import ADDRESS, Sources, application, open_socket, serve  # an extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
         raise ConfigError("the web server is missing; pip install 'ralph-tracker[web]'") from None
-    listener, token = listening(port), secrets.token_urlsafe(24)
+    listener, token = open_socket(port), secrets.token_urlsafe(24)
     port = listener.getsockname()[1]
     say(f"Serving the loops of {project.root}, read-only, until Ctrl-C:")
     say(f"  http://{ADDRESS}:{port}{page}?token={token}")

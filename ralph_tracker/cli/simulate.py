@@ -75,7 +75,7 @@ def command(
     if complexity is None:
         complexity = "medium" if prompt is None else classify_task_complexity(prompt, thresholds=thresholds)
     continuation = Continuation(complexity, thresholds=thresholds, context_window=context_window)
-    turns = _replayed(file, continuation, evaluation_interval)
+    turns = _replay_turns(file, continuation, evaluation_interval)
     if as_json:
         say_json(document(list(turns), complexity, continuation))
         return EXIT_OK
@@ -194,7 +194,7 @@ def _cells(cells: tuple[str, ...]) -> Iterator[str]:
     yield action
 
 
-def _replayed(file: str, continuation: "Continuation", interval: int) -> Iterator[Turn]:
+def _replay_turns(file: str, continuation: "Continuation", interval: int) -> Iterator[Turn]:
     """Yield the turns; a recording has no times, so the evaluator does not judge speed."""
     monitor = ProgressMonitor(SimpleProgressEvaluator(), lambda: 0.0, evaluation_interval=interval)
     with asyncio.Runner() as runner:

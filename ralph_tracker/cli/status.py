@@ -16,8 +16,8 @@ from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, sta
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded
-from ralph_tracker.store.pending_export import unsent
+from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration
+from ralph_tracker.store.pending_export import unsent_warnings
 from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 from ralph_tracker.store.sealed_records import SealedRecords
 
@@ -37,13 +37,13 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
         say_json(document_at(paths))
         return
     summary = summary_at(paths)
-    begun, interrupted, missing = unrecorded(paths, summary), interrupted_restore(paths), missing_files(paths)
+    begun, interrupted, missing = unrecorded_iteration(paths, summary), interrupted_restore(paths), missing_files(paths)
     _say(summary, begun, paths)
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
     if missing is not None:
         say_wrapped(f"files: {missing}; {REPAIR}", indent=2)
-    for sentence in unsent(paths):
+    for sentence in unsent_warnings(paths):
         say_wrapped(f"export: {sentence}", indent=2)
     say_next(next_step(summary, begun, paths))
 
@@ -51,7 +51,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
 def document_at(paths: LoopPaths) -> StatusDocument:
     """Return where a loop stands and the next step. Raises RecordError as `summary_at` does."""
     summary = summary_at(paths)
-    begun = unrecorded(paths, summary)
+    begun = unrecorded_iteration(paths, summary)
     document = {
         **summary.plain(),
         "unrecorded": begun,

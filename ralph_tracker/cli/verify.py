@@ -53,7 +53,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
         notes = [_RULES] if tracker.repair() else []
         found = tracker.verify()._replace(lost=before.lost)
         repaired = before.rebuilt_in(found)
-    collected, interrupted = sorted(tracker.store().collected()), interrupted_restore(tracker.store().paths)
+    collected, interrupted = sorted(tracker.store().collected_iterations()), interrupted_restore(tracker.store().paths)
     if as_json:
         document: VerificationDocument = {
             "damaged": {str(number): list(files) for number, files in found.iterations.items()},

@@ -23,7 +23,7 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded, version_of
+from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration, version_of
 from ralph_tracker.store.sealed_records import SealedRecords
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def read(paths: LoopPaths) -> Shown | str:
             records.rows()[0][-_ROWS:],
             wrong_lines(records, summary.head),
             "" if summary.cost_usd is None else cost,
-            next_step(summary, unrecorded(paths, summary), paths),
+            next_step(summary, unrecorded_iteration(paths, summary), paths),
         )
     except RalphTrackerError as error:
         return str(error)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.problems import shortened
+from ralph_tracker.config.problems import short_text
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.core.codec import decode
@@ -54,10 +54,10 @@ def config_of(raw: Any, source: str | None, digest: str = NO_DIGEST) -> Config: 
     if raw is None:
         raw = {}
     if not isinstance(raw, Mapping):
-        raise ConfigError(f"{name}: expected keys and values at the top, found {shortened(raw)}")
-    from ralph_tracker.config.schema import validated  # noqa: PLC0415  pydantic costs more than all a hook does
+        raise ConfigError(f"{name}: expected keys and values at the top, found {short_text(raw)}")
+    from ralph_tracker.config.schema import validate_config  # noqa: PLC0415  pydantic costs more than all a hook does
 
-    document = validated(raw, name)
+    document = validate_config(raw, name)
     return Config(document, thresholds_of(document), source, digest)
 
 

@@ -32,7 +32,7 @@ def nearest(word: str, known: list[str]) -> str:
     return f"; known: {', '.join(sorted(known))}" if known else ""
 
 
-def shortened(value: object) -> str:
+def short_text(value: object) -> str:
     """Write a value as it was given, cut where it is long; None is nothing."""
     if value is None:
         return "nothing"
@@ -55,7 +55,7 @@ def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
     place = ".".join(cut(str(part)) for part in path)
     text = _text(first["type"], first["msg"], path, model)
     if first["type"] not in _SELF_EXPLAINING:
-        text += f", found {shortened(first['input'])}"
+        text += f", found {short_text(first['input'])}"
     more = f" (and {others} more)" if others else ""
     return f"{place}: {text}{more}" if place else f"{text}{more}"
 

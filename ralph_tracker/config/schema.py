@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from ralph_tracker.config.problems import first_problem, shortened
+from ralph_tracker.config.problems import first_problem, short_text
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.formats.report import Severity
@@ -70,28 +70,28 @@ def _key(name: str, hint: Any, default: Any) -> Any:  # noqa: ANN401  # an annot
     title = "".join(word.capitalize() for word in name.split("_"))
     if name == "weights":
         named = default if isinstance(default, Mapping) else default._asdict()
-        keys = {key: (_bounded(Share), weight) for key, weight in named.items()}
+        keys = {key: (_with_bounds(Share), weight) for key, weight in named.items()}
         return _whole(_section(title, "Weights that sum to 1.", _sum_problem, keys))
     if hasattr(default, "_fields"):
         return _whole(section_of(default, title))
     others = other_names(hint)
-    return _bounded(hint), Field(default, validation_alias=AliasChoices(name, *others) if others else None)
+    return _with_bounds(hint), Field(default, validation_alias=AliasChoices(name, *others) if others else None)
 
 
 def _whole(section: type[Section]) -> tuple[type[Section], Section]:
     return section, section()
 
 
-def _bounded(hint: Any) -> Any:  # noqa: ANN401  # an annotation, as the core has it; as pydantic takes it
+def _with_bounds(hint: Any) -> Any:  # noqa: ANN401  # an annotation, as the core has it; as pydantic takes it
     if get_origin(hint) in {Union, UnionType}:
-        return Union[tuple(map(_bounded, get_args(hint)))]  # noqa: UP007  # of a tuple that is made here
+        return Union[tuple(map(_with_bounds, get_args(hint)))]  # noqa: UP007  # of a tuple that is made here
     plain, *_ = get_args(hint) or (hint,)
     for bounds in getattr(hint, "__metadata__", ()):
         if isinstance(bounds, Bounds):
             finite = False if plain is float else None
             limits = Field(ge=bounds.least, le=bounds.most, gt=bounds.above, allow_inf_nan=finite)
             return Annotated[plain, limits]
-    return _bounded(plain) if get_origin(hint) is Annotated else hint
+    return _with_bounds(plain) if get_origin(hint) is Annotated else hint
 
 
 def _sum_problem(weights: Section) -> str | None:
@@ -113,7 +113,7 @@ class TaskSection(Section):
     @model_validator(mode="after")
     def _id_is_one_word(self) -> Self:
         if not is_usable_id(str(self.id)):
-            msg = f"id {shortened(self.id)}: use letters, digits, `_`, and `-` or `.` between them; `skip` is taken"
+            msg = f"id {short_text(self.id)}: use letters, digits, `_`, and `-` or `.` between them; `skip` is taken"
             raise ValueError(msg)
         return self
 
@@ -178,11 +178,11 @@ class CheckSection(Section):
         for name, value in self.env.items():
             if not name or "=" in name or "\0" in name + value:
                 msg = (
-                    f"env: {shortened(name)} cannot be set; a name has letters, digits and `_`, and no value has a NUL"
+                    f"env: {short_text(name)} cannot be set; a name has letters, digits and `_`, and no value has a NUL"
                 )
                 raise ValueError(msg)
         if self.cwd.startswith("/") or ".." in self.cwd.split("/"):
-            msg = f"cwd: {shortened(self.cwd)} is outside of the project; name a folder below it"
+            msg = f"cwd: {short_text(self.cwd)} is outside of the project; name a folder below it"
             raise ValueError(msg)
         return self
 
@@ -309,7 +309,7 @@ ConfigDocument: Final = create_model(
 )
 
 
-def validated(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
+def validate_config(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return every key of a configuration with its value; `name` is how an error calls it. Raises ConfigError."""
     try:
         return ConfigDocument.model_validate(raw).model_dump(mode="json")

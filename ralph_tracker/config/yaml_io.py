@@ -128,12 +128,12 @@ def dump_yaml(document: Any) -> str:  # noqa: ANN401  # any plain document
     A lone surrogate, which YAML cannot hold, is written by its number.
     """
     try:
-        return _dumped(document)
+        return _dump(document)
     except UnicodeEncodeError:
-        return _dumped(without_surrogates(document))
+        return _dump(without_surrogates(document))
 
 
-def _dumped(document: Any) -> str:  # noqa: ANN401  # as dump_yaml
+def _dump(document: Any) -> str:  # noqa: ANN401  # as dump_yaml
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return text
 

@@ -22,9 +22,9 @@ from ralph_tracker.core.score import (
     bloat,
     dimension_scores,
     growth_percent,
-    penalised,
     plain_components,
-    weighted,
+    points_left,
+    weighted_sum,
 )
 
 HALF: Final = 50.0
@@ -91,12 +91,12 @@ def adjusted_parts_of(
         value = given or 0.0
         return AdjustedParts(fixed=value, alone=value)
     components = adjusted_components(basis, metrics, suppressions)
-    alone = weighted(basis, dimension_scores(basis, components))
+    alone = weighted_sum(basis, dimension_scores(basis, components))
     without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
     passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
     count_known = components.get(TEST_COUNT_COMPONENT, 0.0) is not None
     return AdjustedParts(
-        fixed=weighted(basis, dimension_scores(basis, without)),
+        fixed=weighted_sum(basis, dimension_scores(basis, without)),
         alone=alone,
         passes=passes if passes_known else 0,
         present=present if count_known else 0,
@@ -170,7 +170,7 @@ def passing_growth(baseline: Metrics, metrics: Metrics) -> float:
     return max(1.0, metrics.tests_passed / max(1, baseline.tests_passed))
 
 
-def suppressed(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:
+def suppression_growth(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:
     """Return how much each count of findings grows by new suppressions; a linter's count as errors if the loop has
     those.
     """
@@ -188,7 +188,7 @@ def adjusted_components(
     basis: Basis, metrics: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
 ) -> dict[str, float | None]:
     """Return the components at the baseline's size, the test components by the plain formula."""
-    more = suppressed(basis, suppressions)
+    more = suppression_growth(basis, suppressions)
     factor = size_factor(basis.baseline, metrics)
     components = plain_components(basis, metrics)
     for name, cost in COSTS.items():
@@ -201,7 +201,7 @@ def adjusted_components(
         if starts_high(basis.baseline, metric, cost):
             components[name] = max(0.0, 100.0 - HALF * value / (basis.baseline.number(metric) or 0.0))
         else:
-            components[name] = penalised(value, cost)
+            components[name] = points_left(value, cost)
     growth = code_growth(basis.baseline, metrics)
     if growth is not None:
         components["loc_appropriate"] = appropriate_size(growth)
@@ -228,7 +228,7 @@ def why_adjusted(
     if basis.given_score or quality == adjusted:
         return ""
     reasons = [*_because_of_tests(basis, metrics, adjusted_parts, scorer), *_because_of_findings(basis, metrics)]
-    more = max(suppressed(basis, integrity.suppressions).values()) if integrity is not None else 0
+    more = max(suppression_growth(basis, integrity.suppressions).values()) if integrity is not None else 0
     if more:
         reasons.append(f"{more} new suppressions count as findings")
     reasons += _because_of_growth(basis, metrics)

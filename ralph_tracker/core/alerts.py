@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, restored
+from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, are_restored
 from ralph_tracker.core.metrics import Metrics, TestResults
 from ralph_tracker.core.thresholds import OtherNames
 
@@ -258,7 +258,7 @@ class ClosingFacts(NamedTuple):
     loads: bool = True
     not_collected: Mapping[str, str] | None = None
 
-    def remaining(self, alert: Alert) -> Alert | None:
+    def remaining_alert(self, alert: Alert) -> Alert | None:
         """Return what is left of a lasting alert, None if it is fixed.
 
         It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
@@ -279,7 +279,7 @@ class ClosingFacts(NamedTuple):
         if alert.group is not None:
             return None if alert.group in self.groups else alert
         if alert.tests:
-            back = self.tests is not None and restored(alert.tests, self.tests, self.aliases)
+            back = self.tests is not None and are_restored(alert.tests, self.tests, self.aliases)
             return None if back else alert
         if alert.until is None:
             return alert

@@ -111,7 +111,7 @@ def _believed_now(candidate: Candidate, scorer: Scorer) -> int:
     return min(candidate.believed, scorer.seen.union)
 
 
-def kept(frontier: tuple[Candidate, ...], new: Candidate, scorer: Scorer) -> tuple[Candidate, ...]:
+def extend_frontier(frontier: tuple[Candidate, ...], new: Candidate, scorer: Scorer) -> tuple[Candidate, ...]:
     """Return the candidates that may still become the best, including the new one."""
     if any(_dominates(old, new, scorer) for old in frontier):
         return frontier

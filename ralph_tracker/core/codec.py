@@ -20,8 +20,8 @@ def encode(value: Any) -> Any:  # noqa: ANN401  # any value of the core
     """Return a value as dicts, lists, strings and numbers."""
     if isinstance(value, IntEnum) or hasattr(value, "named"):
         return value.name
-    if hasattr(value, "measured"):
-        return value.measured()
+    if hasattr(value, "known_values"):
+        return value.known_values()
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
         return {name: encode(each) for name, each in value._asdict().items()}
     if isinstance(value, Mapping):

@@ -123,9 +123,9 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     reason = None
     if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
         reason = f"Iteration limit reached: {facts.iteration} of {limits.max_iterations}"
-    elif _reached(facts.cost_usd, limits.max_cost_usd):
+    elif _is_reached(facts.cost_usd, limits.max_cost_usd):
         reason = f"Cost limit reached: ${facts.cost_usd:.2f} of ${limits.max_cost_usd:.2f}"
-    elif _reached(minutes, limits.max_minutes):
+    elif _is_reached(minutes, limits.max_minutes):
         spent, limit = plain_number(half_up(minutes or 0, 1)), plain_number(limits.max_minutes or 0)
         reason = f"Time limit reached: {spent} of {limit} minutes"
     if reason and target and _uncertain(facts, thresholds) is None:
@@ -133,7 +133,7 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 
-def _reached(value: float | None, limit: float | None) -> bool:
+def _is_reached(value: float | None, limit: float | None) -> bool:
     return value is not None and limit is not None and value >= limit
 
 

@@ -98,13 +98,13 @@ def integrity_alerts_of(
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     integrity = measurement.integrity
     new = raise_integrity_alerts(at)
-    carried, fixed = _carried(state, at, metrics, measurement)
+    carried, fixed = _carry_alerts(state, at, metrics, measurement)
     raised = [alert for alert in new if alert.id not in state.accepted]
     verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
     return IntegrityAlerts(verdict, new, carried, fixed, disbelieved_tests(integrity, state.accepted_findings))
 
 
-def _carried(
+def _carry_alerts(
     state: JudgeState, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
@@ -117,7 +117,7 @@ def _carried(
         loads=not at.not_collected and at.metrics.test_count is not None,
         not_collected=None if at.tests is None else at.tests.not_collected,
     )
-    left = [(alert, fixing.remaining(alert)) for alert in state.lineage.open_alerts]
+    left = [(alert, fixing.remaining_alert(alert)) for alert in state.lineage.open_alerts]
     carried = in_order(now for _, now in left if now is not None)
     return carried, in_order(alert for alert, now in left if now is None)
 

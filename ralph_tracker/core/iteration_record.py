@@ -135,7 +135,7 @@ class StoredDecisionDocument(DecisionDocument):
 
 def metrics_document(metrics: Metrics) -> MetricsDocument:
     """Return what was measured in the three sections of the seed; absent values are left out."""
-    measured, document = metrics.measured(), MetricsDocument()
+    measured, document = metrics.known_values(), MetricsDocument()
     for section in SECTIONS:
         names = [spec.name for spec in METRICS if spec.section == section and spec.name in measured]
         if names:
@@ -428,8 +428,8 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "adjusted_score": record.adjusted_score,
         "adjusted_because": record.adjusted_because or None,
         "score": "given" if record.score_given else "computed",
-        "breakdown": _rounded(record.dimensions),
-        "weights": _rounded(record.weights),
+        "breakdown": _round_values(record.dimensions),
+        "weights": _round_values(record.weights),
         "components": {name: None if value is None else _round(value) for name, value in record.components.items()},
         "evidence": _round(record.evidence),
         "tests_ever_seen": record.tests_ever_seen,
@@ -440,7 +440,7 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "closed_alerts": list(record.closed_alerts),
         "integrity": integrity_document(record.integrity),
         "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
-        "usage": record.usage.measured() if record.usage else None,
+        "usage": record.usage.known_values() if record.usage else None,
         "blocked": record.blocked,
         "tree": record.tree,
         "notes": list(record.notes),
@@ -451,7 +451,7 @@ def _round(value: float) -> float:
     return half_up(value, SCORE_DECIMALS)
 
 
-def _rounded(values: Mapping[str, float]) -> Numbers:
+def _round_values(values: Mapping[str, float]) -> Numbers:
     return {name: _round(value) for name, value in values.items()}
 
 

@@ -15,7 +15,7 @@ from ralph_tracker.core.adjusted_score import (
 )
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.best import Candidate, best_now, best_of, kept
+from ralph_tracker.core.best import Candidate, best_now, best_of, extend_frontier
 from ralph_tracker.core.classification import Scored, classify, step_of
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
@@ -27,7 +27,7 @@ from ralph_tracker.core.integrity_verdict import (
 )
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests, SeenTests, compare, extended
+from ralph_tracker.core.known_tests import IgnoredTests, SeenTests, compare, extend_ranges
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
@@ -98,7 +98,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
     state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
     if inputs.number == 0:
         new = raise_alerts(inputs.at, "baseline", None)
-        return Assessment("baseline", new, (), (), _accepted(new, state), same_tree_cycle=False)
+        return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
     scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
@@ -129,12 +129,12 @@ def assess(inputs: JudgementInputs) -> Assessment:
         new,
         integrity_alerts.carried,
         tuple(alert.id for alert in integrity_alerts.fixed),
-        _accepted((*new, *integrity_alerts.carried), state),
+        _accepted_alert_ids((*new, *integrity_alerts.carried), state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )
 
 
-def _accepted(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[str, ...]:
+def _accepted_alert_ids(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[str, ...]:
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
@@ -238,19 +238,19 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
     score = quality_score(basis, metrics, measurement.quality_score)
     found = measurement.integrity or NOTHING_FOUND
-    known = state.seen.renamed(found.matches, found.no_tests).noticed(measurement.tests)
+    known = state.seen.with_aliases(found.matches, found.no_tests).with_flaky(measurement.tests)
     before, state = state.seen, state._replace(seen=known)
     at = alert_facts_of(state, basis, metrics, measurement, score)
     integrity_alerts = integrity_alerts_of(state, basis, at, metrics, measurement)
     seen = known.after(number, metrics.test_count, measurement.tests) if integrity_alerts.clean else known
     scorer = Scorer(weights_of_tests(basis), seen)
-    point, candidate = _placed(number, basis, metrics, measurement, score, seen, integrity_alerts)
+    point, candidate = _place_iteration(number, basis, metrics, measurement, score, seen, integrity_alerts)
     inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, integrity_alerts)
     assessment = assess(inputs)
     candidate = candidate._replace(verified=is_verified(inputs, assessment))
     point = point._replace(classification=assessment.classification)
     inputs = inputs._replace(point=point)
-    frontier = kept(state.frontier, candidate, scorer)
+    frontier = extend_frontier(state.frontier, candidate, scorer)
     leader = best_now(frontier, scorer) if number else None
     best = BestTracker()
     if leader is not None:
@@ -278,7 +278,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     return Judgement(record, after, candidate)
 
 
-def _placed(
+def _place_iteration(
     number: int,
     basis: Basis,
     metrics: Metrics,
@@ -290,7 +290,7 @@ def _placed(
     passed = metrics.tests_passed
     if passed is None and metrics.pass_rate is not None and metrics.test_count is not None:
         passed = whole(metrics.pass_rate * metrics.test_count / 100)
-    standing = seen.standing(passed, metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
+    standing = seen.tally(passed, metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
     adjusted_parts = adjusted_parts_of(
         basis,
         metrics,
@@ -419,7 +419,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
         inputs.measurement.integrity,
     )
     after = Lineage(
-        segments=extended(line.segments, point.iteration),
+        segments=extend_ranges(line.segments, point.iteration),
         readings=read(inputs.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(thresholds.stall.window, 1) :],
         complete=line.complete,

@@ -55,10 +55,10 @@ class Aliases(NamedTuple):
 
         A test that is itself in the report keeps its own outcome.
         """
-        if not self._renamed(now):
+        if not self._new_names(now):
             return now
         found = dict(now)
-        for test in self._renamed(now):
+        for test in self._new_names(now):
             olds = [old for old in self.stands_for[test] if old not in now]
             if olds:
                 del found[test]
@@ -69,9 +69,9 @@ class Aliases(NamedTuple):
 
     def today(self, now: Mapping[str, str]) -> dict[str, str]:
         """Return the current test for each original name that is no longer in the report."""
-        return {old: test for test in self._renamed(now) for old in self.stands_for[test] if old not in now}
+        return {old: test for test in self._new_names(now) for old in self.stands_for[test] if old not in now}
 
-    def _renamed(self, now: Mapping[str, str]) -> list[str]:
+    def _new_names(self, now: Mapping[str, str]) -> list[str]:
         return [test for test in self.stands_for if test in now] if self.stands_for else []
 
 
@@ -204,7 +204,7 @@ class FailingTests(NamedTuple):
     still: tuple[str, ...] = ()
 
 
-def failing(known: KnownTests, tests: TestResults | None, aliases: Aliases = NO_ALIASES) -> FailingTests | None:
+def list_failing(known: KnownTests, tests: TestResults | None, aliases: Aliases = NO_ALIASES) -> FailingTests | None:
     """Return the failing tests, sorted; None if the report has no names."""
     if tests is None:
         return None
@@ -227,7 +227,7 @@ def _differences(now: Mapping[str, str], before: Mapping[str, str]) -> tuple[lis
     return [name for name, outcome in before.items() if now.get(name) != outcome], now.keys() - before.keys()
 
 
-def restored(before: Mapping[str, str], tests: TestResults, aliases: Aliases = NO_ALIASES) -> bool:
+def are_restored(before: Mapping[str, str], tests: TestResults, aliases: Aliases = NO_ALIASES) -> bool:
     """Return whether all of those tests are back with an outcome at least as good as before."""
     now = aliases.outcomes(tests.outcomes)
     wanted = ((name, was) for test, was in before.items() for name in aliases.names(test))
@@ -279,14 +279,14 @@ class SeenTests(NamedTuple):
             if any(first <= iteration <= last for first, last in ranges)
         )
 
-    def renamed(self, matches: Mapping[str, tuple[str, ...]], none: frozenset[str] = frozenset()) -> "SeenTests":
+    def with_aliases(self, matches: Mapping[str, tuple[str, ...]], none: frozenset[str] = frozenset()) -> "SeenTests":
         """Return a copy with the matches added to the aliases, and the ids in `none` excluded."""
         if not matches:
             return self
         gone = self.aliases.roots(none)
         return self._replace(aliases=self.aliases.after(matches), ran=self.ran - gone, excluded=self.excluded | gone)
 
-    def noticed(self, tests: TestResults | None) -> "SeenTests":
+    def with_flaky(self, tests: TestResults | None) -> "SeenTests":
         """Return a copy with the tests added whose reruns disagreed."""
         if tests is None or not tests.flaky:
             return self
@@ -303,7 +303,7 @@ class SeenTests(NamedTuple):
         waiting, enrolled = self.waiting, self.enrolled
         if skipped or (running and waiting):
             waiting = {name: ranges for name, ranges in self.waiting.items() if name not in running}
-            waiting.update((name, extended(waiting.get(name, ()), iteration)) for name in skipped)
+            waiting.update((name, extend_ranges(waiting.get(name, ()), iteration)) for name in skipped)
             enrolled = dict(self.enrolled)
             for name in running & self.waiting.keys():
                 enrolled[self.waiting[name]] = enrolled.get(self.waiting[name], 0) + 1
@@ -311,9 +311,9 @@ class SeenTests(NamedTuple):
             ran=self.ran | running if running else self.ran,
             waiting=waiting,
             enrolled=enrolled,
-        ).noticed(tests)
+        ).with_flaky(tests)
 
-    def standing(
+    def tally(
         self,
         metrics_passed: int | None,
         test_count: int | None,
@@ -356,7 +356,7 @@ class TestTally(NamedTuple):
     unseen: int
 
 
-def extended(ranges: Ranges, iteration: int) -> Ranges:
+def extend_ranges(ranges: Ranges, iteration: int) -> Ranges:
     """Return ranges of iterations with one more, which is after all of them."""
     if ranges and ranges[-1][1] == iteration - 1:
         return (*ranges[:-1], (ranges[-1][0], iteration))

@@ -161,7 +161,7 @@ class Metrics(NamedTuple):
         value = self.get(name)
         return None if isinstance(value, str) else value
 
-    def measured(self) -> dict[str, Value]:
+    def known_values(self) -> dict[str, Value]:
         """Return what was measured, in the order of the table."""
         found = ((spec.name, self.get(spec.name)) for spec in METRICS)
         return {name: value for name, value in found if value is not None}
@@ -211,7 +211,7 @@ class Usage(NamedTuple):
     turns: int | None = None
     duration_s: float | None = None
 
-    def measured(self) -> dict[str, float]:
+    def known_values(self) -> dict[str, float]:
         """Return what is known, in the order of the fields."""
         return {name: value for name, value in self._asdict().items() if value is not None}
 

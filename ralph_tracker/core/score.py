@@ -18,7 +18,7 @@ ERROR_PARTS: Final[tuple[str, ...]] = ("lint_errors", "type_errors")
 _PART_GROUP: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
-def penalised(count: float, cost: float) -> float:
+def points_left(count: float, cost: float) -> float:
     """Take `cost` points off 100 for each of `count`, not below 0."""
     return max(0.0, FULL - cost * count)
 
@@ -38,8 +38,8 @@ def bloat(growth: float) -> float:
     return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
 
 
-def _inverted(count: float | None, cost: float) -> float | None:
-    return None if count is None else penalised(count, cost)
+def _points_left_if_known(count: float | None, cost: float) -> float | None:
+    return None if count is None else points_left(count, cost)
 
 
 def _all_tests_pass(metrics: Metrics, _: Metrics) -> float | None:
@@ -101,7 +101,7 @@ COMPONENTS: Final[tuple[Component, ...]] = (
         "validation",
         Group.LINT,
         ("lint_errors",),
-        lambda now, _: _inverted(now.lint_errors, LINT_ERROR_COST),
+        lambda now, _: _points_left_if_known(now.lint_errors, LINT_ERROR_COST),
     ),
     Component(
         "coverage_percentage",
@@ -123,21 +123,21 @@ COMPONENTS: Final[tuple[Component, ...]] = (
         "correctness",
         Group.LINT,
         ("error_count",),
-        lambda now, _: _inverted(now.error_count, ERROR_COST),
+        lambda now, _: _points_left_if_known(now.error_count, ERROR_COST),
     ),
     Component(
         "lint_warnings_inverted",
         "readability",
         Group.LINT,
         ("lint_warnings",),
-        lambda now, _: _inverted(now.lint_warnings, WARNING_COST),
+        lambda now, _: _points_left_if_known(now.lint_warnings, WARNING_COST),
     ),
     Component(
         "complexity_reasonable",
         "readability",
         Group.CODE,
         ("complexity_score",),
-        lambda now, _: _inverted(now.complexity_score, COMPLEXITY_COST),
+        lambda now, _: _points_left_if_known(now.complexity_score, COMPLEXITY_COST),
     ),
     Component("loc_appropriate", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(appropriate_size)),
     Component("no_code_bloat", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(bloat)),
@@ -208,7 +208,7 @@ def recorded_metrics(metrics: Metrics, error_parts: tuple[str, ...] | None) -> M
     error_count comes from the same source as at the baseline: as given (`error_parts` None), or as the sum of its
     parts, None if one of them is missing.
     """
-    values = dict(metrics.measured())
+    values = dict(metrics.known_values())
     passed, failed = metrics.tests_passed, metrics.tests_failed
     if metrics.test_count is not None and passed is not None and failed is not None:
         values.setdefault("tests_skipped", metrics.test_count - passed - failed)
@@ -247,7 +247,7 @@ def quality_score(basis: Basis, metrics: Metrics, given: float | None = None) ->
     """Score one iteration by the specification's formula; a given score is kept."""
     components = plain_components(basis, metrics)
     dimensions = dimension_scores(basis, components)
-    value = given if basis.given_score and given is not None else weighted(basis, dimensions)
+    value = given if basis.given_score and given is not None else weighted_sum(basis, dimensions)
     return Score(
         value=half_up(value, SCORE_DECIMALS),
         dimensions=dimensions,
@@ -270,6 +270,6 @@ def dimension_scores(basis: Basis, components: Mapping[str, float | None]) -> di
     return scores
 
 
-def weighted(basis: Basis, dimensions: Mapping[str, float]) -> float:
+def weighted_sum(basis: Basis, dimensions: Mapping[str, float]) -> float:
     """Return the weighted sum of the dimensions, 0 to 1, unrounded."""
     return sum(weight * dimensions[name] for name, weight in basis.weights.items()) / 100

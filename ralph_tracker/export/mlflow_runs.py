@@ -73,7 +73,7 @@ class MlflowRuns:
         self._loop = loop
         with _errors():
             experiment = self._experiment(self._named or loop.paths.root.name)
-            found = self._found(experiment, key)
+            found = self._find_runs(experiment, key)
             if not found:
                 start = int(datetime.fromisoformat(loop.summary().started_at).timestamp() * _MILLI)
                 tags = {
@@ -84,7 +84,7 @@ class MlflowRuns:
                     "mlflow.source.name": "ralph-tracker",
                 }
                 self._client.create_run(experiment, start, tags, loop.loop_id)
-                found = self._found(experiment, key)
+                found = self._find_runs(experiment, key)
             run, *twins = sorted(found, key=_progress, reverse=True)
             for twin in twins:  # of a request whose answer got lost
                 if SENT not in twin.data.tags:
@@ -112,7 +112,7 @@ class MlflowRuns:
             self._ids[name] = str(found.experiment_id)
         return self._ids[name]
 
-    def _found(self, experiment: str, key: str) -> list[Any]:
+    def _find_runs(self, experiment: str, key: str) -> list[Any]:
         return list(self._client.search_runs([experiment], f"tags.`{KEY}` = '{key}'", max_results=10))
 
     def send(self, rows: Sequence[Row], summary: Summary) -> None:
@@ -132,13 +132,13 @@ class MlflowRuns:
         tags = [RunTag(name, value) for name, value in about.items()]
         with _errors():
             self._send_files(lambda folder: self._reports(rows, folder))
-            kept = self._missing(values, rows[0].number) if self._doubtful else values
+            kept = self._missing_values(values, rows[0].number) if self._doubtful else values
             for at in range(0, len(given), _MOST_PARAMETERS):
                 self._client.log_batch(self._run, params=given[at : at + _MOST_PARAMETERS])
             self._client.log_batch(self._run, metrics=kept, tags=tags)
         self._doubtful = False
 
-    def _missing(self, values: Sequence[Any], first: int) -> list[Any]:
+    def _missing_values(self, values: Sequence[Any], first: int) -> list[Any]:
         """Return the values that the run does not have: an earlier request may have got through in part."""
         names = dict.fromkeys(value.key for value in values)
         there = {
@@ -160,7 +160,7 @@ class MlflowRuns:
                 file.parent.mkdir(exist_ok=True)
                 file.write_text(json.dumps(row.alerts, indent=1) + "\n", encoding="utf-8")
 
-    def _copied(self, file: Path, folder: Path) -> None:
+    def _copy_file(self, file: Path, folder: Path) -> None:
         """Copy a file that is there, with secret values masked."""
         if file.is_file() and not file.is_symlink():
             self._write(folder / file.name, file.read_bytes())
@@ -181,11 +181,11 @@ class MlflowRuns:
 
         def whole(folder: Path) -> None:
             for file in (paths.reports / "loop-report.md", paths.reports / "output-selection.md", paths.selection):
-                self._copied(file, folder / "reports")
+                self._copy_file(file, folder / "reports")
             if self._files and summary.best_iteration is not None:
                 changed = paths.iteration(summary.best_iteration) / "artifacts"
                 for file in changed.rglob("*") if changed.is_dir() else ():
-                    self._copied(file, folder / "files" / file.relative_to(changed).parent)
+                    self._copy_file(file, folder / "files" / file.relative_to(changed).parent)
 
         with _errors():
             if summary.status != "running":

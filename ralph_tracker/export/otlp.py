@@ -108,7 +108,7 @@ class OtlpReceiver:
                 (told, logs.ExportLogsServiceResponse()),
             )
         ):
-            answer.ParseFromString(_posted(self._addresses[number], self._headers[number], message.SerializeToString()))
+            answer.ParseFromString(_post(self._addresses[number], self._headers[number], message.SerializeToString()))
             said = answer.partial_success
             refused = getattr(said, "rejected_data_points", 0) or getattr(said, "rejected_log_records", 0)
             if refused:
@@ -206,7 +206,7 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 _OPENER: Final = urllib.request.build_opener(_NoRedirect)
 
 
-def _posted(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
+def _post(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
     known = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
     request = urllib.request.Request(address, gzip.compress(data, mtime=0), {**headers, **known})  # noqa: S310  # checked
     where = urlsplit(address).netloc.rpartition("@")[2]

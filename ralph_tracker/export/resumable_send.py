@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.rows import ExportedLoop, Row
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport
 from ralph_tracker.store.safe_files import as_store_error, temporary_name, write_new
@@ -73,7 +73,7 @@ def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> 
     UnreachableError after that, RefusedError at once; the next call goes on where this one ended.
     """
     queue = PendingExport(loop.paths, name)
-    with locked(queue.lock, f"export to {name}", _LOCK_PATIENCE_S):
+    with hold_lock(queue.lock, f"export to {name}", _LOCK_PATIENCE_S):
         queue.take()
         key, sent = key_of(loop), 0
         try:
@@ -81,7 +81,7 @@ def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> 
                 sent += count
         except RalphTrackerError as error:
             queue.wait()
-            queue.note(problem=loop.masked(str(error)))
+            queue.note(problem=loop.mask(str(error)))
             raise
         last = loop.summary().iteration
         queue.note(sent=last, problem=None)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.metrics import METRICS, Usage
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.secrets import masked, secret_values
+from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, with_events
@@ -75,7 +75,7 @@ class ExportedLoop:
     def summary(self) -> Summary:
         """Return where the loop stands now."""
         summary = with_events(self.store.summary(), self.store.events())
-        return summary._replace(message=self.masked(summary.message))
+        return summary._replace(message=self.mask(summary.message))
 
     def rows(self, first: int, last: int) -> Iterator[Row]:
         """Yield the iterations from `first` to `last`. Raises RecordError for one whose record is damaged."""
@@ -91,7 +91,7 @@ class ExportedLoop:
             "action": document["recommendation"]["action"],
             "verdict": verdict,
             "build_status": (iteration.get("quality") or {}).get("build_status"),
-            "message": self.masked(document["message"]),
+            "message": self.mask(document["message"]),
         }
         return Row(
             number,
@@ -100,7 +100,7 @@ class ExportedLoop:
             {name: text for name, text in texts.items() if text is not None},
             tuple(
                 {
-                    name: self.masked(alert[name]) if isinstance(alert[name], str) else alert[name]
+                    name: self.mask(alert[name]) if isinstance(alert[name], str) else alert[name]
                     for name in alert
                     if name in _ALERT_KEYS
                 }
@@ -108,13 +108,13 @@ class ExportedLoop:
             ),
         )
 
-    def masked(self, text: str) -> str:
+    def mask(self, text: str) -> str:
         """Return a text with an asterisk for each byte of a secret value."""
         return self.masked_bytes(text.encode("utf-8", "surrogatepass")).decode("utf-8", "replace")
 
     def masked_bytes(self, data: bytes) -> bytes:
         """Return data with an asterisk for each byte of a secret value."""
-        return masked(data, self._secrets)
+        return mask_secrets(data, self._secrets)
 
     def parameters(self) -> dict[str, str]:
         """Return thresholds and limits by dotted name, and the kind of each check.
@@ -123,7 +123,7 @@ class ExportedLoop:
         """
         plain = {name: value for name, value in self._config.items() if name not in _NOT_PARAMETERS}
         checks = {f"checks.{name}.kind": check.get("kind") or name for name, check in self._config["checks"].items()}
-        return {**dict(_parameters(plain)), **{name: self.masked(kind) for name, kind in checks.items()}}
+        return {**dict(_parameters(plain)), **{name: self.mask(kind) for name, kind in checks.items()}}
 
 
 def _parameters(document: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
@@ -171,13 +171,13 @@ def csv_lines(loops: Iterable[ExportedLoop]) -> Iterator[str]:
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow((*COLUMNS, "alerts"))
     for record in records(loops):
-        yield _emptied(buffer)
+        yield _empty_buffer(buffer)
         ids = " ".join(alert["id"] for alert in record["alerts"])
         writer.writerow([*(record[name] for name in COLUMNS), ids])
-    yield _emptied(buffer)
+    yield _empty_buffer(buffer)
 
 
-def _emptied(buffer: io.StringIO) -> str:
+def _empty_buffer(buffer: io.StringIO) -> str:
     text = buffer.getvalue()
     buffer.seek(0)
     buffer.truncate()

@@ -209,7 +209,7 @@ def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str,
         return ReadReport(None, Unreadable(f"no format is called {name!r}; {hint}"))
     chosen = BY_NAME[name] if name is not None else recognise(content)
     if chosen is None:
-        return ReadReport(None, _unrecognised(content))
+        return ReadReport(None, _why_unknown(content))
     try:
         return ReadReport(chosen, chosen.read(content))
     except DamageError as damage:
@@ -227,7 +227,7 @@ def candidates(content: Content) -> Iterator[Format]:
         yield from (each for each in FORMATS if each.syntax == syntax)
 
 
-def _unrecognised(content: Content) -> Unreadable:
+def _why_unknown(content: Content) -> Unreadable:
     """Return as closely as possible why the content is not a known report."""
     if content.opening.startswith("<"):
         return content.xml.damage or Unreadable(f"XML with the root <{content.xml.root}>, no known report")

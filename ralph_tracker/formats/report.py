@@ -253,7 +253,7 @@ class CoverageReport(NamedTuple):
                 for key, hit in lines.items():
                     either[key] = hit or either.get(key, False)
                 files[path] = either
-            covered, total = counted(files)
+            covered, total = count_lines(files)
         else:
             covered, total = self.lines_covered + other.lines_covered, self.lines_total + other.lines_total
         if not other.lines_total or not self.lines_total:
@@ -277,7 +277,7 @@ def share(covered: int, total: int) -> float | None:
     return covered / total * 100 if total else None
 
 
-def counted(files: Files) -> tuple[int, int]:
+def count_lines(files: Files) -> tuple[int, int]:
     """Return the covered count and the total."""
     covered = total = 0
     for lines in files.values():

@@ -43,7 +43,7 @@ class FileVersions(NamedTuple):
     new: bytes | None
 
 
-def unreadable(data: bytes) -> str | None:
+def why_unreadable(data: bytes) -> str | None:
     """Return why a content cannot be read as text, None if it can."""
     if len(data) > MAX_BYTES:
         return f"is larger than {MAX_BYTES // 1_000_000} MB"
@@ -106,7 +106,7 @@ class ChangedFile:
 def read(change: FileVersions) -> ChangedFile | str:
     """Return the file with its texts, or why it cannot be read."""
     for data in (change.old, change.new):
-        if data is not None and (reason := unreadable(data)) is not None:
+        if data is not None and (reason := why_unreadable(data)) is not None:
             return reason
     old, new = (
         None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")

@@ -7,10 +7,10 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
-from ralph_tracker.integrity.changes import ChangedFile, FileVersions, Text, one_line, read, unreadable
-from ralph_tracker.integrity.evaded_tests import evaded
+from ralph_tracker.integrity.changes import ChangedFile, FileVersions, Text, one_line, read, why_unreadable
+from ralph_tracker.integrity.evaded_tests import find_evaded_tests
 from ralph_tracker.integrity.file_roles import kind_of_file
-from ralph_tracker.integrity.lowered_settings import checks_removed, lowered
+from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings
 from ralph_tracker.integrity.parsed_tests import Language, language_of
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
 
@@ -108,17 +108,17 @@ def inspect(
         if isinstance(file, str):
             unread[change.path] = file
             # One that decides about tests, and could be read before.
-            was_read = change.old is not None and change.new is not None and unreadable(change.old) is None
+            was_read = change.old is not None and change.new is not None and why_unreadable(change.old) is None
             if was_read and (kind_of_file(change.path) is not None or _DECIDES.search(change.path)):
                 message = f"The file {file} and cannot be checked any more; make it readable again."
                 findings.append(Finding("U", Severity.HIGH, message, change.path, about="unread"))
         elif file.old.text != file.new.text or file.is_new or file.is_gone:
             files.append(file)
     green = tuple(test for test, outcome in before.items() if outcome == FAILED and after.get(test) == PASSED)
-    findings += (each for rule in RULES for each in _matched(rule, files, green))
-    findings += lowered(files)
+    findings += (each for rule in RULES for each in _find_matches(rule, files, green))
+    findings += find_lowered_settings(files)
     findings += checks_removed(files)
-    findings += evaded(files, {*before, *after}, green, unchanged_tests or {})
+    findings += find_evaded_tests(files, {*before, *after}, green, unchanged_tests or {})
     unique = {each.key: each for each in reversed(findings)}
     order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
     # What source gained in suppressions (negative: lost); those of tests do not count.
@@ -130,7 +130,7 @@ def inspect(
     return Inspection(tuple(order), total, unread)
 
 
-def _matched(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ...]) -> Iterator[Finding]:
+def _find_matches(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ...]) -> Iterator[Finding]:
     """Yield the matches of a rule whose text occurs more often than before in all files together."""
     is_critical = rule.id == "R2" and bool(green)
     severity, named = (Severity.CRITICAL, green) if is_critical else (rule.severity, ())

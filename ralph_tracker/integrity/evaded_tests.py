@@ -93,7 +93,7 @@ _CONSTANT: Final = re.compile(r"^\s*(?:return\b|=>)\s*(?P<value>[\"'`][^\"'`\n]{
 _REACH: Final = 3  # lines from a condition to its answer
 
 
-def evaded(
+def find_evaded_tests(
     files: Iterable[ChangedFile], ids: Iterable[str], green: tuple[str, ...], unchanged_tests: Mapping[str, str]
 ) -> Iterator[Finding]:
     """Yield the tests that demand less than before (W), and the source with special cases for them (R4).
@@ -110,7 +110,7 @@ def evaded(
         tests = tests_of(file.path, file.new.text)
         found += tests
         if tests and not file.is_new:
-            notes += _weakened(file, tests_of(file.path, file.old.text), tests)
+            notes += _find_weakened_tests(file, tests_of(file.path, file.old.text), tests)
     if notes:
         of_test = _ids_of(ids, found)
         yield from (note._replace(tests=of_test.get((note.file, note.test or ""), ())) for note in notes)
@@ -139,7 +139,7 @@ class _Assertions(NamedTuple):
     caught: tuple[tuple[str, int], ...]
 
 
-def _weakened(
+def _find_weakened_tests(
     file: ChangedFile, old_tests: tuple[SourceTest, ...], new_tests: tuple[SourceTest, ...]
 ) -> Iterator[Finding]:
     """Yield a note for each test that demands less than the earlier test of the same name."""

@@ -34,7 +34,7 @@ def read(tool: str, data: bytes, ids: Iterable[str] = ()) -> tuple[Finding, ...]
     return tuple(each if each.test is None else each._replace(tests=ids_of[each.file, each.test]) for each in found)
 
 
-def _decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
+def _decode(data: bytes, shape: type[T], tool: str, command: str) -> T:
     """Return the output decoded into that shape; `command` is what prints it. Raises InputError."""
     try:
         return msgspec.json.decode(data, type=shape)
@@ -45,7 +45,7 @@ def _decoded(data: bytes, shape: type[T], tool: str, command: str) -> T:
         raise InputError(f"integrity.tool {tool}: not what it prints: {why}; make it with `{command}`") from None
 
 
-def _unknown(tool: str, version: str, kind: str) -> InputError:
+def _unknown_kind(tool: str, version: str, kind: str) -> InputError:
     """Return the error for an unknown kind of finding in a version of the tool."""
     return InputError(
         f"integrity.tool {tool}: version {version} tells of {kind!r}, which is not known here; "
@@ -124,11 +124,11 @@ def _read_checkwash(data: bytes) -> tuple[Finding, ...]:
 
     The tool reports no lines. A rule of a later version is refused, not ignored.
     """
-    document = _decoded(data, _CheckwashDocument, _CHECKWASH, _CHECKWASH_COMMAND)
+    document = _decode(data, _CheckwashDocument, _CHECKWASH, _CHECKWASH_COMMAND)
     found = []
     for raw in document.findings:
         if raw.rule not in _CHECKWASH_ROWS:
-            raise _unknown(_CHECKWASH, document.run.checkwash_version, raw.rule)
+            raise _unknown_kind(_CHECKWASH, document.run.checkwash_version, raw.rule)
         rule = "R5" if raw.shape == _NARROWING else _CHECKWASH_ROWS[raw.rule]
         severity = _CHECKWASH_SEVERITIES[raw.severity]
         if rule is None or severity is None:
@@ -191,11 +191,11 @@ def _read_tampercheck(data: bytes) -> tuple[Finding, ...]:
     The tool names no tests; `assertion-weakened` counts lines, which move, so there is one per file. Raises InputError;
     a kind of a later version is refused, not ignored.
     """
-    document = _decoded(data, _TampercheckDocument, _TAMPERCHECK, _TAMPERCHECK_COMMAND)
+    document = _decode(data, _TampercheckDocument, _TAMPERCHECK, _TAMPERCHECK_COMMAND)
     found = []
     for raw in document.findings:
         if raw.kind not in _TAMPERCHECK_ROWS:
-            raise _unknown(_TAMPERCHECK, document.version, raw.kind)
+            raise _unknown_kind(_TAMPERCHECK, document.version, raw.kind)
         rule = _tampercheck_row(raw)
         if rule is None:
             continue

@@ -117,7 +117,7 @@ Value = tuple[str, ...]
 Settings = dict[tuple[str, str], tuple[Value, int]]
 
 
-def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
+def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the existing settings that demand less now; a new file lowers nothing."""
     files = tuple(file for file in files if not file.is_gone)
     for setting in SETTINGS:
@@ -156,10 +156,10 @@ def lowered(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the check programs that a changed workflow ran and that none runs now."""
     workflows = [file for file in files if re.search(CI, file.path)]
-    now = "\n".join(line for file in workflows for line in _running(file.new))
+    now = "\n".join(line for file in workflows for line in _without_installation(file.new))
     reported = set()
     for file in workflows:
-        for line in _running(file.old):
+        for line in _without_installation(file.old):
             for program in re.findall(rf"\b{CHECKERS}", line):
                 if program not in reported and not re.search(rf"\b{re.escape(program)}\b", now):
                     reported.add(program)
@@ -167,7 +167,7 @@ def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
                     yield Finding("R5", Severity.HIGH, message, file.path, old=one_line(line), about=program)
 
 
-def _running(workflow: Text) -> list[str]:
+def _without_installation(workflow: Text) -> list[str]:
     """Return the lines of a workflow, except installation steps."""
     return [line for line in workflow.code.split("\n") if "install" not in line]
 

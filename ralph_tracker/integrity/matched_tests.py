@@ -150,7 +150,7 @@ def matches(
     matcher.same_names()
     matcher.same_bodies()
     matcher.rows()
-    matcher.merged()
+    matcher.match_contained()
     matcher.split()
     return matcher.found
 
@@ -219,11 +219,11 @@ class _Matcher:
     def same_bodies(self) -> None:
         """Match tests that differ only in their name, in the same file first; then similar ones and duplicates."""
         for same_file in (True, False):
-            for old, new in self._grouped(partial(_body, same_file)):
+            for old, new in self._group(partial(_body, same_file)):
                 if len(old) == len(new):
                     for one, other in zip(old, new, strict=True):
                         self._pair(one, other)
-        for old, new in self._grouped(lambda each: frozenset(each.body.literals) if each.body else None):
+        for old, new in self._group(lambda each: frozenset(each.body.literals) if each.body else None):
             self._nearest(old, new)
         doubles = (
             {each.body.tokens: each for each in reversed(self.known) if each.body is not None} if self.gone else {}
@@ -263,7 +263,7 @@ class _Matcher:
                     self._take(old, dict.fromkeys(old.ids.values(), ids))
                     break
 
-    def merged(self) -> None:
+    def match_contained(self) -> None:
         """Match tests that are contained line by line in another test, in one of the same file first."""
         holding = self._by_line(self.known)
         for old in list(self.gone):
@@ -306,10 +306,10 @@ class _Matcher:
     ) -> list[tuple[_Function, _Function]]:
         """Pair functions whose key is unique on each side; None is not a key."""
         accept = accept or _is_related
-        pairs = [(old[0], new[0]) for old, new in self._grouped(key) if len(old) == len(new) == 1]
+        pairs = [(old[0], new[0]) for old, new in self._group(key) if len(old) == len(new) == 1]
         return [pair for pair in pairs if accept(*pair) and self._pair(*pair)]
 
-    def _grouped(self, key: Callable[[_Function], Hashable]) -> list[tuple[list[_Function], list[_Function]]]:
+    def _group(self, key: Callable[[_Function], Hashable]) -> list[tuple[list[_Function], list[_Function]]]:
         sides: tuple[defaultdict[Hashable, list[_Function]], ...] = (defaultdict(list), defaultdict(list))
         if self.gone and self.new:
             for side, functions in zip(sides, (self.gone, self.new), strict=True):

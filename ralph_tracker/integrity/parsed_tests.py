@@ -287,7 +287,7 @@ def _name(block: _Block, syntax: Syntax) -> str:
     node = block.captured["name"]
     text = syntax.text(node)
     if node.type in _STRINGS:
-        return _ESCAPE.sub(_unescaped, text[1:-1])
+        return _ESCAPE.sub(_unescape, text[1:-1])
     receiver = block.captured.get("receiver")
     if receiver is not None:  # a method of a testify suite
         return syntax.text(receiver).lstrip("*").partition("[")[0] + SEPARATOR + text
@@ -348,7 +348,7 @@ def _kind_in_script(block: _Block, syntax: Syntax, *, in_test: bool) -> str:
     return "scope" if _SUITES.intersection(names) else "test"
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     code = found[1] or found[2] or found[3]
     if code is None:
         return _ESCAPED.get(found[4], found[4])

@@ -130,18 +130,18 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
             if _is_end(parts.owner, each[0])
         ]
         if not candidates and by_title:
-            candidates = _titled(parts, by_title, sizes)
+            candidates = _tests_by_title(parts, by_title, sizes)
         if not candidates:
             title = function + parts.parameters
             candidates = [
                 (place, each) for like, place, each in patterns if _may_be(parts.owner, place) and like.search(title)
             ]
-        most = max((_shared(parts.owner, place) for place, _ in candidates), default=0)
-        found[test_id] = tuple(each for place, each in candidates if _shared(parts.owner, place) == most)
+        most = max((_common_length(parts.owner, place) for place, _ in candidates), default=0)
+        found[test_id] = tuple(each for place, each in candidates if _common_length(parts.owner, place) == most)
     return found
 
 
-def _titled(
+def _tests_by_title(
     test: ReportId, by_title: Mapping[Parts, Collection[tuple[Parts, SourceTest]]], sizes: Collection[int]
 ) -> list[tuple[Parts, SourceTest]]:
     """Return the tests whose titles end the id, longest first; runners join titles in different ways.
@@ -192,8 +192,8 @@ def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) ->
     for end in range(len(owner), 0, -1):
         near = [(place, path) for place, path in places.get(owner[end - 1], ()) if _is_end(owner[:end], place)]
         if near:
-            most = max(_shared(owner[:end], place) for place, _ in near)
-            found = [(place, path) for place, path in near if _shared(owner[:end], place) == most]
+            most = max(_common_length(owner[:end], place) for place, _ in near)
+            found = [(place, path) for place, path in near if _common_length(owner[:end], place) == most]
             exact = [path for place, path in found if len(place) == most]
             return exact or [path for _, path in found]
     return []
@@ -213,7 +213,7 @@ def _is_end(one: Parts, other: Parts) -> bool:
     return size == 0 or one[-size:] == other[-size:]
 
 
-def _shared(one: Parts, other: Parts) -> int:
+def _common_length(one: Parts, other: Parts) -> int:
     """Return the number of parts that both ends have in common."""
     for size, (left, right) in enumerate(zip(reversed(one), reversed(other), strict=False)):
         if left != right:

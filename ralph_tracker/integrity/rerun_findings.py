@@ -94,14 +94,14 @@ class RerunInputs(NamedTuple):
         """Return the failure message of the earlier form of a test, "" without one."""
         return self.earlier.messages.get(test, "")
 
-    def unloaded(self, file: str | None) -> str | None:
+    def why_not_loaded(self, file: str | None) -> str | None:
         """Return why the earlier form of a file did not load, None if it did."""
         places = self.earlier.not_loaded
         if file is None or not places:
             return None
         return next((why for place, why in places.items() if belongs_to_any(file, [place])), None)
 
-    def edited(self, file: str) -> list[str]:
+    def edited_files(self, file: str) -> list[str]:
         """Return the restored files that a finding about a file is about: that one, else all."""
         return [file] if file in self.references else sorted(self.references)
 
@@ -135,7 +135,7 @@ def findings_of_rerun(run: RerunInputs) -> RerunFindings:
         if was is None or now == FAILED or how in {PASSED, SKIPPED}:
             continue
         # The name that the earlier form needs and the source no longer has, None without one.
-        why = run.why(test) if how == FAILED else run.unloaded(file)
+        why = run.why(test) if how == FAILED else run.why_not_loaded(file)
         gone_name = None if why is None else run.missing(why)
         if how is None and gone_name is None:
             continue
@@ -147,11 +147,11 @@ def findings_of_rerun(run: RerunInputs) -> RerunFindings:
         else:
             # Not again where an open finding reports it, and nothing that it is about was edited since.
             raised = run.raised.get((rule, test))
-            edits = [run.edited_in.get(path, run.number) for path in run.edited(file or "")]
+            edits = [run.edited_in.get(path, run.number) for path in run.edited_files(file or "")]
             if raised is None or max(edits, default=run.number) > raised:
                 tests_by_rule.setdefault((rule, file or ""), []).append(test)
     findings = [_finding(run, rule, file, tests) for (rule, file), tests in tests_by_rule.items()]
-    findings += [_removed(run, name, tests) for name, tests in unrunnable.items()]
+    findings += [_removed_tests_finding(run, name, tests) for name, tests in unrunnable.items()]
     # A finding is about its own test files, else about all edited files. Their references move to the present form,
     # while the finding keeps checking the earlier one.
     for finding in findings:
@@ -167,7 +167,7 @@ def hidden_failures_without_rerun(run: RerunInputs, among: Iterable[str]) -> Fin
         test
         for test in sorted(among)
         if run.old.get(test) == FAILED and run.now(test) in NO_PASS and test not in run.earlier.outcomes
-        if run.unloaded(run.file_of(test)) is None
+        if run.why_not_loaded(run.file_of(test)) is None
     ]
     if not tests:
         return None
@@ -201,7 +201,7 @@ def _rule(run: RerunInputs, file: str | None, was: str, now: str | None, gone_na
 
 def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Finding:
     reference = run.reference(file)
-    edited = run.edited(file)
+    edited = run.edited_files(file)
     since = min((run.edited_in[path] for path in edited if path in run.edited_in), default=run.number)
     files, names = names_in_short(edited), names_in_short(tests)
     fail = f"{quantity(len(tests), 'test')} of iteration {reference} {{}} on this source: {names}"
@@ -228,7 +228,7 @@ def _finding(run: RerunInputs, rule: str, file: str, tests: list[str]) -> Findin
     )
 
 
-def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
+def _removed_tests_finding(run: RerunInputs, name: str, tests: list[str]) -> Finding:
     file = run.file_of(tests[0]) or ""
     red = sum(run.old.get(test) == FAILED for test in tests)
     lost = f"; {red} of them failed, and stay lost" if red else ""
@@ -243,7 +243,7 @@ def _removed(run: RerunInputs, name: str, tests: list[str]) -> Finding:
         tests=tuple(tests),
         against=run.reference(file),
         about=f"{name}>{run.number}",
-        failure=run.failure(tests) or run.unloaded(file),
+        failure=run.failure(tests) or run.why_not_loaded(file),
         command=repeat_command(run.number),
     )
 

@@ -84,7 +84,7 @@ def placement_of(
         changes = iteration_snapshots.changes_since(number, iteration_snapshots.store.snapshot().tree)
     except (NoSnapshotError, StoreError):
         return None
-    passing = [_passing(committed, each) for each in (since, number)]
+    passing = [_passing_tests(committed, each) for each in (since, number)]
     now, then = passing if None not in passing else ([], [])
     return Placement(
         number,
@@ -95,7 +95,7 @@ def placement_of(
     )
 
 
-def _passing(committed: SealedRecords, number: int) -> list[str] | None:
+def _passing_tests(committed: SealedRecords, number: int) -> list[str] | None:
     """Return the tests that passed in an iteration, without held-back ones; None if their names are unknown."""
     found = committed.measurement(number)
     if found is None or found[0].tests is None:

@@ -13,12 +13,19 @@ from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_r
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
-from ralph_tracker.store.loop_summary import Summary, attempted, damaged_iteration, running, summary_at, with_events
+from ralph_tracker.store.loop_summary import (
+    Summary,
+    attempted_iteration,
+    damaged_iteration,
+    require_running,
+    summary_at,
+    with_events,
+)
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
 from ralph_tracker.store.safe_files import as_store_error
 
 
-def judged(how: Callable[[], Judgement]) -> Judgement:
+def judge_or_refuse(how: Callable[[], Judgement]) -> Judgement:
     """Return a judgement. Raises InputError for metrics that contradict themselves."""
     try:
         return how()
@@ -69,11 +76,13 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(RalphTrackerError):  # a loop that has ended or is damaged needs no mark
-            store.begin(running(summary_at(store.paths)).iteration + 1)
+            store.begin(require_running(summary_at(store.paths)).iteration + 1)
         raise
 
 
-def repeated(loop: LoopReader, summary: Summary, iteration: int, given: MeasuredIteration | None) -> IterationRecord:
+def repeated_record(
+    loop: LoopReader, summary: Summary, iteration: int, given: MeasuredIteration | None
+) -> IterationRecord:
     """Return the record of an iteration if its state of work is unchanged: the tree, or what is `given` now.
 
     Raises LoopError otherwise.
@@ -126,7 +135,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     return undone
 
 
-def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
+def _record_restore(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
     iteration_snapshots = IterationSnapshots(store)
     marked = iteration_snapshots.restoring.read()
@@ -140,18 +149,18 @@ def _restored(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
     return summary
 
 
-def recovered(loop: LoopReader, *, unfinished: bool, resume: bool = True) -> Summary:
+def recover_loop(loop: LoopReader, *, unfinished: bool, resume: bool = True) -> Summary:
     """Return the status of the loop, after repairing what a killed call left half-written.
 
     An interrupted restore is finished, or raises LoopError if files were edited since; not `resume` leaves it to the
     caller, who restores.
     """
-    store, summary = loop.store, loop.recovered(unfinished=unfinished)
+    store, summary = loop.store, loop.recover(unfinished=unfinished)
     if unfinished:
         IterationSnapshots(store).repair(summary.iteration)
     if store.paths.restoring.exists():
-        summary = _restored(store, summary, resume=resume)
-    if unfinished and 0 < (attempted(store.paths) or 0) <= summary.iteration:
+        summary = _record_restore(store, summary, resume=resume)
+    if unfinished and 0 < (attempted_iteration(store.paths) or 0) <= summary.iteration:
         store.done()  # not the baseline's mark: pre_loop has to finish that
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
         from ralph_tracker.store.record_listing import RecordHistory  # noqa: PLC0415  # after a kill only

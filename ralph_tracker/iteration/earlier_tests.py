@@ -120,7 +120,7 @@ class ScratchRunner(NamedTuple):
                 home=self.home,
             )
             write_earlier(copy, earlier, self.iteration_snapshots)
-            limited = [self._limited(check, files, copy) for check in needed(self.checks)]
+            limited = [self._limit_check(check, files, copy) for check in needed_checks(self.checks)]
             results = run_checks(
                 [check for check, _ in limited],
                 root=copy,
@@ -159,7 +159,7 @@ class ScratchRunner(NamedTuple):
             return None
         return NOT_RUN.format(why=f"in a copy of the project these fail, and pass in it: {names_in_short(astray)}")
 
-    def _limited(self, check: Check, files: Collection[str] | None, copy: Path) -> tuple[Check, bool]:
+    def _limit_check(self, check: Check, files: Collection[str] | None, copy: Path) -> tuple[Check, bool]:
         check = check._replace(timeout_s=min(check.timeout_s, self.timeout_s))
         if files is None or measured_kind(check) != Group.TESTS:
             return check, True
@@ -201,7 +201,7 @@ def linked_environments(
     )
 
 
-def needed(checks: Sequence[Check]) -> list[Check]:
+def needed_checks(checks: Sequence[Check]) -> list[Check]:
     """Return the test checks and the checks they need, in order."""
     by_name = {check.name: check for check in checks}
     wanted = [check.name for check in checks if measured_kind(check) == Group.TESTS and check.held_back is None]

@@ -22,7 +22,7 @@ from ralph_tracker.core.iteration_record import (
     metrics_document,
 )
 from ralph_tracker.core.judge import excluded_tests, judge
-from ralph_tracker.core.known_tests import FailingTests, failing
+from ralph_tracker.core.known_tests import FailingTests, list_failing
 from ralph_tracker.core.lineage import Judged
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -36,8 +36,8 @@ from ralph_tracker.core.metrics import (
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.commit import judged
-from ralph_tracker.iteration.measure import IterationContext, Progress, Source, configured_by, refuse_other_origin
+from ralph_tracker.iteration.commit import judge_or_refuse
+from ralph_tracker.iteration.measure import IterationMeasurer, Progress, Source, configured_by, refuse_other_origin
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_reader import LoopReader
@@ -60,7 +60,7 @@ class Gate:
     """The result of a gate.
 
     `record` is what `post_iteration` would record now; it is stored nowhere, so the ids of its new alerts cannot be
-    used. `compared_with` is the last iteration of the lineage. `failing` is None if no report names tests. With
+    used. `compared_with` is the last iteration of the lineage. `list_failing` is None if no report names tests. With
     `strict`, SUSPECT does not pass.
     """
 
@@ -178,7 +178,7 @@ def metric_lines(gate: Gate) -> list[str]:
     known: dict[str, float] = {}
     if not (gate.unmeasured or gate.unproven):
         known = {"adjusted_score": record.adjusted_score, "quality_score": record.quality_score}
-    for name in record.metrics.measured():
+    for name in record.metrics.known_values():
         value = record.metrics.number(name)
         if value is not None:
             known[name] = value
@@ -209,7 +209,7 @@ def gate_of(
     known = tuple(check._replace(accepted=check.group in accepted) for check in checks)
     named, explained = {c.group for c in known}, {c.group for c in known if c.why is not None}
     groups = {COMPONENT_BY_NAME[name].group for name in record.components} | {Group(group) for group in gaps}
-    groups |= {BY_NAME[name].group for name in record.metrics.measured()}
+    groups |= {BY_NAME[name].group for name in record.metrics.known_values()}
     rest = [
         MetricSource(group, group, whys.get(group), group in accepted)
         for group in Group
@@ -325,11 +325,11 @@ def gate(
     summary = summary_at(loop.store.paths)
     state = SealedRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:
-        measured = IterationContext(now, loop).unrecorded(loop, state, metrics, environment, folder, progress=progress)
+        measured = IterationMeasurer(now, loop).preview(loop, state, metrics, environment, folder, progress=progress)
     retiring = excluded_tests(state, measured.measurement)
     if retiring:
         state = loop.state_without(summary, retiring)
-    judgement = judged(lambda: judge(state, measured.measurement))
-    fails = failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
-    checks = () if measured.check_run is None else measured.check_run.measures
+    judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
+    fails = list_failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
+    checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
     return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)

@@ -6,6 +6,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,7 +20,7 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.report import Severity
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
-from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, listed, listed_document
+from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.checks import (
@@ -174,12 +175,12 @@ class MeasureTarget(NamedTuple):
     checkout: Checkout | None = None
 
 
-class CheckRun(NamedTuple):
+class TreeMeasurement(NamedTuple):
     """What was measured, the result of each check, and what was kept.
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by place.
+    so that its tests have no report, to the first error line. `list_diagnostics` are the findings by target.
     """
 
     metrics: Metrics
@@ -196,7 +197,7 @@ class CheckRun(NamedTuple):
 
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
-        shorten(self.scratch)
+        shorten_output(self.scratch)
         _drop_odd_files(self.scratch / "rerun")
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
@@ -218,46 +219,46 @@ class CheckRun(NamedTuple):
         iteration_snapshots.fill(folder, self.kept, number)
 
 
-def observe(
-    place: MeasureTarget,
+def measure_tree(
+    target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
     previous: int | None,
     segments: Sequence[tuple[int, int]],
     *,
     allow_missing: bool = True,
     progress: Progress | None = None,
-) -> CheckRun:
+) -> TreeMeasurement:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
     ConfigError if a command does not exist, unless `allow_missing`.
     """
     if not allow_missing:
-        there = [check for check in place.checks if check.name not in place.may_be_absent]
-        require_commands(there, place.root, place.environment)
+        there = [check for check in target.checks if check.name not in target.may_be_absent]
+        require_commands(there, target.root, target.environment)
     kept = iteration_snapshots.capture(previous, segments)
     files = iteration_snapshots.store.paths(kept.snapshot.tree)
     code = count_code(
-        place.root,
+        target.root,
         files,
-        cache=place.cache,
-        include=place.codebase["include"],
-        exclude=place.codebase["exclude"],
+        cache=target.cache,
+        include=target.codebase["include"],
+        exclude=target.codebase["exclude"],
     )
-    with as_store_error(place.scratch):
-        shutil.rmtree(place.scratch, ignore_errors=True)
-    if place.checkout is None:
-        results, measured = _checked(
-            place, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
+    with as_store_error(target.scratch):
+        shutil.rmtree(target.scratch, ignore_errors=True)
+    if target.checkout is None:
+        results, measured = _run_checks_and_read(
+            target, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
         )
     else:
-        results, measured = place.checkout.ran, place.checkout.totals
-        with as_store_error(place.scratch):
-            shutil.copytree(place.checkout.folder, place.scratch, symlinks=True)
-    facts = TreeFacts(place.root, iteration_snapshots, kept, code, measured.coverage)
+        results, measured = target.checkout.ran, target.checkout.totals
+        with as_store_error(target.scratch):
+            shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
+    facts = TreeFacts(target.root, iteration_snapshots, kept, code, measured.coverage)
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
-    kept = iteration_snapshots.after_checks(kept) if place.checkout is None else kept
+    kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
@@ -267,23 +268,23 @@ def observe(
     # The changed files are only read if something could lie on their lines.
     covered = facts.covered_lines() or None
     new_lines = facts.new_lines() if measured.diagnostics or covered else {}
-    return CheckRun(
+    return TreeMeasurement(
         metrics=metrics,
         tests=measured.tests,
         missing=missing,
         notes=notes,
         measures=measured.measures,
         kept=kept,
-        scratch=place.scratch,
+        scratch=target.scratch,
         ran=results,
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
-        listed=listed(measured.diagnostics, new_lines, covered),
+        listed=list_diagnostics(measured.diagnostics, new_lines, covered),
     )
 
 
-def _checked(
-    place: MeasureTarget,
+def _run_checks_and_read(
+    target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
     tree: str,
     *,
@@ -292,23 +293,23 @@ def _checked(
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
-        [check for check in place.checks if check.held_back is None],
-        root=place.root,
-        folder=place.scratch / "output",
-        reports=place.scratch / "reports",
-        environment=environment_for_checks(place.environment, place.root),
+        [check for check in target.checks if check.held_back is None],
+        root=target.root,
+        folder=target.scratch / "output",
+        reports=target.scratch / "reports",
+        environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
     )
     if not allow_missing:
         for result in results:
-            if result.finished.not_found and result.check.name not in place.may_be_absent:
+            if result.finished.not_found and result.check.name not in target.may_be_absent:
                 raise absent(result.check.name, result.finished.problem)
-    held_back = [check for check in place.checks if check.held_back is not None]
+    held_back = [check for check in target.checks if check.held_back is not None]
     with ExitStack() as stack:
         if held_back:
-            output = place.scratch / "held-back"
-            results += run_held_back(iteration_snapshots, tree, held_back, place.environment, output, stack, progress)
-        return results, read_results(results, place.severity, place.root)
+            output = target.scratch / "held-back"
+            results += run_held_back(iteration_snapshots, tree, held_back, target.environment, output, stack, progress)
+        return results, read_results(results, target.severity, target.root)
 
 
 def tree_notes(kept: KeptIteration) -> list[str]:
@@ -323,7 +324,7 @@ def tree_notes(kept: KeptIteration) -> list[str]:
     return notes
 
 
-def shorten(folder: Path) -> None:
+def shorten_output(folder: Path) -> None:
     """Cut what checks left in `output` and `reports` of a folder to what is kept of it."""
     for path in (folder / "output").iterdir():
         size = path.lstat().st_size
@@ -352,28 +353,28 @@ def _drop_odd_files(folder: Path) -> None:
 
 
 class MeasuredIteration(NamedTuple):
-    """A measurement, what was kept with it, and what was observed if we measured it ourselves."""
+    """A measurement, what was kept with it, and the measured tree if we measured it ourselves."""
 
     measurement: Measurement
     iteration_snapshots: IterationSnapshots | None = None
     kept: KeptIteration | None = None
-    check_run: CheckRun | None = None
+    tree_measurement: TreeMeasurement | None = None
 
     def fill(self, number: int) -> Callable[[Path], None] | None:
         """Return the function that writes the files into the iteration's folder, None if there are none."""
-        check_run, iteration_snapshots, kept = self.check_run, self.iteration_snapshots, self.kept
+        tree_measurement, iteration_snapshots, kept = self.tree_measurement, self.iteration_snapshots, self.kept
         if iteration_snapshots is None or kept is None:
             return None
-        if check_run is None:
+        if tree_measurement is None:
             return lambda folder: iteration_snapshots.fill(folder, kept, number)
-        return lambda folder: check_run.fill(folder, iteration_snapshots, number)
+        return lambda folder: tree_measurement.fill(folder, iteration_snapshots, number)
 
     def name(self, number: int) -> None:
         """Name the kept files as those of a recorded iteration, and remove leftovers."""
         if self.iteration_snapshots is not None and self.kept is not None:
             self.iteration_snapshots.name(number, self.kept)
-        if self.check_run is not None:
-            shutil.rmtree(self.check_run.scratch, ignore_errors=True)
+        if self.tree_measurement is not None:
+            shutil.rmtree(self.tree_measurement.scratch, ignore_errors=True)
 
     def pack_store(self, number: int) -> None:
         """Pack the store from time to time; it never fails."""
@@ -381,8 +382,9 @@ class MeasuredIteration(NamedTuple):
             self.iteration_snapshots.pack_store(number)
 
 
-class IterationContext(NamedTuple):
-    """The circumstances of an iteration: time, loop (None for the baseline), usage.
+@dataclass(frozen=True)
+class IterationMeasurer:
+    """Measure an iteration of a loop (None for the baseline), or take its metrics where they are handed in.
 
     `blocked` is the runner's reason why a person is needed, `notes` are the runner's remarks on the agent's work.
     `checkout` is the commit to measure, None for the working tree.
@@ -395,11 +397,11 @@ class IterationContext(NamedTuple):
     notes: tuple[str, ...] = ()
     checkout: Checkout | None = None
 
-    def given(self, metrics: Source) -> MeasuredIteration:
+    def take_metrics(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""
         from ralph_tracker.measure.handed_in import read_metrics  # noqa: PLC0415  # only for metrics handed in
 
-        given, base = read_metrics(metrics), self._circumstances()
+        given, base = read_metrics(metrics), self._unmeasured()
         return MeasuredIteration(
             base._replace(
                 metrics=given.metrics,
@@ -410,7 +412,7 @@ class IterationContext(NamedTuple):
             )
         )
 
-    def with_files(
+    def keep_tree_beside(
         self, given: MeasuredIteration, store: LoopStore, config: Config, state: JudgeState
     ) -> MeasuredIteration:
         """Keep the tree beside metrics that were handed in, if the loop keeps files.
@@ -435,10 +437,10 @@ class IterationContext(NamedTuple):
             raise
         measurement = _with_tree(given.measurement, kept, tree_notes(kept))
         return MeasuredIteration(
-            self._checked(measurement, iteration_snapshots, kept, state), iteration_snapshots, kept
+            self._with_integrity(measurement, iteration_snapshots, kept, state), iteration_snapshots, kept
         )
 
-    def observed(
+    def measure(
         self,
         store: LoopStore,
         config: Config,
@@ -462,10 +464,10 @@ class IterationContext(NamedTuple):
         if self.loop is None:
             iteration_snapshots.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
         cache = store.paths.folder / CODE_CACHE
-        place = place_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
-        return self._observed(place, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
+        target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
+        return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
-    def unrecorded(
+    def preview(
         self,
         loop: LoopReader,
         state: JudgeState,
@@ -477,11 +479,11 @@ class IterationContext(NamedTuple):
     ) -> MeasuredIteration:
         """Measure the next iteration without recording it; files go to the empty `folder`.
 
-        Raises as `given` and `observed` do.
+        Raises as `take_metrics` and `measure` do.
         """
         store = loop.store
         if metrics is not None:
-            given = self.given(metrics)
+            given = self.take_metrics(metrics)
             tasks = count_tasks(store.paths.root, loop.config.document.get("plan"))
             given = given._replace(measurement=given.measurement._replace(plan=tasks))
             if not IterationSnapshots(store).baseline_is_kept:
@@ -489,67 +491,69 @@ class IterationContext(NamedTuple):
             reader = ReadOnlyFiles(store, folder / STORE)
             kept = reader.capture(state.lineage.head, state.lineage.segments)
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
-            return MeasuredIteration(self._checked(measurement, reader, kept, state))
+            return MeasuredIteration(self._with_integrity(measurement, reader, kept, state))
         cache = folder / CODE_CACHE
         with suppress(OSError):  # without the index every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
-        place = place_of(loop.config, store.paths.root, folder, cache, environment)
-        return self._observed(place, ReadOnlyFiles(store, folder / STORE), state, allow_missing=True, progress=progress)
+        target = target_of(loop.config, store.paths.root, folder, cache, environment)
+        return self._measure_target(
+            target, ReadOnlyFiles(store, folder / STORE), state, allow_missing=True, progress=progress
+        )
 
-    def _observed(
+    def _measure_target(
         self,
-        place: MeasureTarget,
+        target: MeasureTarget,
         iteration_snapshots: IterationSnapshots,
         state: JudgeState,
         *,
         allow_missing: bool,
         progress: Progress | None,
     ) -> MeasuredIteration:
-        circumstances, line = self._circumstances(), state.lineage
-        seen = observe(
-            place, iteration_snapshots, line.head, line.segments, allow_missing=allow_missing, progress=progress
+        line = state.lineage
+        measured = measure_tree(
+            target, iteration_snapshots, line.head, line.segments, allow_missing=allow_missing, progress=progress
         )
-        measurement = circumstances._replace(
-            plan=count_tasks(place.root, place.plan),
-            metrics=seen.metrics,
-            tests=None if seen.tests is None else without_unloaded(seen.tests),
-            missing=seen.missing,
-            not_loaded=seen.not_loaded,
+        measurement = self._unmeasured()._replace(
+            plan=count_tasks(target.root, target.plan),
+            metrics=measured.metrics,
+            tests=None if measured.tests is None else without_unloaded(measured.tests),
+            missing=measured.missing,
+            not_loaded=measured.not_loaded,
         )
-        measurement = _with_tree(measurement, seen.kept, seen.notes)
+        measurement = _with_tree(measurement, measured.kept, measured.notes)
         return MeasuredIteration(
-            self._checked(measurement, iteration_snapshots, seen.kept, state, place, seen),
+            self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target, measured),
             iteration_snapshots,
-            seen.kept,
-            seen,
+            measured.kept,
+            measured,
         )
 
-    def _checked(
+    def _with_integrity(
         self,
         measurement: Measurement,
         iteration_snapshots: IterationSnapshots,
         kept: KeptIteration,
         state: JudgeState,
-        place: MeasureTarget | None = None,
-        seen: CheckRun | None = None,
+        target: MeasureTarget | None = None,
+        measured: TreeMeasurement | None = None,
     ) -> Measurement:
-        """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`place`)."""
+        """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`target`)."""
         reruns = tool = None
-        if place is not None and place.rerun in {"each", "touched"}:
+        if target is not None and target.rerun in {"each", "touched"}:
             runner = ScratchRunner(
-                iteration_snapshots, place.checks, place.environment, place.rerun_timeout_s, place.scratch
+                iteration_snapshots, target.checks, target.environment, target.rerun_timeout_s, target.scratch
             )
-            if place.checkout is not None:
-                runner = runner._replace(same_source=False, home=place.checkout.home)
-            commands = [command_text(check) for check in place.checks]
-            reruns = Reruns(runner, only_touched=place.rerun == "touched", commands=commands)
-        if place is not None and place.tool != BUILTIN:
-            tool = OtherTool(place.tool, None if seen is None else seen.judged)
+            if target.checkout is not None:
+                runner = runner._replace(same_source=False, home=target.checkout.home)
+            commands = [command_text(check) for check in target.checks]
+            reruns = Reruns(runner, only_touched=target.rerun == "touched", commands=commands)
+        if target is not None and target.tool != BUILTIN:
+            tool = OtherTool(target.tool, None if measured is None else measured.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
         check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
         return measurement._replace(integrity=check.integrity())
 
-    def _circumstances(self) -> Measurement:
+    def _unmeasured(self) -> Measurement:
         """Return a measurement without measured values, with only the context."""
         loop = self.loop
         usage = None
@@ -559,7 +563,7 @@ class IterationContext(NamedTuple):
             usage = read_usage(self.usage)
         return Measurement(
             metrics=Metrics(),
-            timestamp=stamp(self.now),
+            timestamp=utc_text(self.now),
             usage=usage,
             blocked=self.blocked,
             notes=self.notes,
@@ -577,7 +581,7 @@ def _with_tree(measurement: Measurement, kept: KeptIteration, notes: Sequence[st
     )
 
 
-def place_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> MeasureTarget:
+def target_of(config: Config, root: Path, folder: Path, cache: Path, environment: Mapping[str, str]) -> MeasureTarget:
     """Return what to measure according to a configuration; the results go to `folder`."""
     integrity = config.document.get("integrity") or {}
     return MeasureTarget(
@@ -626,6 +630,6 @@ def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
         raise InputError("this loop is measured by its own checks since its baseline; leave --metrics out")
 
 
-def stamp(moment: datetime) -> str:
+def utc_text(moment: datetime) -> str:
     """Return a moment in UTC, to the second, as text."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -76,7 +76,7 @@ class ListedDiagnostics(NamedTuple):
     uncovered: Mapping[str, tuple[int, ...]] | None = None
 
 
-def listed(
+def list_diagnostics(
     diagnostics: Iterable[tuple[Group, Diagnostic]],
     new_lines: Mapping[str, frozenset[int]],
     covered: Mapping[str, Mapping[int, bool]] | None,
@@ -151,7 +151,7 @@ class SourceLine(NamedTuple):
         return self.file if self.line is None else f"{self.file}:{self.line}"
 
 
-def place_of(root: Path, test: str) -> SourceLine | None:
+def source_line_of(root: Path, test: str) -> SourceLine | None:
     """Return the location of a test, None if its id names no file of the tree.
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
@@ -202,7 +202,7 @@ class RemainingProblems(NamedTuple):
     `failing` are the tests that fail, broken ones first; None if their names are unknown, then `metrics` has their
     number. Of the held-back ones only the number is given. `not_loaded` maps what did not build or load to its first
     error. `lost` maps the tests that are gone or skipped, and are held against the iteration, to their outcome before.
-    `listed` are findings and uncovered lines, None if unknown.
+    `list_diagnostics` are findings and uncovered lines, None if unknown.
     """
 
     iteration: int
@@ -240,7 +240,7 @@ def remaining_problems(committed: SealedRecords, number: int, root: Path | None 
     for name in sorted(visible, key=lambda name: (name not in broken, name)):
         place, message = split_message(said.get(name, ""))
         if place is None and root is not None:
-            place = place_of(root, name)
+            place = source_line_of(root, name)
         failing.append(FailingTest(name, place, message, name in broken))
     # What alerts name and what neither passes nor fails now.
     named = {name: how for alert in alerts if alert.type not in _BREAKS for name, how in alert.tests.items()}
@@ -364,7 +364,7 @@ def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> Find
     seen_at = committed.after(committed.summary().iteration).get("seen_at")
     share = None
     if measured[0].tests is not None and isinstance(seen_at, int):
-        share = committed.seen(seen_at).passing_share(measured[0].tests)
+        share = committed.seen_tests(seen_at).passing_share(measured[0].tests)
     union_rate = None if share is None else half_up(share * 100, 1)
     held = {each.alert.id: each for each in _held(committed, record, found)}
     by_key = {

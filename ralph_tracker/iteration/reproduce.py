@@ -7,7 +7,7 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, ScratchRunner
-from ralph_tracker.iteration.measure import CODE_CACHE, CheckRun, Progress, observe, place_of
+from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.environments import link_environments
@@ -59,23 +59,23 @@ def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], 
         copy = scratch / "copy" / root.name  # some tools use the folder's name
         iteration_snapshots.export(number, copy)
         variables = link_environments(root, copy, configured_checks(loop.config.document), environment)
-        place = place_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
-        seen = observe(place, iteration_snapshots, None, (), progress=progress)
-    differing = differences(recorded[0], seen)
+        target = target_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
+        measured = measure_tree(target, iteration_snapshots, None, (), progress=progress)
+    differing = differences(recorded[0], measured)
     if differing:
         more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
         told = ", ".join(differing[:_SHOWN])
         raise NotReproducedError(f"iteration {number} measures {told}{more}; not applied. {_IGNORED}")
 
 
-def differences(recorded: Measurement, seen: CheckRun) -> tuple[str, ...]:
+def differences(recorded: Measurement, measured: TreeMeasurement) -> tuple[str, ...]:
     """Return the differences from the record: metrics at recorded precision, then tests by name."""
     found = []
     for spec in METRICS:
-        was, now = (_recorded(each.metrics.get(spec.name), spec.decimals) for each in (recorded, seen))
+        was, now = (_recorded_text(each.metrics.get(spec.name), spec.decimals) for each in (recorded, measured))
         if was != now:
             found.append(f"{spec.name} {now} now, {was} on record")
-    old, new = ({} if each.tests is None else each.tests.outcomes for each in (recorded, seen))
+    old, new = ({} if each.tests is None else each.tests.outcomes for each in (recorded, measured))
     tests = (
         f"{name} {new.get(name, _ABSENT)} now, {old.get(name, _ABSENT)} on record"
         for name in sorted(old.keys() | new.keys())
@@ -84,7 +84,7 @@ def differences(recorded: Measurement, seen: CheckRun) -> tuple[str, ...]:
     return (*found, *tests)
 
 
-def _recorded(value: Value | None, decimals: int) -> str:
+def _recorded_text(value: Value | None, decimals: int) -> str:
     """Return a value as text at recorded precision."""
     if value is None:
         return _ABSENT

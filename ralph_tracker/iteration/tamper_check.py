@@ -108,9 +108,9 @@ class TamperCheck:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
         try:
             try:
-                return self._checked()
+                return self._check()
             except StoreError:  # once more, so that a killed process leaves no lasting doubt
-                return self._checked()
+                return self._check()
         except Exception as error:  # noqa: BLE001  # a bug of ours must neither lose nor clear an iteration
             why = f"integrity could not be judged ({type(error).__name__}: {error}); please report it"
             line = self._state.lineage
@@ -121,24 +121,24 @@ class TamperCheck:
                 references=line.references,
             )
 
-    def _checked(self) -> Integrity:
+    def _check(self) -> Integrity:
         head = self._state.lineage.head
         if head is None:
             return Integrity()
         references = self._references(head)
         matches = self._matches()
-        inspected = self._inspected()
+        inspected = self._inspect_change()
         found, unread = list(inspected[0]), {**inspected[2], **self._not_parted()}
         # Nothing has to be run again if nobody edited a reference, or if files were touched only since the last re-run.
         due = self._runner is not None and self._tests is not None and references
         if self._only_touched and references == self._state.lineage.references:
             due = False
         earlier = list(self._earlier(references)) if due else []
-        shown, reruns = self._shown(earlier, references, matches, found)
-        still, more = self._standing(reruns, earlier)
+        shown, reruns = self._rerun_earlier(earlier, references, matches, found)
+        still, more = self._recheck_open_findings(reruns, earlier)
         for path in shown.moved:
             references.pop(path, None)
-        findings = {each.key: each for each in (*self._edited(head), *found, *shown.findings, *still)}
+        findings = {each.key: each for each in (*self._edited_records(head), *found, *shown.findings, *still)}
         before, new = self._state.lineage.suppressions, inspected[1]
         return Integrity(
             findings=tuple(sorted(findings.values(), key=lambda each: each.severity)),
@@ -154,7 +154,7 @@ class TamperCheck:
     def _references(self, head: int) -> dict[str, int]:
         """Return the files that affect tests and differ from their reference form, with the iteration of that form."""
         before = self._state.lineage.references
-        after = {path: number for path, number in before.items() if path in self._differing(number)}
+        after = {path: number for path, number in before.items() if path in self._changes_since(number)}
         for change in self._kept.changed:
             path = as_utf8(change.path)
             if change.old_id is None or path in before or not self._decides(path):
@@ -168,10 +168,10 @@ class TamperCheck:
             after[path] = head
         # A file restored to its state before an edit with an open finding is not edited.
         asked = (each for each in self._open if each.rule in RERUN_RULES and each.against is not None)
-        put_back = {each.file for each in asked if each.file not in self._differing(each.against or 0)}
+        put_back = {each.file for each in asked if each.file not in self._changes_since(each.against or 0)}
         return {path: number for path, number in after.items() if path not in put_back}
 
-    def _differing(self, number: int) -> Mapping[str, Change]:
+    def _changes_since(self, number: int) -> Mapping[str, Change]:
         """Return every path in which this tree differs from that of an iteration."""
         if number not in self._differences:
             is_head = number == self._state.lineage.head
@@ -187,7 +187,7 @@ class TamperCheck:
         """Yield the earlier files; new test files with the same name or the same declarations are removed."""
         back: set[tuple[str, int]] = set()
         for path, number in sorted(references.items()):
-            change = self._differing(number).get(path)
+            change = self._changes_since(number).get(path)
             if change is not None and change.old_id is not None:
                 content = None  # of settings, the current file with the earlier runner's part
                 if kind_of_file(path) == "settings" and change.new_id is not None:
@@ -198,7 +198,7 @@ class TamperCheck:
                 if change.new_id is None:
                     back.add((path.rpartition("/")[2], number))
         for name, number in sorted(back):
-            for path, change in sorted(self._differing(number).items()):
+            for path, change in sorted(self._changes_since(number).items()):
                 if change.old_id is None and path.rpartition("/")[2] == name and kind_of_file(path) == "test":
                     yield EarlierFile(change.path, None, None, number)
         yield from self._declaring_again(references)
@@ -209,7 +209,7 @@ class TamperCheck:
         for folder, number in sorted(packages):
             changes = {
                 path: change
-                for path, change in self._differing(number).items()
+                for path, change in self._changes_since(number).items()
                 if shares_names(path) and path.rpartition("/")[0] == folder
             }
             if all(change.old_id is not None for change in changes.values()):
@@ -220,7 +220,7 @@ class TamperCheck:
                 if file.old is None and file.new is not None and declare_the_same(back, _text(file.new)):
                     yield EarlierFile(changes[file.path].path, None, None, number)
 
-    def _concerned(self, earlier: Iterable[EarlierFile]) -> set[str] | None:
+    def _affected_test_files(self, earlier: Iterable[EarlierFile]) -> set[str] | None:
         """Return the test files whose outcome the earlier files may change, None for all."""
         concerned: set[str] = set()
         for each in earlier:
@@ -260,7 +260,7 @@ class TamperCheck:
 
     # What the runs show.
 
-    def _shown(
+    def _rerun_earlier(
         self,
         earlier: list[EarlierFile],
         references: Mapping[str, int],
@@ -270,7 +270,9 @@ class TamperCheck:
         """Return what earlier tests show on this source, and the runs; without runs, what outcomes alone show."""
         runs: list[tuple[TestResults, Rerun]] = []
         if earlier and self._runner is not None and self._tests is not None:
-            ran = self._runner.run(self._kept.snapshot.tree, earlier, self._concerned(earlier), self._reported)
+            ran = self._runner.run(
+                self._kept.snapshot.tree, earlier, self._affected_test_files(earlier), self._reported
+            )
             runs.append((ran.tests, ran.rerun))
             if ran.rerun.problem is not None:
                 return RerunFindings(), runs
@@ -289,7 +291,7 @@ class TamperCheck:
             settings=frozenset(path for path in put_back if kind_of_file(path) in {"settings", None}),
             hooked=frozenset(each.file for each in found if each.rule == "R2") & put_back,
             file_of=self._file_of,
-            missing=self._missing,
+            missing=self._missing_name,
             source_changed=self._source_changed,
             raised={
                 (each.rule, test): alert.iteration
@@ -339,7 +341,7 @@ class TamperCheck:
         changes = {
             change: None
             for number in sorted(each for each in numbers if each is not None)
-            for path, change in self._differing(number).items()
+            for path, change in self._changes_since(number).items()
             if kind_of_file(path) == "test"
         }
         contents = self._contents(changes)
@@ -351,7 +353,7 @@ class TamperCheck:
             for test in tests_of(file.path, _text(data))
         ]
 
-    def _missing(self, failure: str) -> str | None:
+    def _missing_name(self, failure: str) -> str | None:
         """Return a name in a failure that the source used to have and no longer has, None if there is none."""
         names = missing_names(failure)
         if not names:
@@ -363,7 +365,7 @@ class TamperCheck:
     def _source_texts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """Return the changed source, old and new, since the earliest reference."""
         numbers = {*self._state.lineage.references.values(), self._state.lineage.head or 0}
-        changes = [each for path, each in self._differing(min(numbers)).items() if not self._decides(path)]
+        changes = [each for path, each in self._changes_since(min(numbers)).items() if not self._decides(path)]
         contents = self._contents(changes)
         before = [(file.path, _text(file.old)) for file in contents if file.old is not None]
         return before, [(file.path, _text(file.new)) for file in contents if file.new is not None]
@@ -372,7 +374,7 @@ class TamperCheck:
     def _source_changed(self) -> bool:
         return any(not self._decides(as_utf8(change.path)) for change in self._kept.changed)
 
-    def _standing(
+    def _recheck_open_findings(
         self, reruns: list[tuple[TestResults, Rerun]], earlier: list[EarlierFile]
     ) -> tuple[list[Finding], list[Rerun]]:
         """Check each open finding again, by running its tests or by looking for its line."""
@@ -388,11 +390,11 @@ class TamperCheck:
             own = {file for each in of_it for test in each.tests if (file := self._file_of(test)) is not None}
             own |= {each.file for each in of_it}
             if any(self._file_of(test) is None for each in of_it for test in each.tests):
-                own |= {path for path in self._differing(number) if kind_of_file(path) == "test"}
+                own |= {path for path in self._changes_since(number) if kind_of_file(path) == "test"}
             # The tests of the findings are put back, and the related files of that time.
             beside = [
                 path
-                for path in self._differing(number)
+                for path in self._changes_since(number)
                 if path in own or kind_of_file(path) in {"support", "data", "settings"}
             ]
             again = list(self._earlier(dict.fromkeys(beside, number)))
@@ -415,7 +417,7 @@ class TamperCheck:
 
     def _line_exists(self, finding: Finding) -> bool:
         """Return whether the line that a rule named still exists; an unchanged file has it."""
-        change = self._differing(self._state.lineage.head or 0).get(finding.file)
+        change = self._changes_since(self._state.lineage.head or 0).get(finding.file)
         if change is None:
             return True
         if change.new_id is None:
@@ -427,7 +429,7 @@ class TamperCheck:
 
     # Rules, matches and records.
 
-    def _inspected(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
+    def _inspect_change(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
         """Return what our rules or another tool find in the change, and what could not be read."""
         from ralph_tracker.integrity.diff_rules import inspect  # noqa: PLC0415  # only if something changed
 
@@ -509,10 +511,10 @@ class TamperCheck:
     def _open(self) -> tuple[Finding, ...]:
         return tuple(finding for alert in self._state.lineage.open_alerts for finding in alert.findings)
 
-    def _edited(self, head: int) -> Iterator[Finding]:
+    def _edited_records(self, head: int) -> Iterator[Finding]:
         """Yield findings for edited records of ours: of the latest iteration, and of those found before."""
         for number in sorted({0, head, *(int(f.about) for f in self._open if f.rule == RECORDS_EDITED)}):
-            for path in self._iteration_files.edited(number):
+            for path in self._iteration_files.edited_documents(number):
                 message = f"not as it was sealed with iteration {number}; `ralph-tracker verify` checks all of them"
                 yield Finding(
                     rule=RECORDS_EDITED, severity=Severity.CRITICAL, message=message, file=path, about=str(number)

@@ -22,11 +22,11 @@ from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_selection import Applied, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.loop.status import advice, rolled_back, selected
+from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown import pull_request, selection_reports
-from ralph_tracker.report.page import FilePatch, Live, page_view, rendered
+from ralph_tracker.report.page import FilePatch, Live, fill_page, page_view
 from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
@@ -156,7 +156,7 @@ def close(
     problems = tuple(record.problem for record in listed if record.problem is not None)
     problems += tuple(f"iteration {number}: what was measured is damaged; it is left out" for number in lost)
     chosen = selection.selected.iteration
-    if chosen in store.collected():
+    if chosen in store.collected_iterations():
         problems += (COLLECTED.format(chosen),)
     story = replace(story_of(store, selection, rows, listed, summary, history), applied=applied.text, problems=problems)
     report = f"{paths.shown}/reports/output-selection.md"
@@ -241,14 +241,14 @@ class Gathered(NamedTuple):
     history: Sequence[Outcomes | None]
 
 
-def gathered(store: LoopStore) -> Gathered:
+def gather_loop(store: LoopStore) -> Gathered:
     """Return a loop as it stands. Raises RecordError for one that cannot be read."""
     loop = LoopReader.read(store, lambda _: frozenset())
     summary = store.summary()
     scorer = store.state(summary, loop.config.thresholds).scorer
     rows, _ = store.rows()
     contenders = [contender_of(row, scorer) for row in rows]
-    chosen = selected(store.paths) if summary.status == "finished" else None
+    chosen = selected_iteration(store.paths) if summary.status == "finished" else None
     there = chosen is not None and any(c.iteration == chosen for c in contenders)
     selection = select(summary.loop_id, contenders, scorer, loop.config.thresholds, iteration=chosen if there else None)
     listed = list(RecordHistory(store).all())
@@ -261,8 +261,8 @@ def gathered(store: LoopStore) -> Gathered:
 
 
 def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str:
-    """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gathered` does."""
-    loop = gathered(store)
+    """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gather_loop` does."""
+    loop = gather_loop(store)
     view = page_view(
         loop.selection,
         loop.story,
@@ -273,12 +273,12 @@ def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str
         decision=decision_in_words(loop.summary.decision),
         next_step=next_step,
     )
-    return rendered("loop.html.j2", {"page": view, "s": view.selection}, live)
+    return fill_page("loop.html.j2", {"page": view, "s": view.selection}, live)
 
 
 def pull_request_comment(store: LoopStore, next_step: str) -> str:
-    """Return a loop as the body of a pull request's comment, at most 60 lines. Raises RecordError as `gathered`."""
-    loop = gathered(store)
+    """Return a loop as the body of a pull request's comment, at most 60 lines. Raises RecordError as `gather_loop`."""
+    loop = gather_loop(store)
     alerts = sorted(loop.summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
     return pull_request(
         selection_view(loop.selection, loop.story),

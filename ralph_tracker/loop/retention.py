@@ -13,10 +13,10 @@ from typing import Any, Final, TypedDict
 
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.commit import recovered
-from ralph_tracker.iteration.measure import configured_by, stamp
+from ralph_tracker.iteration.commit import recover_loop
+from ralph_tracker.iteration.measure import configured_by, utc_text
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at
@@ -47,7 +47,7 @@ class Collector(IterationSnapshots):
         plain = {
             number for number in range(self._committed.latest() + 1) if any(map(os.path.lexists, self._plain(number)))
         }
-        return {number: sum(map(occupied, self._plain(number))) for number in sorted(named | plain)}
+        return {number: sum(map(occupied_bytes, self._plain(number))) for number in sorted(named | plain)}
 
     def undos(self) -> tuple[str, ...]:
         """Return the undo ids of the safety snapshots, oldest first; those that no event names come first."""
@@ -90,7 +90,7 @@ class Collector(IterationSnapshots):
         return () if folder.is_symlink() else tuple(folder / name for name in COLLECTABLE)
 
 
-def occupied(path: Path) -> int:
+def occupied_bytes(path: Path) -> int:
     """Return the bytes used by the files below a folder; files with other hard links count as 0."""
     total = 0
     for place, _, names in os.walk(path):
@@ -152,27 +152,27 @@ def collect(
                 f"{store.paths.shown}: the store is missing; nothing was changed, bring it back from a copy"
             )
         return Collection(loop_id=store.paths.loop_id, keeps_files=False)
-    with locked(store.paths.lock, "gc"):
+    with hold_lock(store.paths.lock, "gc"):
         leftovers = collector.leftovers()
         if not carry_out:
             loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
             state = SealedRecords(store.paths).state(summary, loop.config.thresholds)  # nothing is repaired
-            return _collectable(collector, store, summary, state, keep_last, leftovers)
-    with store.writing("gc") as unfinished:
+            return _collectable_iterations(collector, store, summary, state, keep_last, leftovers)
+    with store.write_lock("gc") as unfinished:
         loop = LoopReader.read(store, configured_by)
-        state, summary = loop.state(recovered(loop, unfinished=unfinished))
-        found = _collectable(collector, store, summary, state, keep_last, leftovers)
+        state, summary = loop.state(recover_loop(loop, unfinished=unfinished))
+        found = _collectable_iterations(collector, store, summary, state, keep_last, leftovers)
         # What is to be removed is recorded first, so that the next call can finish a killed one.
-        before = occupied(store.paths.folder)
-        new = sorted(found.going.keys() - store.collected())
+        before = occupied_bytes(store.paths.folder)
+        new = sorted(found.going.keys() - store.collected_iterations())
         if new:
-            store.append_event({"event": "gc", "iterations": new, "at": stamp(now)})
+            store.append_event({"event": "gc", "iterations": new, "at": utc_text(now)})
         collector.take_away(found.going, found.undos, found.leftovers)
         collector.store.sweep()  # deletes what nothing refers to any more
-        return replace(found, freed=max(0, before - occupied(store.paths.folder)))
+        return replace(found, freed=max(0, before - occupied_bytes(store.paths.folder)))
 
 
-def _collectable(
+def _collectable_iterations(
     collector: Collector,
     store: SealedRecords,
     summary: Summary,
@@ -180,9 +180,9 @@ def _collectable(
     keep_last: int,
     leftovers: tuple[str, ...],
 ) -> Collection:
-    undos, held, collected = collector.undos(), collector.held(), store.collected()
+    undos, held, collected = collector.undos(), collector.held(), store.collected_iterations()
     reasons: defaultdict[int, list[str]] = defaultdict(list)
-    for number, why in _needed(summary, state, keep_last, store.events(), undos[-UNDOS_KEPT:]):
+    for number, why in _needed_iterations(summary, state, keep_last, store.events(), undos[-UNDOS_KEPT:]):
         if number not in collected and why not in reasons[number]:
             reasons[number].append(why)
     return Collection(
@@ -195,7 +195,7 @@ def _collectable(
     )
 
 
-def _needed(
+def _needed_iterations(
     summary: Summary,
     state: JudgeState,
     keep_last: int,

@@ -12,23 +12,23 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
-from ralph_tracker.iteration.commit import judged, record_iteration, recovered
+from ralph_tracker.iteration.commit import judge_or_refuse, record_iteration, recover_loop
 from ralph_tracker.iteration.measure import (
-    IterationContext,
+    IterationMeasurer,
     MeasuredIteration,
     Progress,
     Source,
     configured_by,
-    stamp,
+    utc_text,
     with_detected_checks,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.environments import environment_facts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
-from ralph_tracker.store.loop_summary import attempted
+from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.trust import Trust
 
@@ -46,7 +46,7 @@ class Start:
 
     project: Project
     trust: Trust
-    context: IterationContext
+    measurer: IterationMeasurer
     named: str | None
     environment: Mapping[str, str]
     taken_over: TakenOver | None = None
@@ -63,34 +63,34 @@ class Start:
         """
         project = self.project
         config = with_limits(load_config(project.paths.root), self.limits)
-        given = None if metrics is None else self.context.given(metrics)
+        given = None if metrics is None else self.measurer.take_metrics(metrics)
         if metrics is None:
             self.trust.require_project(project_runs(project.paths.root, with_checks(config, self.checks).document))
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)
-        with locked(project.paths.lock, "pre-loop"):
+        with hold_lock(project.paths.lock, "pre-loop"):
             project.clear()
-            current = project.current()
+            current = project.current_loop_id()
             interrupted = None if current is None else project.store(current)
             if interrupted is not None and interrupted_restore(interrupted.paths) is not None:
                 # Raises LoopError if files were edited since; what is lost is given up.
-                with interrupted.writing("pre-loop"), suppress(RecordError, StoreError):
-                    recovered(LoopReader.read(interrupted, configured_by), unfinished=True)
-            store = self._begun(given)
-            replaced = self._replaced(store)
+                with interrupted.write_lock("pre-loop"), suppress(RecordError, StoreError):
+                    recover_loop(LoopReader.read(interrupted, configured_by), unfinished=True)
+            store = self._find_begun(given)
+            replaced = self._loop_to_replace(store)
             if store is not None:
                 resumed = store
                 self.trust.require_loop(resumed.paths, lambda: loop_runs(resumed))
-                with resumed.writing("pre-loop"):
+                with resumed.write_lock("pre-loop"):
                     loop = LoopReader.read(resumed, configured_by)
-                    recovered(loop, unfinished=True)
+                    recover_loop(loop, unfinished=True)
                     record = loop.record(0)
             else:
-                store = project.unused(self.named)
+                store = project.new_loop_store(self.named)
                 linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
                 record = self.begin(store, config, given, linked)
             if replaced is not None and self.taken_over is not None:
-                with replaced.writing("pre-loop"):
-                    replaced.give_up(self.taken_over, stamp(self.context.now))
+                with replaced.write_lock("pre-loop"):
+                    replaced.give_up(self.taken_over, utc_text(self.measurer.now))
             project.set_current(store.paths.loop_id)
             store.done()
         return record
@@ -100,18 +100,18 @@ class Start:
     ) -> IterationRecord:
         """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does."""
         origin: Origin = "measured" if given is None else "given"
-        with store.writing("pre-loop"):
+        with store.write_lock("pre-loop"):
             state = JudgeState(loop_id=store.paths.loop_id, thresholds=config.thresholds)
             if given is None:
-                measured = self.context.observed(
+                measured = self.measurer.measure(
                     store, config, state, self.environment, allow_missing=self.allow_missing, progress=self.progress
                 )
             else:
-                measured = self.context.with_files(given, store, config, state)
+                measured = self.measurer.keep_tree_beside(given, store, config, state)
             configured = configured_by(config.document) if given is None else frozenset[Group]()
             if given is None and not self.allow_missing:
                 refuse_unmeasured(measured.measurement, configured_by(without_given(config)))
-            judgement = judged(lambda: judge_baseline(state, measured.measurement, configured))
+            judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
             store.begin(0)
             store.write(store.paths.continuation, continuation_json(config.document))
@@ -125,11 +125,11 @@ class Start:
             record_iteration(store, judgement, measured, at)
         return judgement.record
 
-    def _begun(self, given: MeasuredIteration | None) -> LoopStore | None:
+    def _find_begun(self, given: MeasuredIteration | None) -> LoopStore | None:
         """Return the loop that a killed call for the same baseline began, None if there is none."""
         loop_id = self.named or self.project.last_id()
         store = None if loop_id is None else self.project.store(loop_id)
-        if store is None or attempted(store.paths) != 0:
+        if store is None or attempted_iteration(store.paths) != 0:
             return None
         stored = store.measurement(0)
         if stored is None:
@@ -141,9 +141,9 @@ class Start:
             same = stored[0].state_of_work() == given.measurement.state_of_work()
         return store if same else None
 
-    def _replaced(self, begun: LoopStore | None) -> LoopStore | None:
+    def _loop_to_replace(self, begun: LoopStore | None) -> LoopStore | None:
         """Return the unfinished loop to replace; raise LoopError unless the caller allowed that."""
-        current = self.project.current()
+        current = self.project.current_loop_id()
         if current is None or not self.project.store(current).exists:
             return None
         store = self.project.store(current)

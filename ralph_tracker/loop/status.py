@@ -53,7 +53,7 @@ def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
     return tuple(found)
 
 
-def selected(paths: LoopPaths) -> int | None:
+def selected_iteration(paths: LoopPaths) -> int | None:
     """Return the iteration that was selected last, None before a selection."""
     events = (event for event in reversed(read_lines(paths.events)) if isinstance(event, dict))
     numbers = (event.get("iteration") for event in events if event.get("event") == "selection")
@@ -80,7 +80,7 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
     best = None if summary.best_iteration is None else points[summary.best_iteration]
     now = points[summary.iteration]
-    return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected(paths)))
+    return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected_iteration(paths)))
 
 
 def scores_of(records: SealedRecords) -> list[tuple[int, float]]:

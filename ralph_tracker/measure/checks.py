@@ -25,7 +25,7 @@ from ralph_tracker.measure.find_reports import (
     Before,
     FoundReport,
     Missing,
-    filled,
+    fill_reports_folder,
     filled_run,
     find_reports,
     fingerprints,
@@ -108,7 +108,7 @@ class _Setting(NamedTuple):
     def variables(self, check: Check) -> dict[str, str]:
         """Return the whole environment of a check."""
         folder = str(self.reports)
-        return {**self.environment, **{name: filled(value, folder) for name, value in check.env.items()}}
+        return {**self.environment, **{name: fill_reports_folder(value, folder) for name, value in check.env.items()}}
 
     def secrets(self, check: Check) -> tuple[bytes, ...]:
         return secret_values(self.variables(check))

@@ -210,7 +210,7 @@ class CodeCache(NamedTuple):
     files: Mapping[str, FileFacts] = {}
     note: str | None = None
 
-    def unchanged(self, path: str, status: os.stat_result) -> FileFacts | None:
+    def facts_if_unchanged(self, path: str, status: os.stat_result) -> FileFacts | None:
         """Return the facts of a file that is certainly unchanged, None if that is uncertain."""
         known = self.files.get(path)
         return known if known is not None and known.stamp == _stamp(status) else None
@@ -251,7 +251,7 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
     if not isinstance(raw, dict) or raw.get("schema_version") != SCHEMA_VERSION or raw.get("made_by") != made_by:
         return CodeCache() if isinstance(raw, dict) and "schema_version" in raw else damaged
     try:
-        return CodeCache(_known(raw["files"]))
+        return CodeCache(_facts_by_path(raw["files"]))
     except (KeyError, ValueError, TypeError, AttributeError):
         return damaged
 
@@ -275,7 +275,7 @@ def save_cache(path: Path, made_by: Mapping[str, Any], files: Mapping[str, FileF
     return None
 
 
-def _known(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
+def _facts_by_path(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as parsed
     """Return the facts of each file. Raises TypeError, ValueError or AttributeError for malformed entries."""
     if entries == {}:
         return {}
@@ -335,7 +335,7 @@ def count_code(
     files = {}
     for path in sorted(set(paths)):
         if reader.reads(path) and included(path) and not excluded(path):
-            found = counting.known(path)
+            found = counting.facts_of(path)
             if found is not None:
                 files[path] = found
     current = files == known.files and known.note is None
@@ -376,7 +376,7 @@ class _Counting(NamedTuple):
     cache: CodeCache
     by_content: dict[tuple[str, str], FileCount]
 
-    def known(self, path: str) -> FileFacts | None:
+    def facts_of(self, path: str) -> FileFacts | None:
         """Return the facts of a file, counted if necessary; None if it is not a regular file."""
         try:
             status = os.lstat(f"{self.root}/{path}")
@@ -384,7 +384,7 @@ class _Counting(NamedTuple):
             return None
         if not stat.S_ISREG(status.st_mode):
             return None
-        return self.cache.unchanged(path, status) or self._read(path, status)
+        return self.cache.facts_if_unchanged(path, status) or self._read(path, status)
 
     def _read(self, path: str, status: os.stat_result) -> FileFacts:
         stamp = settled_stamp(status, self.now_ns())

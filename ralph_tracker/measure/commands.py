@@ -96,10 +96,10 @@ def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
             check=False,
         )
         return asked.returncode == 0
-    return located(name, cwd, env) is not None
+    return find_program(name, cwd, env) is not None
 
 
-def located(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
+def find_program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
     """Return the path of a program, looked up from that folder; None if it is not found."""
     folders = [""] if "/" in name else os.get_exec_path(environment)
     paths = (cwd / folder / name for folder in folders)
@@ -133,10 +133,10 @@ class MissingModule(NamedTuple):
     @property
     def added_by(self) -> str:
         """Return what installs it; the package is assumed to have the module's name, as those of tools do."""
-        return adding(self.python, self.module) or f"{shlex.join(self.python)} -m pip install {self.module}"
+        return how_to_add(self.python, self.module) or f"{shlex.join(self.python)} -m pip install {self.module}"
 
 
-def adding(call: Sequence[str], package: str) -> str | None:
+def how_to_add(call: Sequence[str], package: str) -> str | None:
     """Return how the manager that starts an interpreter adds a package, None if none starts it."""
     found = _ADDS.get(call[0]) if call else None
     return None if found is None else found.format(package)
@@ -159,7 +159,7 @@ def missing_modules(checks: Sequence[Check], root: Path, environment: Mapping[st
     return {
         name: MissingModule(call, module)
         for (call, cwd, env), by_module in wanted.items()
-        for module in _lacking(call, list(by_module), root / cwd, {**environment, **dict(env)})
+        for module in _missing_modules(call, list(by_module), root / cwd, {**environment, **dict(env)})
         for name in [by_module[module]]
     }
 
@@ -186,12 +186,14 @@ def _is_at_hand(call: Sequence[str], module: str, cwd: Path, environment: Mappin
     name = module.partition(".")[0]
     if name in sys.stdlib_module_names:
         return True
-    python = located(call[0], cwd, environment) if len(call) == 1 else None
+    python = find_program(call[0], cwd, environment) if len(call) == 1 else None
     sites = [site for pattern in _SITES for site in Path(python).parent.parent.glob(pattern)] if python else []
     return any((site / name / "__init__.py").is_file() or (site / f"{name}.py").is_file() for site in sites)
 
 
-def _lacking(call: Sequence[str], modules: Sequence[str], cwd: Path, environment: Mapping[str, str]) -> list[str]:
+def _missing_modules(
+    call: Sequence[str], modules: Sequence[str], cwd: Path, environment: Mapping[str, str]
+) -> list[str]:
     """Return which modules an interpreter does not find, [] if it does not run."""
     try:
         done = subprocess.run(  # noqa: S603  # the interpreter that will run them

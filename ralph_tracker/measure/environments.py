@@ -18,7 +18,7 @@ from typing import Final
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check, without_own_environment
-from ralph_tracker.measure.commands import command_of, located
+from ralph_tracker.measure.commands import command_of, find_program
 from ralph_tracker.version import __version__
 
 _NODE: Final = "node_modules"
@@ -106,7 +106,7 @@ def _run_as_here(root: Path, copy: Path, checks: Sequence[Check], environment: M
     """
     for check in checks:
         found = _RUNS.search(check.run if isinstance(check.run, str) else " ".join(check.run))
-        real = None if found is None else located(found[1], root, environment)
+        real = None if found is None else find_program(found[1], root, environment)
         prefix = None if found is None or real is None else _kept_elsewhere(found[1], found[2], root, environment)
         if found is None or real is None or prefix is None:
             continue
@@ -204,7 +204,7 @@ def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]
     """Yield the environments of the interpreters that checks may start."""
     names = {name for name in map(command_of, checks) if name is not None}
     for name in sorted(names.union(_INTERPRETERS)):
-        found = located(name, root, environment)
+        found = find_program(name, root, environment)
         if found is not None:
             yield Path(found).parent.parent
             yield Path(found).resolve().parent.parent
@@ -252,7 +252,7 @@ def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str,
     """
     programs: list[list[object] | None] = []
     for name in sorted({name for name in map(command_of, checks) if name is not None}):
-        path = located(name, root, environment)
+        path = find_program(name, root, environment)
         if path is None:
             programs.append(None)
         else:
@@ -276,7 +276,7 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
         env, cwd = {**environment, **check.env}, root / check.cwd
         in_shell = isinstance(check.run, str)
         for word in _WORD.findall(check.run) if isinstance(check.run, str) else check.run[:1]:
-            path = located(word, cwd, env)
+            path = find_program(word, cwd, env)
             if path is None:
                 found |= {} if in_shell else {f"program {word}": None}
                 continue

@@ -31,7 +31,7 @@ def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
 
     Raises ConfigError for an invalid character class.
     """
-    one = "|".join(f"(?:{_compiled(pattern).pattern})" for pattern in patterns)
+    one = "|".join(f"(?:{_compile(pattern).pattern})" for pattern in patterns)
     whole = re.compile(one or r"(?!)", re.DOTALL)
     return lambda path: whole.fullmatch(path) is not None
 
@@ -45,7 +45,7 @@ def matching_files(base: Path, pattern: str) -> list[str]:
     segments = _clean(pattern).split("/")
     wild = next((at for at, segment in enumerate(segments) if has_wildcard(segment)), len(segments))
     fixed, rest = segments[:wild], segments[wild:]
-    compiled = _compiled("/".join(rest))
+    compiled = _compile("/".join(rest))
     depth = None if "**" in rest else len(rest)
     start, found = base.joinpath(*fixed), list[str]()
     for folder, folders, files in os.walk(start):
@@ -60,7 +60,7 @@ def _clean(pattern: str) -> str:
     return re.sub(r"^(?:\./+|/+)+", "", pattern)
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(_regex(_clean(pattern)), re.DOTALL)
     except re.error as error:
@@ -95,7 +95,7 @@ def _segment(segment: str) -> str:
     return found
 
 
-def filled(text: str, folder: str) -> str:
+def fill_reports_folder(text: str, folder: str) -> str:
     """Return the text with `{reports}` replaced by the folder's path."""
     return text.replace(PLACEHOLDER, folder)
 
@@ -106,7 +106,7 @@ def filled_run(run: str | Sequence[str], folder: str) -> str | list[str]:
     In a shell command it follows the quotes, so that a space in the path does not split a word inside or outside them.
     """
     if not isinstance(run, str):
-        return [filled(word, folder) for word in run]
+        return [fill_reports_folder(word, folder) for word in run]
     quote, escaped, done = "", False, []
     for piece in _PIECES.findall(run):
         if piece == PLACEHOLDER:
@@ -198,7 +198,7 @@ def find_reports(pattern: str, *, cwd: Path, folder: Path, before: Before, root:
         places = _places(pattern.removeprefix(_IN_REPORTS), _IN_REPORTS, folder)
     else:
         places = _places(pattern, "", cwd)
-    judged = [_judged(name, path, before, (root, folder)) for name, path in places]
+    judged = [_judge_report(name, path, before, (root, folder)) for name, path in places]
     why = judged[0].missing if judged else Missing.ABSENT
     return [report for report in judged if report.missing is None] or [FoundReport(pattern, None, why)]
 
@@ -212,7 +212,7 @@ def _places(pattern: str, prefix: str, base: Path) -> list[tuple[str, Path]]:
     return [(prefix + name, base / name) for name in matching_files(base, pattern)]
 
 
-def _judged(name: str, path: Path, before: Before, homes: Sequence[Path]) -> FoundReport:
+def _judge_report(name: str, path: Path, before: Before, homes: Sequence[Path]) -> FoundReport:
     status = _regular(path)
     if path.is_symlink() and not any(path.resolve().is_relative_to(home.resolve()) for home in homes):
         return FoundReport(name, None, Missing.LINK if path.exists() else Missing.ABSENT)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
-from ralph_tracker.config.problems import shortened
+from ralph_tracker.config.problems import short_text
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
@@ -112,16 +112,16 @@ def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
     try:
         return Usage(**plain_usage(raw))
     except NotPlainError:
-        from ralph_tracker.measure.handed_in_models import GivenUsage, validated  # noqa: PLC0415  # pydantic, only for invalid input
+        from ralph_tracker.measure.handed_in_models import GivenUsage, validate_input  # noqa: PLC0415  # pydantic, only for invalid input
 
-        return Usage(**validated(raw, name, GivenUsage).model_dump())
+        return Usage(**validate_input(raw, name, GivenUsage).model_dump())
 
 
 def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
     """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source."""
-    from ralph_tracker.measure.handed_in_models import GivenMetrics, validated  # noqa: PLC0415  # as above
+    from ralph_tracker.measure.handed_in_models import GivenMetrics, validate_input  # noqa: PLC0415  # as above
 
-    given = dict(validated(raw, name, GivenMetrics))
+    given = dict(validate_input(raw, name, GivenMetrics))
     values = {metric: value for section in SECTIONS for metric, value in given[section]}
     return Given(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
 
@@ -134,13 +134,13 @@ def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
         data = read_regular(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror}); name a YAML or JSON file of {kind}") from None
-    raw = _parsed(data, str(path))
+    raw = _parse(data, str(path))
     if not isinstance(raw, Mapping):
-        raise InputError(f"{path}: expected keys and values at the top, found {shortened(raw)}")
+        raise InputError(f"{path}: expected keys and values at the top, found {short_text(raw)}")
     return str(path), raw
 
 
-def _parsed(data: bytes, name: str) -> Any:  # noqa: ANN401  # any document
+def _parse(data: bytes, name: str) -> Any:  # noqa: ANN401  # any document
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -84,7 +84,7 @@ class GivenUsage(_Given):
     duration_s: Amount | None = None
 
 
-def validated(raw: Mapping[str, Any], name: str, model: type[Model]) -> Model:
+def validate_input(raw: Mapping[str, Any], name: str, model: type[Model]) -> Model:
     """Return the validated input. Raises InputError, in one line, for invalid one; `name` is its source.
 
     A lone surrogate, which JSON may hold but text may not, is shown by its number.

@@ -32,7 +32,7 @@ from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.commands import last_words
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.secrets import masked
+from ralph_tracker.measure.secrets import mask_secrets
 
 _MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120
@@ -109,10 +109,10 @@ class CheckTotals(NamedTuple):
 
 def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
-    return _declared(check) or (check.name if check.name in {*Group, INTEGRITY} else None)
+    return _declared_kind(check) or (check.name if check.name in {*Group, INTEGRITY} else None)
 
 
-def _declared(check: Check) -> str | None:
+def _declared_kind(check: Check) -> str | None:
     named = BY_NAME.get(check.format or "")
     return check.kind or (None if named is None else named.kind)
 
@@ -139,11 +139,11 @@ def read_results(
                 gathered.judge(result, found)
             else:
                 gathered.take(result, found, kind)
-        if kind == Group.TESTS and _failed(result) and _BUILD_BROKE.search(_output(result)):
+        if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
             gathered.did_not_build(result)  # although other tests ran
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
-    return gathered.measured()
+    return gathered.totals()
 
 
 class _Totals:
@@ -198,11 +198,11 @@ class _Totals:
         own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
         report = _read(result, found, kind, self._root, tuple(dict.fromkeys((*own, *self._folders))))
         if isinstance(report, Unreadable):
-            missed = _declared(result.check) or _kind_of_path(found.path) or kind
+            missed = _declared_kind(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
             # Without a report no test can have run; a damaged one is of tests that did.
             none = found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
-            if missed == Group.TESTS and _failed(result) and none:
+            if missed == Group.TESTS and _has_failed(result) and none:
                 self.did_not_build(result)
             if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
                 self._complain(result, found, Group(missed))
@@ -210,7 +210,7 @@ class _Totals:
             self._with_tests.append(result.check.name)
             report = _in_folder(report, self._folders_of_tests.get(result.check.name, ""))
             if result.check.held_back is not None:  # marked names, and no messages
-                report = _renamed(report, partial(_behind, result.check.name))
+                report = _rename_tests(report, partial(_behind, result.check.name))
                 report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
             self._tests.append(report)
         else:
@@ -266,7 +266,7 @@ class _Totals:
         else:
             self._missing.setdefault(kind, why)
 
-    def measured(self) -> CheckTotals:
+    def totals(self) -> CheckTotals:
         """Return the values; a group with one unreadable report is missing as a whole."""
         values: dict[str, Any] = {}
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
@@ -347,11 +347,11 @@ def _in_folder(report: TestReport, folder: str) -> TestReport:
     if not folder:
         return report
     places = {f"{folder}/{place}": why for place, why in report.not_loaded.items()}
-    named = _renamed(report, lambda name: f"{folder}{'/' if '::' in name else '::'}{name}")
+    named = _rename_tests(report, lambda name: f"{folder}{'/' if '::' in name else '::'}{name}")
     return named._replace(not_loaded=places)
 
 
-def _renamed(report: TestReport, rename: Callable[[str], str]) -> TestReport:
+def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestReport:
     def all_of(names: Iterable[str]) -> frozenset[str]:
         return frozenset(map(rename, names))
 
@@ -374,7 +374,7 @@ def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
         size = found.data_path.stat().st_size
         if size > DEFAULT_LIMITS.max_bytes:  # do not read it: it may exceed the memory
             return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
-        return masked(read_regular(found.data_path, limit=DEFAULT_LIMITS.max_bytes, name=found.path), secrets)
+        return mask_secrets(read_regular(found.data_path, limit=DEFAULT_LIMITS.max_bytes, name=found.path), secrets)
     except InputError as error:
         return Unreadable(str(error))
     except OSError as error:
@@ -425,7 +425,7 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
 def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
     absent, name = found.missing is Missing.ABSENT, result.check.name
-    if (absent or report.empty) and _failed(result) and result.check.held_back is None:
+    if (absent or report.empty) and _has_failed(result) and result.check.held_back is None:
         said = last_words(result.stdout, result.stderr)
     how, reason = result.finished.summary, f"; {said}" if said else ""
     if found.path == STANDARD_OUTPUT:
@@ -444,7 +444,7 @@ def _output(result: CheckResult) -> str:
     return "\n".join(texts)
 
 
-def _failed(result: CheckResult) -> bool:
+def _has_failed(result: CheckResult) -> bool:
     """Return whether the command itself failed, so that its output may say why."""
     return result.finished.exit_code not in {None, 0} and result.finished.problem is None
 

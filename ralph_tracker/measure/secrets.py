@@ -55,7 +55,7 @@ def _ways_to_write(value: str) -> Iterable[str]:
     )
 
 
-def masked(data: bytes, values: Iterable[bytes]) -> bytes:
+def mask_secrets(data: bytes, values: Iterable[bytes]) -> bytes:
     """Return the data with an asterisk for each byte of a secret value, so that every place in it stays the same."""
     for value in values:
         data = data.replace(value, b"*" * len(value))
@@ -79,7 +79,7 @@ def _mask(path: Path, values: Iterable[bytes]) -> None:
     with open(descriptor, "r+b") as file:  # noqa: PTH123  # a descriptor, not a path
         status = os.fstat(descriptor)
         if status.st_nlink > 1:
-            data = masked(file.read(), values)
+            data = mask_secrets(file.read(), values)
             path.unlink()
             path.touch(_FILE)
             path.write_bytes(data)

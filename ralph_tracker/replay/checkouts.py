@@ -24,7 +24,7 @@ from ralph_tracker.measure.commands import last_words
 from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.measure.scratch import remove_folder
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.safe_files import as_store_error
 
 # The mode of a folder; of all else also what changes with its content, its owner or its links.
@@ -154,7 +154,7 @@ class Environments:
         key = hashlib.sha256(json.dumps([sorted({**manifests, **locks}.items()), commands]).encode()).hexdigest()
         place = self._folder / key[:32]
         home = LentEnvironment(place / "tree", place / "tree" / self._history.prefix, key)
-        with locked(place.with_suffix(".lock"), "replay: set-up", _LIMIT_S):
+        with hold_lock(place.with_suffix(".lock"), "replay: set-up", _LIMIT_S):
             if key in self._failed:
                 raise SetUpError(self._failed[key])
             if not (place / _READY).exists():

@@ -25,7 +25,7 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__
@@ -74,7 +74,7 @@ def measure_order(order: Order, bundle: bytes | None) -> Answer:
     try:
         folder = cache_folder()
         repository = _repository(folder / "bundles" / order.bundle, order, bundle)
-        return Answer(lacks_bundle=True) if repository is None else _measured(folder, repository, order)
+        return Answer(lacks_bundle=True) if repository is None else _measure_order(folder, repository, order)
     except RalphTrackerError as error:
         return Answer(failed=str(error))
 
@@ -86,7 +86,7 @@ def _repository(place: Path, order: Order, bundle: bytes | None) -> UserReposito
     if not made.is_dir():
         if bundle is None:
             return None
-        with locked(place.with_suffix(".lock"), "replay: bundle", _PATIENCE_S):
+        with hold_lock(place.with_suffix(".lock"), "replay: bundle", _PATIENCE_S):
             if not made.is_dir():
                 with as_store_error(place):
                     staged = place.with_name(temporary_name())
@@ -100,7 +100,7 @@ def _repository(place: Path, order: Order, bundle: bytes | None) -> UserReposito
     return UserRepository(made, made, top, order.prefix)
 
 
-def _measured(folder: Path, repository: UserRepository, order: Order) -> Answer:
+def _measure_order(folder: Path, repository: UserRepository, order: Order) -> Answer:
     history = History(repository, settings=tuple(order.settings.items()))
     environment = {**os.environ, **order.variables}
     config, stop = config_of(order.config, None), Event()
@@ -114,12 +114,12 @@ def _measured(folder: Path, repository: UserRepository, order: Order) -> Answer:
         if tools != order.tools:
             return Answer(refused=_differences(order.tools, tools))
         if cache.find(order.key, measurer.checks) is None:
-            staged = cache.staged()
+            staged = cache.new_folder()
             try:
                 measurer.run(order.commit, home, staged, order.key)
             finally:
                 shutil.rmtree(staged, ignore_errors=True)
-    return Answer(packed=cache.packed(order.key))
+    return Answer(packed=cache.pack(order.key))
 
 
 def _differences(expected: Mapping[str, str | None], found: Mapping[str, str | None]) -> str:
@@ -200,7 +200,7 @@ class Cluster:
         """Bundle the trees of the commits, once for all workers."""
         self._bundle = bundle_of(self._history, commits, scratch / "bundle.git")
         self._checks, self._environment = checks, environment
-        self._filtered = self._history.filtered(commits)
+        self._filtered = self._history.trees_with_filters(commits)
         self._common = Order(
             version=__version__,
             commit=commits[0],
@@ -228,7 +228,7 @@ class Cluster:
         with suppress(Exception):  # of a scheduler that is gone already
             self._client.close(timeout=2)
 
-    def measured(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
+    def measure(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
         """Return the packed results of a commit, None if no worker can measure it. Raises Interrupted."""
         if commit.tree in self._filtered:
             self._tell(f"{commit.short}: git filters apply, which workers do not have; measured here")
@@ -239,7 +239,7 @@ class Cluster:
         tried: set[str] = set()
         while (worker := self._free(tried)) is not None:
             tried.add(worker)
-            answer = self._asked(worker, order)
+            answer = self._ask_worker(worker, order)
             if answer.packed is not None:
                 return answer.packed
             if answer.refused is not None:
@@ -282,11 +282,11 @@ class Cluster:
                 self._slots = dict(self._client.nthreads())
                 self._news_at = time.monotonic()
 
-    def _released(self, worker: str) -> None:
+    def _release(self, worker: str) -> None:
         with self._choosing:
             self._busy[worker] -= 1
 
-    def _asked(self, worker: str, order: Order) -> Answer:
+    def _ask_worker(self, worker: str, order: Order) -> Answer:
         """Ask a worker that was taken, and release it once it has answered."""
         began = time.monotonic()
         answer = self._answer(worker, order, None)
@@ -301,7 +301,7 @@ class Cluster:
         try:
             future = self._client.submit(measure_order, order, bundle, **options)
         except Exception as error:  # noqa: BLE001  # whatever the library makes of a scheduler that is gone
-            return Answer(failed=_said(error))
+            return Answer(failed=_error_text(error))
         began = time.monotonic()
         while not future.done():
             self._look()
@@ -310,16 +310,16 @@ class Cluster:
             limit_s = max(_LEAST_S, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
             if time.monotonic() - began > limit_s:
                 self._late.append(future)  # one that nobody holds is forgotten
-                future.add_done_callback(lambda _: self._released(worker))
+                future.add_done_callback(lambda _: self._release(worker))
                 return Answer(failed="it takes too long")
             time.sleep(_LOOK_S)
         self._look()
         try:
             answer: Answer = future.result(timeout=_CONNECT_S)
         except Exception as error:  # noqa: BLE001  # of the worker: without our package, killed, out of memory …
-            answer = Answer(failed=_said(error))
+            answer = Answer(failed=_error_text(error))
         if not answer.lacks_bundle:
-            self._released(worker)
+            self._release(worker)
         return answer
 
     def _tell(self, problem: str) -> None:
@@ -346,7 +346,7 @@ def _client(address: str) -> Any:  # noqa: ANN401  # a Client of an extra
         ) from None
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_SHOWN]
 
 

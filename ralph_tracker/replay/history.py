@@ -109,7 +109,7 @@ class History(NamedTuple):
                     "for example src/**"
                 )
             raise InputError(f"{revisions}: no commit; name the base first, then the newer end: main..HEAD")
-        return self._described((first, *ids))
+        return self._describe_commits((first, *ids))
 
     def _ends(self, revisions: str) -> tuple[str, str]:
         parts = revisions.split(_RANGE)
@@ -122,7 +122,7 @@ class History(NamedTuple):
         return base.out.decode().split()[0], ends[1]
 
     def _id(self, name: str) -> str:
-        found = self._found(name)
+        found = self._find_commit(name)
         if found is None:
             raise InputError(f"{name}: git knows no such commit here; `git log --oneline` lists them")
         return found
@@ -133,7 +133,7 @@ class History(NamedTuple):
         Without `base` that is where they all, and HEAD, come from. Needs `objects` for folders. Raises InputError.
         """
         names = list(names)
-        commits = {name: found for name in names if (found := self._found(name)) is not None}
+        commits = {name: found for name in names if (found := self._find_commit(name)) is not None}
         folders = [name for name in names if name not in commits]
         missing = [name for name in folders if not Path(name).is_dir()]
         if missing:
@@ -143,8 +143,8 @@ class History(NamedTuple):
             if answer.status:
                 raise InputError("the candidates have no common commit; name one with --base REV")
             base = answer.out.decode().split()[0]
-        (start,) = self._described([self._id(base)])
-        known = self._described(list(commits.values())) if commits else ()
+        (start,) = self._describe_commits([self._id(base)])
+        known = self._describe_commits(list(commits.values())) if commits else ()
         described = {name: each._replace(subject=name) for name, each in zip(commits, known, strict=True)}
         return (start, *(described.get(name) or self._of_folder(Path(name), start) for name in names))
 
@@ -168,11 +168,11 @@ class History(NamedTuple):
         tree = self._run("write-tree", more=place).decode().strip()
         return Commit(tree, tree, base.time, str(folder))
 
-    def _found(self, name: str) -> str | None:
+    def _find_commit(self, name: str) -> str | None:
         answer = self._ask("rev-parse", "-q", "--verify", "--end-of-options", f"{name}^{{commit}}")
         return None if answer.status else answer.out.decode().split()[-1]
 
-    def _described(self, ids: Sequence[str]) -> tuple[Commit, ...]:
+    def _describe_commits(self, ids: Sequence[str]) -> tuple[Commit, ...]:
         words = ("log", "--no-walk=unsorted", "--no-show-signature", f"--format={_FORMAT}", "--stdin")
         told = self._run(*words, stdin="".join(f"{sha}\n" for sha in ids).encode())
         fields = [line.split("\0") for line in told.decode("utf-8", "replace").split("\n") if line]
@@ -212,7 +212,7 @@ class History(NamedTuple):
         found = {name: self._ask("config", "--includes", "--get", name) for name in _CHECKOUT}
         return {name: each.out.decode().strip() for name, each in found.items() if not each.status}
 
-    def filtered(self, commits: Sequence[Commit]) -> frozenset[str]:
+    def trees_with_filters(self, commits: Sequence[Commit]) -> frozenset[str]:
         """Return the trees whose files git gives to other programs when it checks them out."""
         if (self.repository.common / "info" / "attributes").exists():
             return frozenset(commit.tree for commit in commits)

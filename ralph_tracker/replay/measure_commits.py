@@ -22,9 +22,9 @@ from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.report import CoverageReport, Diagnostic
-from ralph_tracker.iteration.earlier_tests import needed
-from ralph_tracker.iteration.measure import shorten
-from ralph_tracker.iteration.open_problems import place_of
+from ralph_tracker.iteration.earlier_tests import needed_checks
+from ralph_tracker.iteration.measure import shorten_output
+from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,
@@ -98,7 +98,7 @@ class ResultsCache(NamedTuple):
 
     folder: Path
 
-    def staged(self) -> Path:
+    def new_folder(self) -> Path:
         """Return a new folder, to be filled and then given to `keep`."""
         made = self.folder / temporary_name()
         with as_store_error(made):
@@ -151,7 +151,7 @@ class ResultsCache(NamedTuple):
                 staged.rename(target)
         return self.find(key, checks)
 
-    def packed(self, key: str) -> bytes:
+    def pack(self, key: str) -> bytes:
         """Return the folder of a key as a compressed archive."""
         buffer = io.BytesIO()
         with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
@@ -228,7 +228,7 @@ class Elsewhere(Protocol):
         """Return what limits how many commits are measured on this machine."""
         ...
 
-    def measured(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
+    def measure(self, commit: Commit, home: LentEnvironment, key: str) -> bytes | None:
         """Return the packed results of a commit, None if no other machine can measure it. Raises Interrupted."""
         ...
 
@@ -261,23 +261,23 @@ class CommitMeasurer(NamedTuple):
         try:
             home = self.environments.home(commit)
         except SetUpError as error:
-            return self._unmeasured(commit, str(error))
+            return self._unmeasured_commit(commit, str(error))
         key = self._key(commit, home)
         known = self.cache.find(key, self.checks)
         if known is not None:
             return MeasuredCommit(commit, home, known, cached=True)
-        staged = self.cache.staged()
+        staged = self.cache.new_folder()
         try:
-            return MeasuredCommit(commit, home, self._measured(commit, home, staged, key), cached=False)
+            return MeasuredCommit(commit, home, self._measure_anew(commit, home, staged, key), cached=False)
         except InputError as error:
-            return self._unmeasured(commit, str(error))
+            return self._unmeasured_commit(commit, str(error))
         finally:
             shutil.rmtree(staged, ignore_errors=True)
 
-    def _measured(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
+    def _measure_anew(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
         if self.elsewhere is None:
             return self.run(commit, home, staged, key)
-        packed = self.elsewhere.measured(commit, home, key)
+        packed = self.elsewhere.measure(commit, home, key)
         found = None if packed is None else self.cache.keep_packed(key, packed, staged, self.checks)
         if found is not None:
             return found
@@ -300,7 +300,7 @@ class CommitMeasurer(NamedTuple):
             if self.stop.is_set():
                 raise Interrupted
             totals = _without_place(read_results(ran, self.config.document["severity"], root), root)
-        shorten(staged)
+        shorten_output(staged)
         return self.cache.keep(key, staged, totals, ran)
 
     @contextmanager
@@ -316,9 +316,9 @@ class CommitMeasurer(NamedTuple):
     def again(self, measured: MeasuredCommit, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
         """Run the files of those tests again, all if one is not found, and yield the outcomes of each run."""
         with self._checked_out(measured.commit, measured.home) as (root, variables):
-            places = [place_of(root, test) for test in sorted(tests)]
+            places = [source_line_of(root, test) for test in sorted(tests)]
             files = sorted({place.file for place in places if place is not None})
-            checks = needed(self.checks)
+            checks = needed_checks(self.checks)
             if None not in places:
                 checks = [
                     limited_to_files(check, files, root).check if measured_kind(check) == Group.TESTS else check
@@ -340,7 +340,7 @@ class CommitMeasurer(NamedTuple):
         parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
-    def _unmeasured(self, commit: Commit, why: str) -> MeasuredCommit:
+    def _unmeasured_commit(self, commit: Commit, why: str) -> MeasuredCommit:
         """Return the results of checks that could not be started; they are not kept."""
         folder = self.checkouts.folder / "unmeasured"
         for name in (OUTPUT, REPORTS):

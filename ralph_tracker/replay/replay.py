@@ -21,8 +21,8 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
-from ralph_tracker.iteration.commit import follow, recovered
-from ralph_tracker.iteration.measure import Checkout, IterationContext, configured_by, stamp, with_detected_checks
+from ralph_tracker.iteration.commit import follow, recover_loop
+from ralph_tracker.iteration.measure import Checkout, IterationMeasurer, configured_by, utc_text, with_detected_checks
 from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.reports import FinishedLoop
@@ -41,7 +41,7 @@ from ralph_tracker.replay.measure_commits import (
     with_reruns,
 )
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_json, write_whole
@@ -191,13 +191,13 @@ class Replay:
     def _store(self) -> LoopStore:
         return self._project.store(self.loop_id)
 
-    def recorded(self) -> int:
+    def count_recorded(self) -> int:
         """Return how many commits are on record already, after repairing what a killed replay left."""
         store = self._store
         if not store.exists:
             return 0
-        with store.writing("replay") as unfinished:
-            summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+        with store.write_lock("replay") as unfinished:
+            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
             store.done()
         return summary.iteration + 1
 
@@ -207,18 +207,18 @@ class Replay:
         Raises StoreError if another process replays them. When the iterator is closed, whatever runs is ended.
         """
         folder = self._project.paths.loop(self.loop_id).folder
-        with locked(folder / "replay.lock", "replay", patience_s=0.0), scratch_folder(self._root) as scratch:
+        with hold_lock(folder / "replay.lock", "replay", patience_s=0.0), scratch_folder(self._root) as scratch:
             self._journal.write(self._store.paths)
             hide_from_git(self._project.paths.base)
-            done = self.recorded()
+            done = self.count_recorded()
             mirror = scratch / "mirror" / self._history.top.name
             again = 0 if self._options.reruns else done  # what is rerun depends on the first
-            with self._measured(scratch, self.commits[again:]) as measured:
+            with self._measure_all(scratch, self.commits[again:]) as measured:
                 for number, each in islice(enumerate(measured, start=again), done - again, None):
-                    yield Turn(each.commit, self._judged(number, each, mirror), each.cached)
+                    yield Turn(each.commit, self._judge_commit(number, each, mirror), each.cached)
 
     @contextmanager
-    def _measured(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[MeasuredCommit]]:
+    def _measure_all(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[MeasuredCommit]]:
         """Measure several commits at once, and yield them in their order."""
         measurer = CommitMeasurer(
             self._history,
@@ -256,7 +256,7 @@ class Replay:
         found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)
         return found
 
-    def _judged(self, number: int, measured: MeasuredCommit, mirror: Path) -> IterationRecord:
+    def _judge_commit(self, number: int, measured: MeasuredCommit, mirror: Path) -> IterationRecord:
         commit, results = measured.commit, measured.results
         checkout = Checkout(
             root=self._history.lay_out(commit, mirror),
@@ -271,22 +271,22 @@ class Replay:
             if self._options.side_by_side:
                 # The next commit descends from the first, as after a rollback; nothing is restored.
                 store = self._store
-                with store.writing("compare") as unfinished:
-                    summary = recovered(LoopReader.read(store, configured_by), unfinished=unfinished)
+                with store.write_lock("compare") as unfinished:
+                    summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
                     if summary.head:
-                        follow(store, summary, 0, None, stamp(clock.now()))
+                        follow(store, summary, 0, None, utc_text(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
             return tracker.post_iteration(None, notes=(note,)).record
         checkout = checkout._replace(tracked=self._history.paths(self.commits))
-        return self._begun(IterationContext(clock.now(), notes=(note,), checkout=checkout))
+        return self._record_baseline(IterationMeasurer(clock.now(), notes=(note,), checkout=checkout))
 
-    def _begun(self, context: IterationContext) -> IterationRecord:
+    def _record_baseline(self, measurer: IterationMeasurer) -> IterationRecord:
         """Record the baseline; the loop becomes the current one only where there is none."""
         environment: Mapping[str, str] = self._tracker.environment
-        start = Start(self._project, self._tracker.trusting, context, self.loop_id, environment, allow_missing=True)
-        with locked(self._project.paths.lock, "replay"):
+        start = Start(self._project, self._tracker.trusting, measurer, self.loop_id, environment, allow_missing=True)
+        with hold_lock(self._project.paths.lock, "replay"):
             record = start.begin(self._store, self._config)
-            if self._project.current() is None:
+            if self._project.current_loop_id() is None:
                 self._project.set_current(self.loop_id)
             self._store.done()
         return record
@@ -295,7 +295,7 @@ class Replay:
         """Select among the commits and write the loop's reports; `apply` says where the selected one's files go."""
         return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
 
-    def ranked(self, selection: Selection) -> Iterator[SelectionCandidate]:
+    def rank_candidates(self, selection: Selection) -> Iterator[SelectionCandidate]:
         """Yield the iterations, best first: the selected one, then what would be selected without those before."""
         loop = LoopReader.read(self._store, configured_by)
         state, _ = loop.state(self._store.summary())

@@ -101,7 +101,7 @@ def _mark(frame: _Frame, mark: Mark, value: float) -> str:
     return f'<a href="#i{mark.iteration}" aria-label="{words}"><title>{words}</title>{shape}</a>'
 
 
-def compared(loops: Mapping[str, Series]) -> str:
+def comparison_chart(loops: Mapping[str, Series]) -> str:
     """Return the scores in percent of several loops over their iterations, each from its baseline at 0."""
     known = [(number, value) for series in loops.values() for number, value in series if value is not None]
     if not known:
@@ -125,7 +125,7 @@ def small(series: Series, label: str) -> str:
     return _svg(frame, "img", label, [_line(frame, series, "score"), dot])
 
 
-def stacked(parts: Mapping[str, Series], label: str) -> str:
+def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
     """Return series of one length, stacked from the first up; what is not known adds nothing."""
     names = list(parts)
     if not names or not parts[names[0]]:

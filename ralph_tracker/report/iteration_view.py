@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report.text import ABSENT, money, number, rounded_weights, score, signed
+from ralph_tracker.report.text import ABSENT, money, number, rounded_weights, score, signed_text
 
 Document = Mapping[str, Any]
 _RANK: Final = {severity.name: int(severity) for severity in Severity}
@@ -191,9 +191,9 @@ def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
         spec.label,
         number(value, spec),
         number(_before(value, change, spec), spec),
-        signed(change, spec),
+        signed_text(change, spec),
         number(_before(value, from_baseline, spec), spec),
-        signed(from_baseline, spec),
+        signed_text(from_baseline, spec),
     )
 
 

@@ -96,7 +96,7 @@ def render_job() -> None:
         with suppress(OSError, ValueError):  # macOS refuses the first; a hard limit may be lower
             resource.setrlimit(kind, (most, most))
     try:
-        answer: dict[str, Any] = {"text": _rendered(Path(root), folder, template, values)}
+        answer: dict[str, Any] = {"text": _render(Path(root), folder, template, values)}
     except MemoryError:
         answer = {"line": None, "why": f"needs more than {MAX_MEMORY >> 20} MiB of memory"}
     except Exception as error:  # noqa: BLE001  # whatever a template does
@@ -105,7 +105,7 @@ def render_job() -> None:
     sys.stdout.write(json.dumps(answer))
 
 
-def _rendered(root: Path, folder: str, template: str, values: Mapping[str, Any]) -> str:
+def _render(root: Path, folder: str, template: str, values: Mapping[str, Any]) -> str:
     import jinja2  # noqa: PLC0415  # as in jinja_environment
     from jinja2.loaders import split_template_path  # noqa: PLC0415  # as above
 

@@ -119,7 +119,7 @@ def page_view(
             (at, tuple(number(values[place], spec) for values, spec in moved.items()))
             for place, at in enumerate(numbers)
         ),
-        parts=charts.stacked({name: parts[name] for name in named}, "Parts of the score, in percent"),
+        parts=charts.stacked_chart({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
         part_rows=tuple(
             (row, tuple("" if (value := parts[name][place][1]) is None else f"{value:.1f}" for name in named))
@@ -133,7 +133,7 @@ def page_view(
     )
 
 
-def rendered(template: str, values: Mapping[str, Any], live: Live | None = None) -> str:
+def fill_page(template: str, values: Mapping[str, Any], live: Live | None = None) -> str:
     """Return a page from its template, with its style and script in it and the policy that allows only those.
 
     `live` makes it a page of `serve`.

@@ -164,16 +164,16 @@ def progress(before: Point, now: Point) -> str:
     """Return how tests and coverage moved; where neither is known, how the score did."""
     said = []
     if now.tests is not None and now.passed is not None:
-        said.append(f"{_moved(_tests(before), _tests(now))} tests")
+        said.append(f"{_value_change(_tests(before), _tests(now))} tests")
     if now.coverage is not None:
-        said.append(f"{_moved(_percentage(before.coverage), _percentage(now.coverage))} % coverage")
+        said.append(f"{_value_change(_percentage(before.coverage), _percentage(now.coverage))} % coverage")
     if not said:
         then = None if before.score is None else percent(before.score).removesuffix(" %")
-        said.append(f"score {_moved(then, percent(now.score))}")
+        said.append(f"score {_value_change(then, percent(now.score))}")
     return " and ".join(said)
 
 
-def _moved(before: str | None, now: str | None) -> str:
+def _value_change(before: str | None, now: str | None) -> str:
     return f"{now}" if before is None or before == now else f"{before} → {now}"
 
 

@@ -39,7 +39,7 @@ def number(value: float | str | None, spec: MetricSpec) -> str:
     return value if isinstance(value, str) else f"{value:.{spec.decimals}f}{spec.unit}"
 
 
-def signed(value: float | None, spec: MetricSpec) -> str:
+def signed_text(value: float | None, spec: MetricSpec) -> str:
     """Format a difference with its sign."""
     if value is None:
         return ABSENT
@@ -115,10 +115,10 @@ def for_terminal(text: str) -> str:
     """Return the text with control, bidirectional, zero-width and surrogate characters shown by number."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(_shown(char) for char in text)
+    return "".join(_visible_char(char) for char in text)
 
 
-def _shown(char: str) -> str:
+def _visible_char(char: str) -> str:
     if unicodedata.category(char) not in _INVISIBLE:
         return char
     code = ord(char)

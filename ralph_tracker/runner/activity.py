@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.output.event_values import one_line
-from ralph_tracker.measure.secrets import masked, secret_values
+from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.run_progress import FILE, run_state
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, attempted
+from ralph_tracker.store.loop_summary import Summary, attempted_iteration
 from ralph_tracker.store.safe_files import read_json
 
 _TAIL: Final = 1 << 16
@@ -42,17 +42,17 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
         return Activity(f"the loop is {summary.status}", _epoch(summary.updated_at))
     progress, state = read_json(paths.folder / FILE), run_state(paths)
     if state is not None and isinstance(progress, dict) and isinstance(progress.get("iteration"), int):
-        number, since = progress["iteration"], _changed(paths.folder / FILE)
+        number, since = progress["iteration"], _change_time(paths.folder / FILE)
         if state == "interrupted":
             return Activity(f"the run was interrupted in iteration {number}", since)
-        return _driven(paths, progress, number, since, environment)
-    number = attempted(paths)
+        return _runner_activity(paths, progress, number, since, environment)
+    number = attempted_iteration(paths)
     if number is not None and number > summary.iteration:
-        return Activity(_PHASES["measure"].format(number=number), _changed(paths.attempt))
+        return Activity(_PHASES["measure"].format(number=number), _change_time(paths.attempt))
     return Activity(f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
 
 
-def _driven(
+def _runner_activity(
     paths: LoopPaths, progress: Mapping[str, Any], number: int, since: float | None, environment: Mapping[str, str]
 ) -> Activity:
     words = _PHASES.get(str(progress.get("phase")))
@@ -63,7 +63,7 @@ def _driven(
     tried = progress.get("tried")
     logs = logs_of(paths, number, tried if isinstance(tried, int) else 1)
     secrets = secret_values(environment)
-    said = next(filter(None, (latest_words(masked(_tail(log), secrets)) for log in logs)), "")
+    said = next(filter(None, (latest_words(mask_secrets(_tail(log), secrets)) for log in logs)), "")
     return Activity(f"the agent works on iteration {number}", since, said)
 
 
@@ -103,7 +103,7 @@ def _tail(path: Path) -> bytes:
         return b""
 
 
-def _changed(path: Path) -> float | None:
+def _change_time(path: Path) -> float | None:
     try:
         return path.stat().st_mtime
     except OSError:

@@ -37,7 +37,7 @@ class Prepared(NamedTuple):
     stdin: Path | None
 
 
-def prepared(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared:
+def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared:
     """Put the prompt into the command; `prompt_file` holds the same text.
 
     `{prompt}` becomes the text and `{prompt_file}` the absolute path, also inside a word. A command with neither gets
@@ -260,7 +260,7 @@ _BY_RULE: Final[tuple[tuple[AttemptVerdict, Callable[[AgentRun], bool]], ...]] =
 )
 
 
-def described(verdict: AttemptVerdict, ran: AgentRun) -> str:
+def describe_run(verdict: AttemptVerdict, ran: AgentRun) -> str:
     """Return a few words on how a run ended."""
     how = f"silent for {ran.idle_s:.0f} s" if ran.idle_s is not None else ran.finished.summary
     if verdict is AttemptVerdict.SILENT:
@@ -298,7 +298,7 @@ def step_after(
     run is repeated after a pause that doubles. A provider's limit is waited for as long as the provider says, but in
     total (`waited_s` so far) no longer than `patience` allows.
     """
-    why = described(verdict, ran)
+    why = describe_run(verdict, ran)
     if verdict in {AttemptVerdict.NEEDS_PERSON, AttemptVerdict.NOT_STARTED}:
         return Step("block", why)
     if verdict is AttemptVerdict.RATE_LIMITED:

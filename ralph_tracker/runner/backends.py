@@ -32,7 +32,7 @@ class Backend(NamedTuple):
         """Return the command with a user's own words in their place."""
         return (*self.begins, *own, *self.ends)
 
-    def continued(self, command: Sequence[str], session: str) -> tuple[str, ...]:
+    def continue_session(self, command: Sequence[str], session: str) -> tuple[str, ...]:
         """Return a command that `command` made, changed to continue a session of the client."""
         place = len(command) - len(self.ends)
         return (*command[:place], self.continues, session, *command[place:])
@@ -109,7 +109,7 @@ def model_in(command: Sequence[str]) -> str | None:
     return None
 
 
-def priced(
+def add_cost(
     usage: Usage, command: Sequence[str], prices: Mapping[str, Price], models: Sequence[ModelTokens] = ()
 ) -> Usage:
     """Return the usage with its cost by the prices, unchanged where the agent reports one or a price is not known.

@@ -68,13 +68,13 @@ def added_checks(task: Task, config: Config) -> dict[str, Any]:
     They have no kind: a failing build would leave the baseline unverified, with nothing to roll back to.
     """
     sections = config.document["checks"]
-    commands = [word for word in dict.fromkeys(task.checks) if _configured(word, sections) is None]
+    commands = [word for word in dict.fromkeys(task.checks) if _configured_check(word, sections) is None]
     taken = {name.casefold() for name in sections}
     numbers = (number for number in range(1, len(commands) + len(taken) + 1) if _NAME.format(number) not in taken)
     return {_NAME.format(number): {"run": word} for number, word in zip(numbers, commands, strict=False)}
 
 
-def _configured(word: str, sections: Mapping[str, Any]) -> str | None:
+def _configured_check(word: str, sections: Mapping[str, Any]) -> str | None:
     """Return the name of the check that a word of a plan refers to, None if there is none."""
     if word in sections:
         return word
@@ -86,7 +86,7 @@ def named_checks(task: Task, document: Mapping[str, Any]) -> tuple[TaskCheck, ..
     checks = {check.name: check for check in configured_checks(document)}
     if not task.checks:
         return tuple(TaskCheck(name, check) for name, check in checks.items())
-    names = {word: _configured(word, document["checks"]) for word in task.checks}
+    names = {word: _configured_check(word, document["checks"]) for word in task.checks}
     return tuple(TaskCheck(word, checks[name]) for word, name in names.items() if name is not None)
 
 
@@ -100,7 +100,9 @@ def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path
         for word in task.checks:
             check = Check(word, word)
             program = command_of(check)
-            if _configured(word, sections) is not None or (program and "/" in program and not program.startswith("/")):
+            if _configured_check(word, sections) is not None or (
+                program and "/" in program and not program.startswith("/")
+            ):
                 continue
             if not is_there(check, root, environment):
                 near = nearest(word, list(sections))
@@ -154,7 +156,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     """
     store = tracker.store()
     loop, summary = LoopReader.read(store, configured_by), store.summary()
-    records = [judgement.record for judgement in loop.judged()]
+    records = [judgement.record for judgement in loop.judge_again()]
     # The files are those of the lineage's head: the last iteration, or the peak that was applied.
     kept = next(record for record in records if record.iteration == summary.head)
     named = named_checks(begun.task, loop.config.document)
@@ -300,14 +302,14 @@ class PlanRun:
                 left = self.rules.max_cost_usd - before - (spent_on(self.tracker, begun.loops) or 0.0)
             if status is None and left is not None and left <= _CENTS_OF_NOTHING:
                 return TaskOutcome("stopped", reason=f"nothing is left of the budget of ${self.rules.max_cost_usd:.2f}")
-            stopped = self._refined(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
+            stopped = self._refine_task(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
             if stopped is not None:
                 return stopped
         outcome, said = outcome_of(tracker, begun)
         self.screen.line(said)
         return outcome
 
-    def _refined(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
+    def _refine_task(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
         """Run the loop of a task; return its outcome if it was interrupted, None if the loop has ended."""
         at, plan = assignment.position, assignment.summary
         with opened(tracker, asked, self.screen) as run:
@@ -326,7 +328,7 @@ class PlanRun:
         prompt = write_plan_prompt(self.file, assignment.prompt).resolve()
         settings = {**self.asked.settings, "prompt_file": str(prompt), "apply": "worktree"}
         asked = self.asked._replace(settings=settings, limits={}, new=False)
-        current = tracker.project.current()
+        current = tracker.project.current_loop_id()
         if self._status(begun.loops[-1]) is not None:
             if current != begun.loops[-1]:  # killed before it was named
                 tracker.project.set_current(begun.loops[-1])

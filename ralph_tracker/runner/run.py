@@ -30,21 +30,21 @@ from ralph_tracker.runner.attempt import (
     AttemptLimits,
     RetryLimits,
     Step,
-    described,
+    describe_run,
     logs_of,
-    prepared,
+    prepare_command,
     report_from_logs,
     run_agent,
     session_after,
     step_after,
     verdict_of,
 )
-from ralph_tracker.runner.backends import BACKENDS, Backend, Price, priced, prices_of
-from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings, added, less, read_progress
+from ralph_tracker.runner.backends import BACKENDS, Backend, Price, add_cost, prices_of
+from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
@@ -210,7 +210,7 @@ class Run:
         while True:
             match self.progress.phase:
                 case "agent":
-                    if not self._worked():
+                    if not self._run_agent():
                         return Outcome("asked", f"as asked, before iteration {self.progress.iteration} was done")
                 case "measure":
                     self._measure()
@@ -231,10 +231,10 @@ class Run:
         if not progress.at_work:
             return
         report = report_from_logs(logs_of(self.paths, progress.iteration, progress.tried))
-        usage = added(progress.usage, self._used(report))
+        usage = add_usages(progress.usage, self._usage_of(report))
         self._go(at_work=False, usage=usage, notes=(*progress.notes, _INTERRUPTED))
 
-    def _worked(self) -> bool:
+    def _run_agent(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
         step = Step("again", "")
         while step.do == "again":
@@ -247,7 +247,7 @@ class Run:
                 if self.over is not None:
                     self.screen.line(self.over)
                     break
-                if not self._paused(pause_s, step.pause_s):
+                if not self._pause(pause_s, step.pause_s):
                     return False
             step = self._try_once()
         if self.over is not None and not self.progress.tried:
@@ -279,8 +279,8 @@ class Run:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         client, command = self._client, settings.command
         if client is not None and progress.session is not None:
-            command = client.continued(command, progress.session)
-        ready = prepared(command, text, file.resolve())
+            command = client.continue_session(command, progress.session)
+        ready = prepare_command(command, text, file.resolve())
         before = tree_of_now(self.paths)
         starts = (*progress.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
         progress = self._go(tried=progress.tried + 1, at_work=True, starts=starts)
@@ -299,13 +299,13 @@ class Run:
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)
         step = step_after(verdict, ran, progress.tried, progress.waited_s, patience, self.now())
-        said = f"agent: {described(verdict, ran)}"
+        said = f"agent: {describe_run(verdict, ran)}"
         self.screen.line(f"iteration {progress.iteration}: {said}")
         plain = verdict == "done" and progress.tried == 1
         session = session_after(verdict, progress.session, ran.report.session)
         self._go(
             at_work=False,
-            usage=added(progress.usage, self._used(ran.report)),
+            usage=add_usages(progress.usage, self._usage_of(ran.report)),
             notes=progress.notes if plain else (*progress.notes, said),
             session=session,
             told=ran.report.usage if session == ran.report.session else progress.told,
@@ -321,19 +321,19 @@ class Run:
         left = max(self.limits.max_minutes * 60 - (self.now() - started), 1.0)
         return left if limit is None else min(limit, left)
 
-    def _used(self, report: RunReport) -> Usage:
+    def _usage_of(self, report: RunReport) -> Usage:
         """Return what a run took, with its price; of a session that was continued only what is new."""
         client, usage = self._client, report.usage
         if client is not None and client.tells_sums and report.session == self.progress.session:
             usage = less(usage, self.progress.told)
-        return priced(usage, self.progress.settings.command, self.prices, report.models)
+        return add_cost(usage, self.progress.settings.command, self.prices, report.models)
 
     @property
     def _client(self) -> Backend | None:
         """Return the client whose sessions are continued, None if they are not."""
         return BACKENDS.get(self.progress.settings.backend or "")
 
-    def _paused(self, pause_s: float, for_agent_s: float) -> bool:
+    def _pause(self, pause_s: float, for_agent_s: float) -> bool:
         """Wait before the next run of the agent; return False after Ctrl-C. `for_agent_s` counts as its patience."""
         if self.interrupts.asked:
             return False
@@ -351,7 +351,7 @@ class Run:
             self.screen.line(f"iteration {progress.iteration}: measuring")
             recorded = self.tracker.post_iteration(
                 None,
-                usage=usage.measured() or None,
+                usage=usage.known_values() or None,
                 blocked=progress.blocked,
                 iteration=progress.iteration,
                 notes=progress.notes,
@@ -455,7 +455,7 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
     progress = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
     tracker = tracker._replace(loop_id=progress.loop_id)
     store = tracker.store()
-    with locked(store.paths.folder / LOCK, "run", patience_s=0):
+    with hold_lock(store.paths.folder / LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
         progress.write(store.paths)
         config = LoopReader.read(store, configured_by).config

@@ -77,8 +77,8 @@ class RunProgress(NamedTuple):
         """Replace the file, and return the progress. Raises StoreError if the disk refuses."""
         plain = self._asdict() | {
             "settings": self.settings._asdict(),
-            "usage": self.usage.measured(),
-            "told": self.told.measured(),
+            "usage": self.usage.known_values(),
+            "told": self.told.known_values(),
         }
         path = paths.folder / FILE
         with as_store_error(path, "free that, then `ralph-tracker run --resume`"):
@@ -140,7 +140,7 @@ def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value
     return progress
 
 
-def added(one: Usage, other: Usage) -> Usage:
+def add_usages(one: Usage, other: Usage) -> Usage:
     """Return the sum of two usages; a value is None if neither has it."""
     sums: dict[str, Any] = {}
     for name in Usage._fields:

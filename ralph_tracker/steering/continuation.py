@@ -65,23 +65,23 @@ class TokenBudget(NamedTuple):
         """Return the share of the window at which the session is forced to finish."""
         return min(self.hard, 1 - self.synthesis)
 
-    def used(self, context_tokens: int) -> float:
+    def used_share(self, context_tokens: int) -> float:
         """Return the used share of the window; over 1 if the agent's window is larger than configured."""
         return context_tokens / self.context_window
 
     def should_nudge_synthesis(self, context_tokens: int | None) -> bool:
         """Return whether the soft limit is reached; False if the tokens are unknown (None)."""
-        return context_tokens is not None and self.used(context_tokens) >= self.soft
+        return context_tokens is not None and self.used_share(context_tokens) >= self.soft
 
     def should_force_synthesis(self, context_tokens: int | None) -> bool:
         """Return whether the hard limit is reached; False if the tokens are unknown (None)."""
-        return context_tokens is not None and self.used(context_tokens) >= self.limit
+        return context_tokens is not None and self.used_share(context_tokens) >= self.limit
 
     def room(self, context_tokens: int | None) -> float:
         """Return 1 up to the soft limit, falling to 0 at the hard one; 1 if the tokens are unknown (None)."""
         if context_tokens is None:
             return 1.0
-        used = self.used(context_tokens)
+        used = self.used_share(context_tokens)
         if used >= self.limit:
             return 0.0
         return 1.0 if used <= self.soft else (self.limit - used) / (self.limit - self.soft)
@@ -281,7 +281,7 @@ class ProgressMetrics:
             case ToolStarted():
                 self._has_tools = True
             case ToolEnded():
-                self._ended(event)
+                self._count_ended_call(event)
             case FileRead():
                 self._read(event)
             case FileChanged():
@@ -303,7 +303,7 @@ class ProgressMetrics:
             case PersonSaid():
                 self.consecutive_file_revisits = 0  # a person may ask for a repetition
 
-    def _ended(self, event: ToolEnded) -> None:
+    def _count_ended_call(self, event: ToolEnded) -> None:
         self._has_tools = True
         self.tools_used += 1
         if not event.refused:
@@ -469,7 +469,7 @@ class Continuation:
         self._nudged = frozenset(streak for streak in self._nudged if holds[streak])
         self._nudged_at = min(self._nudged_at, repeats)
         self._before = (self._nudged, self._nudged_at)
-        forced = self._forced(score, is_warm=is_warm)
+        forced = self._reasons_to_finish(score, is_warm=is_warm)
         if forced:
             return "force_synthesis", forced
         reasons = idle + spent
@@ -480,13 +480,13 @@ class Continuation:
             return "nudge_synthesis", reasons
         return "continue", (*reasons, "it was nudged for that already") if reasons else ()
 
-    def _forced(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
+    def _reasons_to_finish(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
         """Return why the session must finish now, () if it need not."""
         metrics, tokens, most = self.metrics, self.thresholds.token_budgets, self.limits.max_iterations
         is_stuck, is_nudged = metrics.is_stuck_loop, _IDLE in self._nudged
         reasons = []
         if tokens.should_force_synthesis(self.context_tokens):
-            reasons.append(f"{self._taken()}, {tokens.limit:.0%} is the hard limit")
+            reasons.append(f"{self._taken_text()}, {tokens.limit:.0%} is the hard limit")
         if metrics.total_iterations >= most:
             reasons.append(f"{metrics.total_iterations} of {most} turns are used")
         answers = metrics.tools_used and metrics.iterations_without_tools  # a turn of words alone repeats no call
@@ -507,11 +507,13 @@ class Continuation:
         is_large = thresholds.token_budgets.should_nudge_synthesis(self.context_tokens)
         if is_warm and is_large and not metrics.is_making_progress:
             turns = min(metrics.total_iterations, thresholds.progress.velocity_turns)
-            reasons.append(f"{self._taken()}, and the last {turns} turns brought nothing new")
+            reasons.append(f"{self._taken_text()}, and the last {turns} turns brought nothing new")
         return tuple(reasons)
 
-    def _taken(self) -> str:
-        return f"{self.thresholds.token_budgets.used(self.context_tokens or 0):.0%} of the context window is taken"
+    def _taken_text(self) -> str:
+        return (
+            f"{self.thresholds.token_budgets.used_share(self.context_tokens or 0):.0%} of the context window is taken"
+        )
 
 
 async def steer(

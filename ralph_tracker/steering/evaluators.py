@@ -101,9 +101,9 @@ class QualityProgressEvaluator(NamedTuple):
 
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:  # noqa: ARG002  # the record says all
         """Return whether the session continues, and why."""
-        return self.judged()
+        return self.evaluate_now()
 
-    def judged(self) -> tuple[bool, str]:
+    def evaluate_now(self) -> tuple[bool, str]:
         """Return the same without awaiting."""
         state = self.state()
         if state is None:

@@ -129,7 +129,7 @@ class PlanState(NamedTuple):
         """Return the tasks that ran to an end, in order."""
         return tuple(each for each in self.tasks if each.status in RAN)
 
-    def named(self, task_id: str) -> PlanTask:
+    def task_named(self, task_id: str) -> PlanTask:
         """Return a task with its progress. Raises ValueError for an unknown id."""
         return self.tasks[self.position(task_id) - 1]
 
@@ -143,7 +143,7 @@ def is_usable_id(task_id: str) -> bool:
     return _ID.fullmatch(task_id) is not None and task_id.casefold() != SKIP
 
 
-def begun(plan: Plan, digest: str = "") -> PlanState:
+def new_plan_state(plan: Plan, digest: str = "") -> PlanState:
     """Return the state of a plan before anything has run."""
     return PlanState(tuple(PlanTask(task) for task in plan.tasks), context=plan.context, digest=digest)
 
@@ -153,11 +153,11 @@ def with_task(state: PlanState, task: PlanTask) -> PlanState:
     return state._replace(tasks=tuple(task if each.id == task.id else each for each in state.tasks))
 
 
-def finished(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
+def finish_task(state: PlanState, task_id: str, outcome: TaskOutcome) -> PlanState:
     """Return the state after a task has ended; a stopped one stays current."""
     if outcome.status == "stopped":
         return state
-    done = state.named(task_id)._replace(status=outcome.status, outcome=outcome)
+    done = state.task_named(task_id)._replace(status=outcome.status, outcome=outcome)
     return with_task(state, done)._replace(current=None)
 
 
@@ -372,7 +372,9 @@ def parse_plan_revision(state: PlanState, text: str) -> Revision:
         entry, is_skipped = _SKIPPED.subn("", entry)
         task_id, told = _known_in(entry, titles, state, number)
         if task_id in lines:
-            raise _refused(number, f"task {task_id} is given twice, first in line {lines[task_id]}; keep one of them")
+            raise _line_error(
+                number, f"task {task_id} is given twice, first in line {lines[task_id]}; keep one of them"
+            )
         lines[task_id] = number
         if is_skipped:
             skipped.append(task_id)
@@ -392,11 +394,11 @@ def _known_in(entry: str, titles: Collection[str], state: PlanState, number: int
         return task_id, told.strip()
     status = next((each.status for each in state.tasks if each.id == task_id), None)
     if status is not None:
-        raise _refused(number, f"task {task_id} is {status} and stays as it is; delete the line")
-    raise _refused(number, f"no remaining task {_cut(task_id)!r}; tasks cannot be added, and ids stay as they are")
+        raise _line_error(number, f"task {task_id} is {status} and stays as it is; delete the line")
+    raise _line_error(number, f"no remaining task {_cut(task_id)!r}; tasks cannot be added, and ids stay as they are")
 
 
-def _refused(number: int, why: str) -> InputError:
+def _line_error(number: int, why: str) -> InputError:
     return InputError(f"line {number}: {why}; {_UNCHANGED}")
 
 
@@ -413,9 +415,9 @@ def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
     after = apply_plan_adjustment(state, adjustment)
     told = []
     if adjustment.dropped:
-        told.append(f"Dropping {_named(adjustment.dropped)}.")
+        told.append(f"Dropping {_task_names(adjustment.dropped)}.")
     if adjustment.skipped:
-        told.append(f"Skipping {_named(adjustment.skipped)}.")
+        told.append(f"Skipping {_task_names(adjustment.skipped)}.")
     if adjustment.reordered is not None and after.pending:
         told.append(f"New order: {', '.join(task.id for task in after.pending)}.")
     if not after.pending:
@@ -423,7 +425,7 @@ def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
     return " ".join([*told, "Confirm?"])
 
 
-def _named(ids: Collection[str]) -> str:
+def _task_names(ids: Collection[str]) -> str:
     return f"{'task' if len(ids) == 1 else 'tasks'} {', '.join(ids)}"
 
 

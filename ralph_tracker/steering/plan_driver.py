@@ -17,7 +17,7 @@ from ralph_tracker.steering.plan import (
     TaskOutcome,
     Trigger,
     apply_plan_adjustment,
-    finished,
+    finish_task,
     format_adjustment,
     parse_plan_revision,
     plan_revision_text,
@@ -92,15 +92,15 @@ def checkpoint_triggers(state: PlanState, rules: CheckpointRules, failed: str | 
     spent = compute_progress_summary(state).cumulative_cost or 0.0
     limit = None if rules.max_cost_usd is None else CRITICAL_SHARE * rules.max_cost_usd
     holds: dict[Trigger, bool] = {
-        "budget-critical": _reached(spent, limit),
+        "budget-critical": _is_reached(spent, limit),
         "test-failure": failed is not None,
-        "budget-warning": _reached(spent, rules.warn_at_usd),
+        "budget-warning": _is_reached(spent, rules.warn_at_usd),
         "scheduled": rules.every is not None and len(state.ran) - state.scheduled_at >= rules.every,
     }
     return tuple(trigger for trigger in BY_SEVERITY if holds[trigger] and trigger not in state.fired)
 
 
-def _reached(spent: float, limit: float | None) -> bool:
+def _is_reached(spent: float, limit: float | None) -> bool:
     return limit is not None and spent >= limit - _CENTS_OF_NOTHING
 
 
@@ -197,7 +197,7 @@ def _lines(task: Task, plan_context: str, prior: Sequence[PriorTaskContext]) -> 
     yield f"# Task: {_cut(task.title)}"
     if task.description.strip():
         yield from ("", task.description.strip())
-    yield from _listed("## These checks have to hold", task.checks, len(task.checks))
+    yield from _list_lines("## These checks have to hold", task.checks, len(task.checks))
     if plan_context.strip():
         yield from ("", "## The plan it is part of", plan_context.strip())
     if prior:
@@ -208,11 +208,11 @@ def _lines(task: Task, plan_context: str, prior: Sequence[PriorTaskContext]) -> 
             yield f"  changed files: {', '.join(_some(each.changed_files, _FILES)) or 'none'}"
             if each.rolled_back:
                 yield f"  tried and rolled back: {'; '.join(_some(each.rolled_back, _TRIED))}"
-        yield from _listed("## Tests that fail now", prior[-1].failing_tests, _TESTS)
-        yield from _listed("## Alerts that are open now", prior[-1].open_alerts, _ALERTS)
+        yield from _list_lines("## Tests that fail now", prior[-1].failing_tests, _TESTS)
+        yield from _list_lines("## Alerts that are open now", prior[-1].open_alerts, _ALERTS)
 
 
-def _listed(title: str, items: Sequence[str], most: int) -> Iterator[str]:
+def _list_lines(title: str, items: Sequence[str], most: int) -> Iterator[str]:
     if items:
         yield from ("", title)
         yield from (f"- {item}" for item in _some(items, most))
@@ -290,7 +290,7 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
     while True:
         checkpoint = checkpoint_of(state)
         if checkpoint is not None:
-            adjusted = await _paused(state, checkpoint, rules, calls)
+            adjusted = await _pause_at_checkpoint(state, checkpoint, rules, calls)
             if adjusted is None:
                 at = f"a checkpoint ({checkpoint.trigger.replace('-', ' ')})"
                 reason = f"aborted at {at}; the state is kept"
@@ -304,12 +304,14 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
         task = state.pending[0]  # found by status, not by a stored position: reordering cannot skip one
         is_resumed, state = state.current == task.id, state._replace(current=task.id)
         if calls.begin is not None:
-            state = with_task(state, calls.begin(state, state.named(task.id), is_resumed))
+            state = with_task(state, calls.begin(state, state.task_named(task.id), is_resumed))
         calls.save(state_to_plain(state))
         prompt = build_impl_prompt(task, state.context, prior_task_contexts(state))
         position, summary = state.position(task.id), compute_progress_summary(state)
-        outcome = await calls.run_task(Assignment(task, position, prompt, summary, is_resumed, state.named(task.id)))
-        state = finished(state, task.id, outcome)
+        outcome = await calls.run_task(
+            Assignment(task, position, prompt, summary, is_resumed, state.task_named(task.id))
+        )
+        state = finish_task(state, task.id, outcome)
         if outcome.status != "stopped":
             failed = outcome.validation_failure
             if failed is None and outcome.status == "failed":
@@ -321,7 +323,7 @@ async def drive_plan(state: PlanState, rules: CheckpointRules, calls: PlanCalls)
             return PlanEnded("stopped", outcome.reason, state)
 
 
-async def _paused(
+async def _pause_at_checkpoint(
     state: PlanState, checkpoint: Checkpoint, rules: CheckpointRules, calls: PlanCalls
 ) -> PlanState | None:
     """Return the state to continue with, None if the plan is aborted."""
@@ -332,17 +334,17 @@ async def _paused(
         return state if rules.unattended == "continue" else None
     draft: str | None = None
     while True:
-        choice = await _asked(checkpoint, person, calls.tell)
+        choice = await _ask_person(checkpoint, person, calls.tell)
         if choice == "abort":
             return None
         if choice == "continue":
             return state
-        draft, adjusted = await _adjusted(state, draft, person, calls.tell)
+        draft, adjusted = await _adjust_plan(state, draft, person, calls.tell)
         if adjusted is not None:
             return adjusted
 
 
-async def _asked(checkpoint: Checkpoint, person: Person, tell: Callable[[str], None]) -> Choice:
+async def _ask_person(checkpoint: Checkpoint, person: Person, tell: Callable[[str], None]) -> Choice:
     while True:
         try:
             answer = await person.ask(checkpoint)
@@ -355,7 +357,7 @@ async def _asked(checkpoint: Checkpoint, person: Person, tell: Callable[[str], N
         tell(_UNCLEAR)
 
 
-async def _adjusted(
+async def _adjust_plan(
     state: PlanState, draft: str | None, person: Person, tell: Callable[[str], None]
 ) -> tuple[str | None, PlanState | None]:
     """Let a person revise the remaining tasks.

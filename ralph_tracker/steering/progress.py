@@ -169,7 +169,7 @@ def format_standing(summary: TaskProgressSummary) -> str:
     """Return tasks done, cost, and estimated cost in one line, for a checkpoint."""
     done = f"{summary.tasks_completed}/{summary.tasks_total} tasks done"
     remaining = _usd(summary.estimated_remaining_cost)
-    return f"{done} | {_spent(summary)} | ~{remaining} remaining"
+    return f"{done} | {_spent_text(summary)} | ~{remaining} remaining"
 
 
 def format_progress_summary(summary: TaskProgressSummary) -> str:
@@ -189,7 +189,7 @@ def format_progress_summary(summary: TaskProgressSummary) -> str:
     return f"Progress: {' | '.join(parts)}"
 
 
-def _spent(summary: TaskProgressSummary) -> str:
+def _spent_text(summary: TaskProgressSummary) -> str:
     at_least = "at least " if summary.cost_is_partial and summary.cumulative_cost is not None else ""
     return f"{at_least}{_usd(summary.cumulative_cost)} spent"
 
@@ -234,4 +234,4 @@ class LiveProgress:
             now = now._replace(cumulative_cost=None)
         done = f"{before.tasks_completed}/{before.tasks_total} tasks done"
         title = f" | now: {before.current_task_title}" if before.current_task_title is not None else ""
-        return f"{self.percent}% | {done} | {_spent(now)}{title}"
+        return f"{self.percent}% | {done} | {_spent_text(now)}{title}"

@@ -250,13 +250,13 @@ class IterationSnapshots:
         """Return every path in which a kept tree differs from an iteration."""
         return self.store.changes(self._content(number), tree)
 
-    def edited(self, number: int) -> tuple[str, ...]:
+    def edited_documents(self, number: int) -> tuple[str, ...]:
         """Return the shown paths of the tracker's own documents of an iteration that differ from the seal.
 
         Those of the baseline include the frozen configuration.
         """
         seals = self._committed.seals
-        names = (*seals.edited(number), *(() if number else seals.edited_configuration()))
+        names = (*seals.edited_documents(number), *(() if number else seals.edited_configuration()))
         return tuple(f"{self.paths.shown}/{name}" for name in names)
 
     def fill(self, folder: Path, kept: KeptIteration, number: int) -> None:
@@ -304,8 +304,8 @@ class IterationSnapshots:
         Every kept content is read and compared with its hash, but for those known to be `whole` when many iterations
         are examined.
         """
-        seals, collected, whole = examining or self._examining()
-        sealed = (*seals.broken(number), *seals.broken_chain(number))
+        seals, collected, whole = examining or self._examining_context()
+        sealed = (*seals.broken_files(number), *seals.broken_chain(number))
         if number in collected:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
         if not self.keeps(number) or self.are_unmoved:
@@ -321,8 +321,8 @@ class IterationSnapshots:
         kept = tuple("its list of files" if path == "/" else path for path in kept)
         return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
 
-    def _examining(self) -> Examining:
-        return Examining(self._committed.seals, self._committed.collected(), set())
+    def _examining_context(self) -> Examining:
+        return Examining(self._committed.seals, self._committed.collected_iterations(), set())
 
     def refuse_damaged(self, number: int) -> None:
         """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
@@ -341,7 +341,7 @@ class IterationSnapshots:
         An interrupted restore is finished or replaced. Raises as `refuse_damaged`.
         """
         self.refuse_damaged(number)
-        return self.restoring.restored(self.store, self._snapshot(number).commit, number)
+        return self.restoring.restore(self.store, self._snapshot(number).commit, number)
 
     def undo(self, undo_id: str, to: int | None = None) -> UndoIds:
         """Bring back the files from before a restore, and return the ids that undo this.
@@ -351,7 +351,7 @@ class IterationSnapshots:
         self._refuse_none(0)
         if not UNDO_ID.fullmatch(undo_id):
             raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
-        return self.restoring.restored(self.store, f"{SAFETY}{undo_id}", to)
+        return self.restoring.restore(self.store, f"{SAFETY}{undo_id}", to)
 
     def undo_list(self) -> tuple[UndoDocument, ...]:
         """Return what restores have kept before they began, the newest first, so that a lost id can be found again.
@@ -405,7 +405,7 @@ class IterationSnapshots:
         Raises LoopError if files were edited since.
         """
         self._refuse_none(0)
-        return self.restoring.resumed(self.store)
+        return self.restoring.resume(self.store)
 
     def pack_store(self, number: int) -> None:
         """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
@@ -436,25 +436,25 @@ class IterationSnapshots:
         except NoSnapshotError:
             self._refuse_absent(number)  # checked only now, because it reads the whole log
             if self.keeps(number):
-                raise self._lost(number, "its snapshot is missing") from None
+                raise self._lost_error(number, "its snapshot is missing") from None
             raise
 
     def _refuse_absent(self, number: int) -> None:
         self._refuse_none(number)
-        if number in self._committed.collected():
+        if number in self._committed.collected_iterations():
             raise CollectedError(COLLECTED.format(number))
 
     def _refuse_none(self, number: int) -> None:
         if self.store.exists:
             return
         if self.keeps(number):
-            raise self._lost(number, "the store is missing")
+            raise self._lost_error(number, "the store is missing")
         # Then it is not known whether files were kept.
-        if is_recorded(self.paths, number) and self._committed.seals.broken(number):
+        if is_recorded(self.paths, number) and self._committed.seals.broken_files(number):
             raise StoreError(_NO_RECORD.format(number))
         raise NoSnapshotError(_NO_FILES.format(number))
 
-    def _lost(self, number: int, what: str) -> StoreError:
+    def _lost_error(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))
 
 
@@ -477,7 +477,7 @@ class ReadOnlyFiles(IterationSnapshots):
     def __init__(self, committed: SealedRecords, folder: Path) -> None:
         super().__init__(committed)
         if not self.store.exists and self.baseline_is_kept:
-            raise self._lost(0, "the store is missing")
+            raise self._lost_error(0, "the store is missing")
         if not self.store.exists:
             raise NoSnapshotError(f"nothing is kept in {self.paths.shown}: run `ralph-tracker hook pre-loop` first")
         self.store = self.store.read_only_copy(folder)

@@ -85,7 +85,7 @@ class LoopPaths:
         """Return the folder of an iteration."""
         return self.folder / document_name(number)
 
-    def amended(self, number: int) -> Path:
+    def amendments_file(self, number: int) -> Path:
         """Return the file with what acceptances changed about an iteration."""
         return self.progress / "amended" / f"{iteration_name(number)}.json"
 

@@ -18,7 +18,7 @@ _NAME: Final = "ralph-tracker.lock"  # of a snapshot store
 
 
 @contextmanager
-def locked(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator[None]:
+def hold_lock(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Iterator[None]:
     """Hold the lock while the body runs, waiting for another writer up to `patience_s` seconds.
 
     Raises StoreError naming the holder after that.
@@ -90,7 +90,7 @@ def hold(folder: Path, patience_s: float = PATIENCE_S) -> Iterator[int]:
         os.close(descriptor)
 
 
-def touched(descriptor: int) -> int:
+def file_system_time(descriptor: int) -> int:
     """Return the current time (ns) by the clock of that file system."""
     os.utime(descriptor)
     return os.fstat(descriptor).st_mtime_ns

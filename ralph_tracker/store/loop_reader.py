@@ -46,7 +46,7 @@ def replay(
     out of the lineage. Raises RecordError if the baseline itself cannot be read.
     """
     state = store.start(thresholds)._replace(loop_id=loop_id)
-    retired = state.seen.excluded | store.retired() | retiring
+    retired = state.seen.excluded | store.retired_tests() | retiring
     state = state._replace(seen=state.seen._replace(excluded=retired))
     lines: dict[int, tuple[Lineage, KnownTests]] = {}
     judgements, lost = [], []
@@ -107,7 +107,7 @@ def _is_as_written(store: LoopStore, judgement: Judgement) -> bool:
     """Return whether the state after an iteration was not amended, and iterations are still compared by its facts."""
     number = judgement.record.iteration
     written = kept_json(store.paths, number, "state.json")
-    if not isinstance(written, dict) or store.paths.amended(number).exists():
+    if not isinstance(written, dict) or store.paths.amendments_file(number).exists():
         return False
     now = [encode(judgement.state.lineage), encode(judgement.candidate)]
     return to_json([written.get("line"), written.get("candidate")]) == to_json(now)
@@ -117,7 +117,7 @@ def _keep(store: LoopStore, state: JudgeState, candidate: Candidate, row: Docume
     """Store the state after an iteration beside its record, unless it is there already."""
     after = after_plain(state, candidate, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
-        store.write(store.paths.amended(state.iteration), to_json(after))
+        store.write(store.paths.amendments_file(state.iteration), to_json(after))
 
 
 def loop_document(
@@ -184,9 +184,9 @@ class LoopReader(NamedTuple):
         configured = configured_by(config.document) if origin == "measured" else frozenset()
         return cls(store, config, started, origin, configured)
 
-    def recovered(self, *, unfinished: bool) -> Summary:
+    def recover(self, *, unfinished: bool) -> Summary:
         """Return the status of the loop, after repairing what a killed call or damage left inconsistent."""
-        summary = None if unfinished else self.store.standing()
+        summary = None if unfinished else self.store.current_summary()
         return self.rebuilt() if summary is None else summary
 
     def rebuilt(self) -> Summary:
@@ -194,7 +194,7 @@ class LoopReader(NamedTuple):
         started_at = self.started.isoformat(timespec="seconds").replace("+00:00", "Z")
         return rebuild(self.store, self.config.thresholds, started_at, self.configured)
 
-    def judged(self) -> tuple[Judgement, ...]:
+    def judge_again(self) -> tuple[Judgement, ...]:
         """Judge every iteration again with the acceptances of now."""
         return replay(self.store, self.store.paths.loop_id, self.config.thresholds, self.configured).judgements
 
@@ -206,7 +206,7 @@ class LoopReader(NamedTuple):
 
     def record(self, number: int) -> IterationRecord:
         """Return the up-to-date record of a readable iteration."""
-        return next(j.record for j in self.judged() if j.record.iteration == number)
+        return next(j.record for j in self.judge_again() if j.record.iteration == number)
 
     def state(self, summary: Summary) -> tuple[JudgeState, Summary]:
         """Return the judge's state, rebuilt from the measurements if it is damaged or outdated."""

@@ -40,7 +40,7 @@ from ralph_tracker.store.layout import (
     document_name,
     record_name,
 )
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import (
     Status,
     Summary,
@@ -173,12 +173,12 @@ class LoopStore(SealedRecords):
     """The writable store of one loop; only the holder of `writing()` may write."""
 
     @contextmanager
-    def writing(self, purpose: str) -> Iterator[bool]:
+    def write_lock(self, purpose: str) -> Iterator[bool]:
         """Lock the loop, and yield whether the last writer was killed or failed, so that derived files need a rebuild.
 
         The sign is the staging folder: a writer that ends well, or refuses before writing, removes it.
         """
-        with locked(self.paths.lock, purpose):
+        with hold_lock(self.paths.lock, purpose):
             with as_store_error(self.paths.folder):
                 unfinished = cleared(self.paths.staging)
             ends_well = False
@@ -204,11 +204,11 @@ class LoopStore(SealedRecords):
             raise damaged_iteration(self.paths, summary.iteration)
         return state
 
-    def seen(self, iteration: int) -> SeenTests:
+    def seen_tests(self, iteration: int) -> SeenTests:
         """Return every test seen, from the file alone: a writer rebuilds it if it is outdated."""
         return self.seen_on_file(iteration)
 
-    def standing(self) -> Summary | None:
+    def current_summary(self) -> Summary | None:
         """Return the summary in state.json, None if it or the trajectory is not of the latest iteration."""
         plain = read_json(self.paths.state)
         summary = summary_from(plain)
@@ -343,7 +343,7 @@ class LoopStore(SealedRecords):
         if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
             from ralph_tracker.store.packs import pack_records  # noqa: PLC0415  # for a long loop only
 
-            with suppress(StoreError), locked(self.paths.lock, "packing records", 0):
+            with suppress(StoreError), hold_lock(self.paths.lock, "packing records", 0):
                 pack_records(self.paths, number)
 
     def repair_record(self, number: int) -> None:
@@ -362,7 +362,7 @@ class Project:
     def __init__(self, root: Path) -> None:
         self.paths = ProjectPaths(checked_root(root))
 
-    def current(self) -> str | None:
+    def current_loop_id(self) -> str | None:
         """Return the id of the current loop, None if there is none yet."""
         return current_loop(self.paths)
 
@@ -396,7 +396,7 @@ class Project:
         taken = {int(number): name for name, number in numbers.items() if number.isdecimal()}
         return taken[max(taken)] if taken else None
 
-    def unused(self, loop_id: str | None) -> LoopStore:
+    def new_loop_store(self, loop_id: str | None) -> LoopStore:
         """Return the store for a new loop, with the next default id if none is given. Raises LoopError."""
         if loop_id is not None and self.is_taken(loop_id):
             raise LoopError(f"loop {loop_id} exists already; choose another id, or leave it out")

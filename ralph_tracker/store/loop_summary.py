@@ -219,7 +219,7 @@ def latest_iteration(paths: LoopPaths) -> int:
 
 def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
     """Return the state after an iteration, as amended by acceptances; {} if it is damaged."""
-    for path in (paths.amended(number), paths.iteration(number) / "state.json"):
+    for path in (paths.amendments_file(number), paths.iteration(number) / "state.json"):
         plain = read_json(path)
         if isinstance(plain, dict):
             return plain
@@ -235,7 +235,7 @@ def damaged_iteration(paths: LoopPaths, number: int) -> RecordError:
     return RecordError(f"iteration {number}: {folder} is damaged; {START_ANEW}")
 
 
-def running(summary: Summary) -> Summary:
+def require_running(summary: Summary) -> Summary:
     """Return the summary of a running loop. Raises LoopError for one that has ended."""
     if summary.status != "running":
         raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
@@ -244,20 +244,20 @@ def running(summary: Summary) -> Summary:
 
 def refuse_unrecorded(paths: LoopPaths, summary: Summary) -> None:
     """Raise NotRecordedError if an iteration was begun and is not recorded."""
-    number = unrecorded(paths, summary)
+    number = unrecorded_iteration(paths, summary)
     if number is not None:
         raise NotRecordedError(f"iteration {number} was not recorded; run `ralph-tracker hook post-iteration` again")
 
 
-def unrecorded(paths: LoopPaths, summary: Summary) -> int | None:
+def unrecorded_iteration(paths: LoopPaths, summary: Summary) -> int | None:
     """Return the iteration that was begun after the latest one and not recorded, None if there is none."""
-    number = attempted(paths)
+    number = attempted_iteration(paths)
     if number is None or number <= summary.iteration or is_recorded(paths, number):
         return None
     return number
 
 
-def attempted(paths: LoopPaths) -> int | None:
+def attempted_iteration(paths: LoopPaths) -> int | None:
     """Return the iteration whose attempt mark is there, None if there is no mark."""
     plain = read_json(paths.attempt)
     number = plain.get("iteration") if isinstance(plain, dict) else None

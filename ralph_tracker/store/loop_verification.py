@@ -58,9 +58,9 @@ class LoopVerification(IterationSnapshots):
         super().__init__(committed)
         self._numbers = range(committed.latest() + 1)
 
-    def examined(self) -> Examination:
+    def examine(self) -> Examination:
         """Return what is damaged; of what gc collected only the records count. Raises StoreError for an OSError."""
-        examining = self._examining()
+        examining = self._examining_context()
         altered, whole = examining.seals.altered_record, examining.whole
         found = {number: (*self.damage(number, examining), *altered(number)) for number in self._numbers}
         at_work = holder_of(self.paths.lock) is not None
@@ -68,7 +68,7 @@ class LoopVerification(IterationSnapshots):
             iterations={number: parts for number, parts in found.items() if parts},
             undo_ids=tuple(self._damaged_undo_ids(whole)),
             derived=() if at_work else (*self._derived_of_store(), *derived_of_records(self._committed)),
-            lost=() if at_work else tuple(_lost(self._committed)),
+            lost=() if at_work else tuple(_lost_files(self._committed)),
         )
 
     def rebuild(self) -> bool:
@@ -78,15 +78,17 @@ class LoopVerification(IterationSnapshots):
         """
         if not self.keeps(0):
             return False
-        kept = [snapshot for number in self._kept() if (snapshot := self._described(number)) is not None]
+        kept = [
+            snapshot for number in self._kept_iterations() if (snapshot := self._manifest_snapshot(number)) is not None
+        ]
         today = self.store.rebuild(kept, self._known_undo_ids())
-        for number in self._kept():
+        for number in self._kept_iterations():
             self.repair(number)
         return today
 
-    def _kept(self) -> Iterator[int]:
+    def _kept_iterations(self) -> Iterator[int]:
         """Yield the iterations whose files are to be there."""
-        collected = self._committed.collected()
+        collected = self._committed.collected_iterations()
         yield from (number for number in self._numbers if number not in collected and self.keeps(number))
 
     def _known_undo_ids(self) -> set[str]:
@@ -116,10 +118,12 @@ class LoopVerification(IterationSnapshots):
             return
         if self.store.exists:
             yield from (f"{_IN_STORE}{name}" for name in self.store.damaged_parts(f"{ITERATIONS}0"))
-            yield from (f"{_IN_STORE}{SAFETY}{name}" for name in self.store.unnamed(self._known_undo_ids()))
+            yield from (
+                f"{_IN_STORE}{SAFETY}{name}" for name in self.store.unnamed_safety_snapshots(self._known_undo_ids())
+            )
         else:
             yield _IN_STORE
-        for number in self._kept():
+        for number in self._kept_iterations():
             manifest = self._manifest(number)
             tree = manifest.get("tree")
             if isinstance(tree, str) and self.store.exists and number not in self._trees.iterations(tree):
@@ -135,7 +139,7 @@ class LoopVerification(IterationSnapshots):
             return {}
         return plain if isinstance(plain, dict) else {}
 
-    def _described(self, number: int) -> KeptSnapshot | None:
+    def _manifest_snapshot(self, number: int) -> KeptSnapshot | None:
         """Return the snapshot as its manifest describes it, None if that is damaged or names it by an id of git."""
         manifest = self._manifest(number)
         if len(manifest.get("commit", "")) != DIGITS:
@@ -173,27 +177,27 @@ def derived_of_records(committed: SealedRecords) -> Iterator[str]:
     paths, latest = committed.paths, committed.latest()
     summary = _or_none(lambda: summary_from(read_json(paths.state)))
     if summary is None or summary.iteration != latest:
-        yield _shown(paths, paths.state)
+        yield _shown_path(paths, paths.state)
     else:
         best = dump_yaml(best_document(summary, paths)).encode()
         if _or_none(lambda: read_bytes(paths.best)) != best:
-            yield _shown(paths, paths.best)
+            yield _shown_path(paths, paths.best)
     rows = _or_none(lambda: read_lines(paths.trajectory)) or [None]
     listed = {row.get("iteration") for row in rows if isinstance(row, dict)}
     unlisted = (number for number in range(latest + 1) if number not in listed)
     if None in rows or any(committed.measurement(number) is not None for number in unlisted):
-        yield _shown(paths, paths.trajectory)
+        yield _shown_path(paths, paths.trajectory)
     try:
         committed.seen_on_file(committed.after(latest)["seen_at"])
     except (RecordError, StoreError, KeyError):
-        yield _shown(paths, paths.seen)
+        yield _shown_path(paths, paths.seen)
 
     section = _frozen_continuation(paths)
     if section is not None and _or_none(lambda: read_bytes(paths.continuation)) != section:
-        yield _shown(paths, paths.continuation)
+        yield _shown_path(paths, paths.continuation)
 
 
-def _lost(committed: SealedRecords) -> Iterator[str]:
+def _lost_files(committed: SealedRecords) -> Iterator[str]:
     """Yield the files that are in no record, if they are missing, damaged or edited."""
     paths = committed.paths
     yield from committed.seals.edited_configuration()
@@ -201,7 +205,7 @@ def _lost(committed: SealedRecords) -> Iterator[str]:
     is_wanted = summary is not None and bool(summary.status != "running" or summary.carried_out or summary.accepted)
     is_there = os.path.lexists(paths.events)
     if (is_there and (not paths.events.is_file() or None in read_lines(paths.events))) or (is_wanted and not is_there):
-        yield _shown(paths, paths.events)
+        yield _shown_path(paths, paths.events)
 
 
 def _frozen_continuation(paths: LoopPaths) -> bytes | None:
@@ -221,7 +225,7 @@ def _or_none(read: Callable[[], _T]) -> _T | None:
         return None
 
 
-def _shown(paths: LoopPaths, path: Any) -> str:  # noqa: ANN401  # a Path
+def _shown_path(paths: LoopPaths, path: Any) -> str:  # noqa: ANN401  # a Path
     return str(path.relative_to(paths.folder))
 
 

@@ -92,7 +92,7 @@ def _members(data: bytes) -> dict[str, _Member]:
 
 
 @lru_cache(maxsize=2)
-def _opened(path: str, _inode: int, _time: int, _size: int) -> Pack:
+def _open_pack(path: str, _inode: int, _time: int, _size: int) -> Pack:
     data = read_bytes(path) or b""
     return Pack(data, _members(data))
 
@@ -104,7 +104,7 @@ def pack_of(paths: LoopPaths, number: int) -> Pack | None:
         found = os.lstat(path)
     except OSError:
         return None
-    return _opened(path, found.st_ino, found.st_mtime_ns, found.st_size)
+    return _open_pack(path, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 class Documents:

@@ -77,7 +77,7 @@ class PendingExport:
         )
 
 
-def unsent(paths: LoopPaths) -> Iterator[str]:
+def unsent_warnings(paths: LoopPaths) -> Iterator[str]:
     """Yield a sentence for each destination that lacks iterations and to which nobody sends them now."""
     for mark in sorted((paths.folder / "export").glob(f"*{_WAITING}")):
         queue = PendingExport(paths, mark.stem)

@@ -9,8 +9,8 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
-from ralph_tracker.steering.plan import Plan, PlanState, begun, plan_digest, state_from_plain
-from ralph_tracker.store.lock import holder_of, locked
+from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
+from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_bytes, read_json, to_json, write_whole
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 
@@ -53,7 +53,7 @@ def _lock_path(plan: Path) -> Path:
 def plan_held(plan: Path, purpose: str) -> Iterator[None]:
     """Hold the lock of a plan while the body runs. Raises StoreError naming the holder."""
     lock = _lock_path(plan)
-    with locked(lock, purpose, patience_s=_MOMENT_S):
+    with hold_lock(lock, purpose, patience_s=_MOMENT_S):
         with as_store_error(lock):
             hide_from_git(lock.parent)
         yield
@@ -81,7 +81,7 @@ def read_plan(path: Path) -> KeptPlan:
     kept = state_path(path)
     plain = read_json(kept)
     if plain is None and read_bytes(kept) is None:
-        return KeptPlan(begun(plan, digest), is_begun=False, has_changed=False)
+        return KeptPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
     try:
         state = state_from_plain(plain)
     except ValueError as error:

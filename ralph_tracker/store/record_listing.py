@@ -14,7 +14,7 @@ from ralph_tracker.core.best import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
-from ralph_tracker.store.loop_summary import attempted, checked_root, current_loop, find_loop
+from ralph_tracker.store.loop_summary import attempted_iteration, checked_root, current_loop, find_loop
 from ralph_tracker.store.packs import Documents
 from ralph_tracker.store.safe_files import digest, parsed_quickly, refuse_newer
 from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
@@ -39,18 +39,18 @@ class RecordHistory:
         readable = read(shown)
         copy = read(document_name(number, "metrics.json"))
         document = _mapping(parsed_quickly(copy))
-        unsealed = None in {_sealed(seal, "files", "metrics.json"), _sealed(seal, "record")}
+        unsealed = None in {_seal_value(seal, "files", "metrics.json"), _seal_value(seal, "record")}
         if unsealed and document is not None and document == _yaml(readable, shown):
             return RecordDocument(
                 number, document, f"iteration {number}: its seal is damaged; both copies of its record agree"
             )
-        copy_is_whole = _agrees(copy, _sealed(seal, "files", "metrics.json"))
-        if _agrees(readable, _sealed(seal, "record")):
+        copy_is_whole = _agrees(copy, _seal_value(seal, "files", "metrics.json"))
+        if _agrees(readable, _seal_value(seal, "record")):
             return RecordDocument(number, document if copy_is_whole else _yaml(readable, shown))
         if copy_is_whole:
-            if readable is None and attempted(self.paths) == number:
+            if readable is None and attempted_iteration(self.paths) == number:
                 return RecordDocument(number, document)  # it is being written right now
-            if readable is None and _agrees(self._reader(number)(shown), _sealed(seal, "record")):
+            if readable is None and _agrees(self._reader(number)(shown), _seal_value(seal, "record")):
                 return RecordDocument(number, document)  # it has been written since
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
             note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
@@ -79,7 +79,7 @@ class RecordHistory:
         return read
 
 
-def _sealed(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # any JSON value
+def _seal_value(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # any JSON value
     for key in keys:
         seal = seal.get(key) if isinstance(seal, dict) else None
     return seal

@@ -123,7 +123,7 @@ class RestoreMark:
         at = at.replace("+00:00", "Z")
         return Restoring(goal, before, undo, number, at, plain.get("first"), plain.get("logged", 0))
 
-    def restored(self, store: "SnapshotStore", goal: str, number: int | None) -> UndoIds:
+    def restore(self, store: "SnapshotStore", goal: str, number: int | None) -> UndoIds:
         """Restore the tree under a mark, and return the ids that undo it.
 
         An interrupted restore is finished if it had the same goal. Else, unless files were edited since, the files from
@@ -150,7 +150,7 @@ class RestoreMark:
         undo = store.restore(goal, begun)
         return UndoIds(undo) if first is None else UndoIds(first, undo)
 
-    def resumed(self, store: "SnapshotStore") -> Restoring | None:
+    def resume(self, store: "SnapshotStore") -> Restoring | None:
         """Finish an interrupted restore and return it; None if it had not touched a file.
 
         Also None if the store has lost both ways out, as `verify` tells. Raises LoopError if files were edited since: a

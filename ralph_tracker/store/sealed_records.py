@@ -66,7 +66,7 @@ class Seals:
         self._seal = lru_cache(maxsize=2)(self._read_seal)
         self._documents = lru_cache(maxsize=2)(partial(Documents, paths))
 
-    def broken(self, number: int) -> tuple[str, ...]:
+    def broken_files(self, number: int) -> tuple[str, ...]:
         """Return the files of an iteration that are missing or differ from its seal, () if all agree."""
         seal, _ = self._seal(number)
         if not isinstance(seal.get("files"), dict):
@@ -82,7 +82,7 @@ class Seals:
         expected = seal.get("record")
         return () if expected is None or self._documents(number).digest(name) == expected else (name,)
 
-    def edited(self, number: int) -> tuple[str, ...]:
+    def edited_documents(self, number: int) -> tuple[str, ...]:
         """Return the documents of an iteration that differ from its seal, () if all agree.
 
         Paths are relative to the loop's folder; the snapshot's files are not checked.
@@ -155,7 +155,7 @@ class SealedRecords:
         found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
         return list(reversed(found.values()))
 
-    def collected(self) -> frozenset[int]:
+    def collected_iterations(self) -> frozenset[int]:
         """Return the iterations whose files gc removed, or began to; their records stay."""
         found = (event["iterations"] for event in self.events() if event["event"] == "gc")
         return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
@@ -175,7 +175,7 @@ class SealedRecords:
                 iteration=summary.iteration,
                 lineage=line,
                 known=known,
-                seen=self.seen(latest["seen_at"]),
+                seen=self.seen_tests(latest["seen_at"]),
                 seen_at=latest["seen_at"],
                 frontier=tuple(decode(Candidate, c) for c in latest["frontier"]),
                 rollbacks=latest["rollbacks"],
@@ -199,7 +199,7 @@ class SealedRecords:
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, number) from None
 
-    def seen(self, iteration: int) -> SeenTests:
+    def seen_tests(self, iteration: int) -> SeenTests:
         """Return every test seen up to that iteration.
 
         After damage, or while a writer is at work, the file is of another iteration: then the measurements are read.
@@ -214,7 +214,7 @@ class SealedRecords:
                     continue
                 now = measured[0]
                 found = now.integrity or NOTHING_FOUND
-                seen = seen.renamed(found.matches, found.no_tests).noticed(now.tests)
+                seen = seen.with_aliases(found.matches, found.no_tests).with_flaky(now.tests)
                 row = self.after(number).get("row")
                 if not _is_row(row) or decode(Candidate, row["candidate"]).clean:
                     seen = seen.after(number, now.metrics.test_count, now.tests)
@@ -241,7 +241,7 @@ class SealedRecords:
         except _MISSHAPEN:
             return None
 
-    def retired(self) -> frozenset[str]:
+    def retired_tests(self) -> frozenset[str]:
         """Return the tests that count for no iteration: not really tests, or removed together with their code."""
         found: set[str] = set()
         for number in range(self.latest() + 1):

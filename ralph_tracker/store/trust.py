@@ -64,15 +64,15 @@ class Trust(NamedTuple):
 
     def has_loop(self, paths: LoopPaths) -> bool:
         """Return whether the user has started or accepted a loop as it is frozen now."""
-        return self._has("loop", paths.loop_id, _frozen(paths))
+        return self._has("loop", paths.loop_id, _frozen_digest(paths))
 
     def require_loop(self, paths: LoopPaths, runs: Callable[[], Sequence[str]]) -> None:
         """Raise UntrustedError for a loop that would run something and that the user does not trust."""
-        self._require(f"loop {paths.loop_id}", runs, "loop", paths.loop_id, _frozen(paths))
+        self._require(f"loop {paths.loop_id}", runs, "loop", paths.loop_id, _frozen_digest(paths))
 
     def mark_loop(self, paths: LoopPaths, frozen: bytes | None = None) -> None:
         """Remember a loop whose document is, or will be, `frozen`."""
-        known = _frozen(paths) if frozen is None else hashlib.sha256(frozen).hexdigest()
+        known = _frozen_digest(paths) if frozen is None else hashlib.sha256(frozen).hexdigest()
         self._mark("loop", paths.loop_id, known)
 
     def require_agent(self, loop_id: str, command: Sequence[str], prompt_file: str | None) -> None:
@@ -214,5 +214,5 @@ def _new_secret(root: Path) -> bytes:
     return secret
 
 
-def _frozen(paths: LoopPaths) -> str:
+def _frozen_digest(paths: LoopPaths) -> str:
     return hashlib.sha256(read_bytes(paths.loop_file) or b"").hexdigest()

@@ -184,12 +184,12 @@ class TerminalSession(Conversation):
 
     async def __aenter__(self) -> Self:
         if can_read_from(self._descriptor):
-            self._keyboard = Keyboard(self._descriptor, self._typed, quiet=self._is_live)
+            self._keyboard = Keyboard(self._descriptor, self._handle_input, quiet=self._is_live)
         else:
             self.inbox.close()
         if self._is_live:
             self._live.start()
-            self._jobs = JobControl(self._put_aside, self._taken_up, self._resized)
+            self._jobs = JobControl(self._put_aside, self._taken_up, self._handle_resize)
         return self
 
     async def __aexit__(
@@ -220,11 +220,11 @@ class TerminalSession(Conversation):
         self._is_aside = False
         self._width = self._console.width
         if not self.inbox.closed:
-            self._keyboard = Keyboard(self._descriptor, self._typed, quiet=True)
+            self._keyboard = Keyboard(self._descriptor, self._handle_input, quiet=True)
         self._live = self._new_live()
         self._live.start(refresh=True)
 
-    def _resized(self) -> None:
+    def _handle_resize(self) -> None:
         before, self._width = self._width, self._console.width
         if self._live.is_started:
             if self._width < before:  # lines may be wrapped now, and their number is unknown
@@ -245,7 +245,7 @@ class TerminalSession(Conversation):
         self._question = [f"> {self._said}", question] if times else [question]
         self._redraw(question)
 
-    def _typed(self, piece: bytes) -> None:
+    def _handle_input(self, piece: bytes) -> None:
         inbox = self.inbox
         for line in self._typing.feed(piece):
             self._said = line

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.loop.reports import loop_page
-from ralph_tracker.report.page import Live, policy_of, rendered
+from ralph_tracker.report.page import Live, fill_page, policy_of
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import loops_of, summary_at, version_of
@@ -86,10 +86,10 @@ class Guard:
                 message = {**message, "headers": list(own.items())}
             await send(message)
 
-        refused = self._refused(scope)
+        refused = self._refusal(scope)
         await (self._app if refused is None else refused)(scope, receive, answer)
 
-    def _refused(self, scope: Scope) -> Response | None:
+    def _refusal(self, scope: Scope) -> Response | None:
         """Return the answer to a request that does not reach the application, None for one that does."""
         headers = Headers(scope=scope)
         if [host.lower() for host in headers.getlist("host")] not in [[host] for host in self._hosts]:
@@ -175,7 +175,7 @@ class _Site:
         self._told: dict[str, tuple[float, str]] = {}
 
     async def loops(self, request: Request) -> Response:
-        chosen = self._named(request.query_params.getlist("loop"))
+        chosen = self._loops_named(request.query_params.getlist("loop"))
         return await self._page(
             request, loops_of(self._project), lambda live: pages.loops_page(self._project, chosen, live)
         )
@@ -199,7 +199,7 @@ class _Site:
             self._events(lambda: loops_of(self._project) if paths is None else (paths,)), ping=30
         )
 
-    def _named(self, names: Sequence[str]) -> list[LoopPaths]:
+    def _loops_named(self, names: Sequence[str]) -> list[LoopPaths]:
         """Return the loops of these names; of a request with an unknown one or too many, a refusal."""
         known = {paths.loop_id: paths for paths in loops_of(self._project)}
         if any(name not in known for name in names):
@@ -209,7 +209,7 @@ class _Site:
         return [known[name] for name in dict.fromkeys(names)]
 
     def _loop(self, request: Request) -> LoopPaths:
-        return self._named([request.path_params["loop_id"]])[0]
+        return self._loops_named([request.path_params["loop_id"]])[0]
 
     def _iterations(self, request: Request, *names: str) -> tuple[Any, ...]:
         """Return the loop of a request, and its iterations that the parameters of these names name."""
@@ -241,7 +241,7 @@ class _Site:
             except RalphTrackerError as error:
                 title = "The loops" if loop is None else f"Loop {loop.loop_id}"
                 values = {"title": title, "problem": f"It cannot be read: {error}"}
-                return _answer(rendered("problem.html.j2", values, live), 500)
+                return _answer(fill_page("problem.html.j2", values, live), 500)
 
         answer = await self._kept.answer(f"{address}?{request.url.query}", version, made)
         policy = f"{policy_of(live=True)}; frame-ancestors 'none'"
@@ -314,7 +314,7 @@ def _response(request: Request, answer: Answer, kind: str, headers: Mapping[str,
     return Response(body, answer.status, {**headers, **encoding, "vary": "accept-encoding"}, kind)
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _error_response(request: Request, error: Exception) -> Response:
     bug = f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it"
     status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, bug)
     if request.url.path.startswith("/api/"):
@@ -337,12 +337,12 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
     }
     app = Starlette(
         routes=[Route(path, handler) for path, handler in routes.items()],
-        exception_handlers={HTTPException: _refused, Exception: _refused},
+        exception_handlers={HTTPException: _error_response, Exception: _error_response},
     )
     return Guard(app, token, (f"127.0.0.1:{port}", f"localhost:{port}"))
 
 
-def listening(port: int) -> socket.socket:
+def open_socket(port: int) -> socket.socket:
     """Return a socket on the loopback interface; 0 is any free port. Raises StoreError if the port is taken."""
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -11,10 +11,10 @@ from ralph_tracker.iteration.explain import explain, explanation_document, kept_
 from ralph_tracker.loop.reports import DIFF_ROOM, file_patches
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
-from ralph_tracker.report.page import Live, rendered
+from ralph_tracker.report.page import Live, fill_page
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
-from ralph_tracker.report.text import known_money, number, score, signed
+from ralph_tracker.report.text import known_money, number, score, signed_text
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_summary import current_loop, loops_of
 from ralph_tracker.store.record_listing import Listing, as_of_now
@@ -60,11 +60,11 @@ def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: Live) -
         "title": f"Loops of {project.root.name or '/'}",
         "cards": sorted(cards, key=lambda card: card.current, reverse=True),
         "names": tuple(series),
-        "chart": charts.compared({name: _in_percent(values) for name, values in series.items()}),
+        "chart": charts.comparison_chart({name: _in_percent(values) for name, values in series.items()}),
         "table": table,
         "most": COMPARED,
     }
-    return rendered("loops.html.j2", values, live)
+    return fill_page("loops.html.j2", values, live)
 
 
 def current_of(project: ProjectPaths) -> str | None:
@@ -111,7 +111,7 @@ def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
         "loop_id": paths.loop_id,
         "diff": diff,
         "sentence": f"{progress(old, new)} from iteration {before} to {after}.",
-        "rows": [_compared(change) for change in (*diff.scores, *diff.metrics)],
+        "rows": [_compared_value(change) for change in (*diff.scores, *diff.metrics)],
         "tests": [
             (
                 kind.replace("_", " ").capitalize(),
@@ -125,10 +125,10 @@ def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
         "files": patches,
         "files_note": found.files_note,
     }
-    return rendered("diff.html.j2", values, live)
+    return fill_page("diff.html.j2", values, live)
 
 
-def _compared(change: MetricChange) -> ComparedValue:
+def _compared_value(change: MetricChange) -> ComparedValue:
     verdict = change.verdict if change.verdict in {"better", "worse"} else ""
     spec = BY_NAME.get(change.name)
     if spec is None:
@@ -139,7 +139,7 @@ def _compared(change: MetricChange) -> ComparedValue:
         old, new = (value if isinstance(value, int | float) else None for value in (change.before, change.after))
         label = "Score" if change.name == "adjusted_score" else change.name
         return ComparedValue(label, told(old), told(new), moved, verdict)
-    moved = "" if change.change is None else signed(change.change, spec)
+    moved = "" if change.change is None else signed_text(change.change, spec)
     return ComparedValue(spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.agents.claude_code import status_line
-from ralph_tracker.agents.hosts.host import answering
+from ralph_tracker.agents.hosts.host import answer_function
 from ralph_tracker.tracker import Tracker
 
 # A check that costs nothing: the report is what the test wrote. A file that the command named would be one of its own.
@@ -79,7 +79,7 @@ class Session:
         descriptor = os.open(file, os.O_RDONLY)
         try:
             with nullcontext() if self.host == "claude-code" else chdir(self.root):  # where others run their hooks
-                answer: str = (function or answering(self.host))(self.environment, descriptor)
+                answer: str = (function or answer_function(self.host))(self.environment, descriptor)
         finally:
             os.close(descriptor)
         return answer

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.agents.claude_sdk import ClaudeEvents
-from ralph_tracker.agents.hosts.host import answering
+from ralph_tracker.agents.hosts.host import answer_function
 from ralph_tracker.agents.hosts.turn_end import events_of, lines_of
 from ralph_tracker.agents.recorded_session import read_stream
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
@@ -85,7 +85,7 @@ def journal(tmp_path):
         if given["hook_event_name"] != "PreToolUse":  # which is none of those that are installed
             (tmp_path / "event").write_text(json.dumps(given))
             descriptor = os.open(tmp_path / "event", os.O_RDONLY)
-            answering("claude-code")(environment, descriptor)
+            answer_function("claude-code")(environment, descriptor)
             os.close(descriptor)
     assert not (loop / "agent-errors.jsonl").exists()
     return [event for line in lines_of(str(loop), HOOKS[0]["session_id"]) for event in events_of(line)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answering, host, showing
+from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answer_function, host, status_line_function
 from ralph_tracker.cli.app import run
 
 pytestmark = pytest.mark.slow
@@ -216,8 +216,8 @@ class TestInThisProcess:
 
     @pytest.mark.parametrize("name", [*HOSTS, *RUNNERS])
     def test_every_agent_that_is_named_has_something_that_answers(self, name):
-        assert callable(answering(name))
-        assert showing(name) is None or callable(showing(name))
+        assert callable(answer_function(name))
+        assert status_line_function(name) is None or callable(status_line_function(name))
         assert name in RUNNERS or host(name).name == name
 
     def test_without_standard_output_nothing_is_printed(self, root, answered, monkeypatch):

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from ralph_tracker.steering import TaskOutcome
-from ralph_tracker.steering.plan import finished, state_to_plain, with_task
+from ralph_tracker.steering.plan import finish_task, state_to_plain, with_task
 from ralph_tracker.steering.plan_driver import CheckpointRules, with_checkpoint
 from ralph_tracker.store.plan_files import plan_held, read_plan, state_path, write_plan_state
 
@@ -33,8 +33,8 @@ def plan(project):
 @pytest.fixture
 def begun(plan):
     """Return a plan whose first task is complete, and whose checkpoint waits."""
-    state = finished(read_plan(plan).state, "lexer", TaskOutcome("complete", 1.5, ("lexer.py",)))
-    state = with_task(state, state.named("lexer")._replace(loops=("plan-lexer",), head="0" * 40))
+    state = finish_task(read_plan(plan).state, "lexer", TaskOutcome("complete", 1.5, ("lexer.py",)))
+    state = with_task(state, state.task_named("lexer")._replace(loops=("plan-lexer",), head="0" * 40))
     write_plan_state(plan, state_to_plain(with_checkpoint(state, CheckpointRules(every=1))))
     return plan
 

@@ -9,22 +9,22 @@ import sys
 
 import pytest
 
-from ralph_tracker.cli.plan import answered, confirmed, edited, person_here
+from ralph_tracker.cli.plan import ask_checkpoint, ask_yes_or_no, edit_text, person_here
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering import Checkpoint, Plan, Task, begun, choice_of, compute_progress_summary
+from ralph_tracker.steering import Checkpoint, Plan, Task, choice_of, compute_progress_summary, new_plan_state
 
-CHECKPOINT = Checkpoint("scheduled", compute_progress_summary(begun(Plan((Task("a", "A"),)))))
+CHECKPOINT = Checkpoint("scheduled", compute_progress_summary(new_plan_state(Plan((Task("a", "A"),)))))
 DRIVEN = """
 import asyncio
 from ralph_tracker.cli.plan import person_here
-from ralph_tracker.steering import CheckpointRules, Plan, PlanCalls, Task, TaskOutcome, begun, drive_plan
+from ralph_tracker.steering import CheckpointRules, Plan, PlanCalls, Task, TaskOutcome, new_plan_state, drive_plan
 
 async def run_task(assignment):
     return TaskOutcome("complete", 1.0)
 
 plan = Plan(tuple(Task(name, name.upper()) for name in "abcd"))
 calls = PlanCalls(run_task, lambda _: None, lambda line: print(line, flush=True), person_here())
-ended = asyncio.run(drive_plan(begun(plan), CheckpointRules(every=1), calls))
+ended = asyncio.run(drive_plan(new_plan_state(plan), CheckpointRules(every=1), calls))
 print(ended.how, *(f"{each.id}:{each.status}" for each in ended.state.tasks))
 """
 
@@ -37,7 +37,11 @@ def typed(monkeypatch):
 
 def test_an_answer_is_what_was_typed_and_nothing_is_the_end_of_input(typed, capsys):
     typed("continue\n\n")
-    assert [answered(CHECKPOINT), answered(CHECKPOINT), answered(CHECKPOINT)] == ["continue", "", None]
+    assert [ask_checkpoint(CHECKPOINT), ask_checkpoint(CHECKPOINT), ask_checkpoint(CHECKPOINT)] == [
+        "continue",
+        "",
+        None,
+    ]
     shown = capsys.readouterr()
     assert shown.err.startswith(f"{CHECKPOINT.text}\nContinue, adjust or abort? ")
     assert shown.out == ""
@@ -46,14 +50,14 @@ def test_an_answer_is_what_was_typed_and_nothing_is_the_end_of_input(typed, caps
 @pytest.mark.parametrize(("text", "agreed"), [("y\n", True), ("n\n", False), ("\n", False), ("", False)])
 def test_only_a_yes_confirms(typed, text, agreed):
     typed(text)
-    assert confirmed("Dropping task a. Confirm?") is agreed
+    assert ask_yes_or_no("Dropping task a. Confirm?") is agreed
 
 
 def test_an_editor_that_is_not_there_is_told_in_one_line(monkeypatch):
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("EDITOR", "/nowhere/editor")
     with pytest.raises(InputError, match="set EDITOR to one that works"):
-        edited("a: A\n")
+        edit_text("a: A\n")
 
 
 def test_without_a_terminal_there_is_no_person(typed):

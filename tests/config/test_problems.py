@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
-from ralph_tracker.config.problems import first_problem, nearest, shortened
+from ralph_tracker.config.problems import first_problem, nearest, short_text
 from tests.tables import table
 
 
@@ -76,7 +76,7 @@ def test_a_problem_names_the_place_what_is_wrong_and_what_is_near(document, said
     ids=["nothing", "text", "long text", "long number", "list"],
 )
 def test_a_value_is_shown_as_it_was_given_and_not_at_any_length(value, shown):
-    assert shortened(value) == shown
+    assert short_text(value) == shown
 
 
 def test_what_is_near_is_named_and_else_what_is_known():

@@ -144,19 +144,19 @@ class TestMended:
         alert = make_alert("test_deletion", tests=before)
         tests = None if now is None else TestResults(now)
         assert (
-            ClosingFacts(Metrics(test_count=99, tests_passed=99), tests, frozenset()).remaining(alert) is None
+            ClosingFacts(Metrics(test_count=99, tests_passed=99), tests, frozenset()).remaining_alert(alert) is None
         ) is expected
 
     @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
     def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
         alert = make_alert("test_deletion", until=("test_count", 10))
-        assert (ClosingFacts(Metrics(test_count=count), None, frozenset()).remaining(alert) is None) is expected
+        assert (ClosingFacts(Metrics(test_count=count), None, frozenset()).remaining_alert(alert) is None) is expected
 
     @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
     def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
         alert = make_alert("metric_missing", group="lint")
-        assert (ClosingFacts(Metrics(), None, frozenset(measured)).remaining(alert) is None) is expected
+        assert (ClosingFacts(Metrics(), None, frozenset(measured)).remaining_alert(alert) is None) is expected
 
     def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
         alert = make_alert("functionality_loss")
-        assert ClosingFacts(Metrics(tests_passed=99), None, frozenset()).remaining(alert) == alert
+        assert ClosingFacts(Metrics(tests_passed=99), None, frozenset()).remaining_alert(alert) == alert

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
-from ralph_tracker.core.best import Candidate, best_now, best_of, kept, why_best
+from ralph_tracker.core.best import Candidate, best_now, best_of, extend_frontier, why_best
 from ralph_tracker.core.known_tests import SeenTests
 from tests.tables import table
 
@@ -62,7 +62,7 @@ class TestBelieved:
         more, fewer = candidate(0, 0.2, passes=10, present=12), candidate(1, 0.2, passes=8, present=8)
         measure = scorer(12, excluded_count=4)
         assert best_now([more, fewer], measure).iteration == 1
-        assert [each.iteration for each in kept((more,), fewer, measure)] == [0, 1]
+        assert [each.iteration for each in extend_frontier((more,), fewer, measure)] == [0, 1]
 
     def test_none_of_none(self):
         assert best_now([], scorer(1)) is None
@@ -108,7 +108,7 @@ class TestKept:
     def keep(self, candidates, measure):
         frontier = ()
         for one in candidates:
-            frontier = kept(frontier, one, measure)
+            frontier = extend_frontier(frontier, one, measure)
         return [one.iteration for one in frontier]
 
     @table(

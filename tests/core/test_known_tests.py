@@ -7,11 +7,11 @@ from ralph_tracker.core.known_tests import (
     IgnoredTests,
     KnownTests,
     SeenTests,
+    are_restored,
     belongs_to_any,
     compare,
-    failing,
+    list_failing,
     names_in_short,
-    restored,
     without_held_back,
     without_unloaded,
 )
@@ -50,22 +50,22 @@ class TestKnown:
 
 class TestFailing:
     def test_no_names_is_unknown_and_no_failure_is_none(self):
-        assert failing(known_after({"a": F}), None) is None
-        assert failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == ((), ())
+        assert list_failing(known_after({"a": F}), None) is None
+        assert list_failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == ((), ())
 
     def test_what_failed_on_the_line_before_fails_still_and_all_else_is_new(self):
         known = known_after({"came back": F, "broke": P}, {"b": F, "a": F, "broke": P, "skipped": S})
         now = TestResults(dict.fromkeys(("b", "a", "came back", "broke", "skipped", "added"), F) | {"fine": P})
-        found = failing(known, now)
+        found = list_failing(known, now)
         assert found.still == ("a", "b", "came back")
         assert found.new == ("added", "broke", "skipped")
 
     def test_a_renamed_test_fails_still_under_its_name_of_today(self):
         aliases = Aliases({"new name": ("old name",)})
-        assert failing(known_after({"old name": F}), TestResults({"new name": F}), aliases).still == ("new name",)
+        assert list_failing(known_after({"old name": F}), TestResults({"new name": F}), aliases).still == ("new name",)
         twice = known_after({"old name": P}, {"new name": F})
         later = Aliases({"new name": ("old name",), "newest": ("old name",)})
-        assert failing(twice, TestResults({"newest": F}), later).still == ("newest",)
+        assert list_failing(twice, TestResults({"newest": F}), later).still == ("newest",)
 
 
 class TestCompare:
@@ -179,12 +179,12 @@ class TestSeen:
 
     def test_where_an_iteration_stands_among_them(self):
         seen = seen_after({"a": P, "b": P, "c": P, "w": S})
-        standing = seen.standing(99, 99, TestResults({"a": P, "b": F, "w": S, "unknown": P}))
+        standing = seen.tally(99, 99, TestResults({"a": P, "b": F, "w": S, "unknown": P}))
         assert (standing.passes, standing.present, standing.unseen) == (1, 2, 1)
 
     @table(("passed", "count", "expected"), [(4, 5, (4, 5, 0)), (None, None, (0, 0, 0))])
     def test_where_an_iteration_without_names_stands(self, passed, count, expected):
-        standing = SeenTests().standing(passed, count, None)
+        standing = SeenTests().tally(passed, count, None)
         assert (standing.passes, standing.present, standing.unseen) == expected
 
 
@@ -198,7 +198,7 @@ class TestSeen:
     ],
 )
 def test_restored(before, now, expected):
-    assert restored(before, TestResults(now)) is expected
+    assert are_restored(before, TestResults(now)) is expected
 
 
 @table(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, KnownTests, SeenTests, compare, restored
+from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, KnownTests, SeenTests, are_restored, compare
 from ralph_tracker.core.metrics import TestResults
 from tests.tables import table
 
@@ -74,36 +74,38 @@ class TestUnderAnotherName:
         assert (found.broken, found.lost) == ({"b": P}, {"c": P})
 
     def test_a_flaky_one_is_known_as_such(self):
-        seen = SeenTests(aliases=self.ALIASES).noticed(TestResults({"b": P}, flaky=frozenset({"b"})))
+        seen = SeenTests(aliases=self.ALIASES).with_flaky(TestResults({"b": P}, flaky=frozenset({"b"})))
         found = compare(KnownTests({"b": P}), TestResults({"b": F}), seen.flaky, self.ALIASES)
         assert found is not None
         assert (found.broken, found.flaky) == ({}, {"b": P})
 
     @table(("outcome", "expected"), [(P, True), (F, False)])
     def test_it_is_back_when_it_is_back_under_its_other_name(self, outcome, expected):
-        assert restored({"a": P}, TestResults({"b": outcome}), self.ALIASES) is expected
+        assert are_restored({"a": P}, TestResults({"b": outcome}), self.ALIASES) is expected
 
     def test_what_was_said_of_the_new_name_holds_for_the_old_one(self):
-        assert restored({"b": P}, TestResults({"a": P}), self.ALIASES)
+        assert are_restored({"b": P}, TestResults({"a": P}), self.ALIASES)
 
 
 class TestSeen:
     def test_a_renamed_test_is_no_other_test(self):
         seen = SeenTests().after(0, None, TestResults({"a": P, "c": P}))
-        seen = seen.renamed({"a": ("b",)}).after(1, None, TestResults({"b": P, "c": P}))
+        seen = seen.with_aliases({"a": ("b",)}).after(1, None, TestResults({"b": P, "c": P}))
         assert seen.ran == {"a", "c"}
-        assert seen.standing(None, None, TestResults({"b": P, "c": F})).passes == 1
+        assert seen.tally(None, None, TestResults({"b": P, "c": F})).passes == 1
 
     def test_a_merged_test_passes_for_all_that_it_stands_for(self):
-        seen = SeenTests().after(0, None, TestResults({"a": P, "b": P, "c": P})).renamed({"a": ("x",), "b": ("x",)})
-        standing = seen.standing(None, None, TestResults({"x": P, "c": P}))
+        seen = (
+            SeenTests().after(0, None, TestResults({"a": P, "b": P, "c": P})).with_aliases({"a": ("x",), "b": ("x",)})
+        )
+        standing = seen.tally(None, None, TestResults({"x": P, "c": P}))
         assert (standing.passes, standing.present, seen.union) == (3, 3, 3)
 
     def test_discounted_tests_do_not_pass(self):
-        seen = SeenTests().after(0, None, TestResults({"a": P, "b": P, "c": F})).renamed({"a": ("z",)})
+        seen = SeenTests().after(0, None, TestResults({"a": P, "b": P, "c": F})).with_aliases({"a": ("z",)})
         now = TestResults({"z": P, "b": P, "c": F})
-        assert seen.standing(None, None, now, ["z", "c", "unheard of"]).passes == 1
-        assert seen.standing(None, None, TestResults({"z": P, "new": P}), ["z", "new"]).passes == 0
+        assert seen.tally(None, None, now, ["z", "c", "unheard of"]).passes == 1
+        assert seen.tally(None, None, TestResults({"z": P, "new": P}), ["z", "new"]).passes == 0
 
     @table(
         ("now", "expected"),

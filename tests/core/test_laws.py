@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
-from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, kept
+from ralph_tracker.core.best import NEARLY_EQUAL, Candidate, best_now, best_of, extend_frontier
 from ralph_tracker.core.findings import Finding, Integrity, Severity
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
@@ -210,7 +210,7 @@ class TestMissing:
     @given(values=loops(most=2), data=st.data())
     def test_removing_what_was_measured_raises_nothing(self, start, values, data):
         loop = run(start, *values)
-        measured = sorted(loop.measurements[-1].metrics.measured())
+        measured = sorted(loop.measurements[-1].metrics.known_values())
         gone = data.draw(st.lists(st.sampled_from(measured), max_size=4, unique=True) if measured else st.just([]))
         whole, less = self.pair(start, values, gone)
         assert less.quality_score <= whole.quality_score
@@ -373,7 +373,7 @@ class TestBest:
             seen = SeenTests(counted=union + removed, excluded_count=removed, enrolled=ranges)
             scorer = Scorer(weights, seen)
             everyone.append(candidate)
-            frontier = kept(frontier, candidate, scorer)
+            frontier = extend_frontier(frontier, candidate, scorer)
             for best in (best_of, best_now):
                 assert best(frontier, scorer) == best(everyone, scorer)
 
@@ -403,7 +403,7 @@ class TestSeen:
         for iteration, report in enumerate(reports):
             tests = None if report is None else TestResults(report)
             seen = seen.after(iteration, None, tests)
-            standings.append(seen.standing(0, 0, tests))
+            standings.append(seen.tally(0, 0, tests))
         ever = {name for report in reports for name, end in (report or {}).items() if end != "skipped"} - removed
         assert seen.union == len(ever)
         for iteration, (report, standing) in enumerate(zip(reports, standings, strict=True)):
@@ -499,7 +499,7 @@ class TestByDefinition:
 def test_a_delta_is_the_difference_of_recorded_values(start, values):
     loop = run(start, *values)
     for before, record in zip(loop.records, loop.records[1:], strict=False):
-        for name, value in record.metrics.measured().items():
+        for name, value in record.metrics.known_values().items():
             earlier = before.metrics.number(name)
             if name != "build_status" and earlier is not None:
                 delta = record.from_previous["coverage_delta" if name == "coverage_percentage" else f"{name}_delta"]

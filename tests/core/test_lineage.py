@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
-from ralph_tracker.core.known_tests import SeenTests, extended
+from ralph_tracker.core.known_tests import SeenTests, extend_ranges
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics
 from tests.tables import table
@@ -14,7 +14,7 @@ NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
 
 
 def test_before_the_baseline_there_is_no_line():
-    assert (Lineage().head, Lineage().parts(), extended(Lineage().segments, 0)) == (None, (), ((0, 0),))
+    assert (Lineage().head, Lineage().parts(), extend_ranges(Lineage().segments, 0)) == (None, (), ((0, 0),))
 
 
 @table(
@@ -27,7 +27,7 @@ def test_before_the_baseline_there_is_no_line():
 )
 def test_segments(segments, iteration, expected):
     line = Lineage(segments=segments)
-    assert extended(line.segments, iteration) == expected
+    assert extend_ranges(line.segments, iteration) == expected
     assert line.head == segments[-1][1]
 
 

@@ -111,8 +111,8 @@ def test_the_four_that_classification_stall_and_cycling_look_at():
 
 def test_what_was_not_measured_is_absent_and_zero_is_a_measurement():
     metrics = Metrics(lint_errors=0, build_status="success", coverage_percentage=50.0)
-    assert metrics.measured() == {"coverage_percentage": 50.0, "lint_errors": 0, "build_status": "success"}
-    assert list(metrics.measured()) == ["coverage_percentage", "lint_errors", "build_status"]
+    assert metrics.known_values() == {"coverage_percentage": 50.0, "lint_errors": 0, "build_status": "success"}
+    assert list(metrics.known_values()) == ["coverage_percentage", "lint_errors", "build_status"]
     assert metrics.get("lint_errors") == 0
     assert metrics.get("lint_warnings") is None
 
@@ -130,5 +130,5 @@ def test_a_test_that_runs_is_worth_more_than_one_that_is_skipped():
 
 
 def test_unknown_usage_is_left_out_and_free_is_known():
-    assert Usage(turns=3, cost_usd=0.0).measured() == {"cost_usd": 0.0, "turns": 3}
-    assert Usage().measured() == {}
+    assert Usage(turns=3, cost_usd=0.0).known_values() == {"cost_usd": 0.0, "turns": 3}
+    assert Usage().known_values() == {}

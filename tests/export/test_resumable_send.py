@@ -8,7 +8,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.export import resumable_send
 from ralph_tracker.export.resumable_send import RefusedError, UnreachableError, key_of, send
 from ralph_tracker.export.rows import ExportedLoop
-from ralph_tracker.store.lock import holder_of, locked
+from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.pending_export import PendingExport
 from tests.measured.conftest import Workshop
 
@@ -111,7 +111,7 @@ def test_an_iteration_is_recorded_whatever_happens_to_its_export(shop, monkeypat
         queue.folder.write_text("no folder")
     shop.passing(3)
     if state == "busy":
-        with locked(queue.lock, "test"):
+        with hold_lock(queue.lock, "test"):
             shop.turn()
             assert (queue.is_waiting(), (queue.folder / "otlp.log").exists()) == (True, False)
     else:

@@ -68,7 +68,7 @@ def test_secrets_of_the_environment_and_of_checks_are_masked_everywhere(shop):
     text = "".join(json_lines([loop])) + "".join(csv_lines([loop]))
     assert "Test deletion" not in text
     assert "*" * len("Test deletion") in text
-    assert loop.masked(f"a {TOKEN} b") == f"a {'*' * len(TOKEN)} b"
+    assert loop.mask(f"a {TOKEN} b") == f"a {'*' * len(TOKEN)} b"
 
 
 def test_tables_have_the_same_columns_and_an_empty_cell_where_nothing_was_measured(shop, tmp_path):

@@ -188,7 +188,7 @@ def test_metric_lines_hold_what_was_measured_and_no_more(driven, case):
     names = {line.removeprefix("METRIC ").partition("=")[0] for line in lines}
     assert there <= set(lines)
     assert names.isdisjoint(absent)
-    assert names <= {"adjusted_score", "quality_score", *found.record.metrics.measured()}
+    assert names <= {"adjusted_score", "quality_score", *found.record.metrics.known_values()}
     assert {"adjusted_score", "quality_score"} <= names or absent
 
 

@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
-from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, configured_by, observe, tree_notes
+from ralph_tracker.iteration.measure import OUTPUT_KEPT, MeasureTarget, configured_by, measure_tree, tree_notes
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
@@ -51,7 +51,7 @@ def place(iteration_snapshots: IterationSnapshots, tmp_path: Path):
 
 
 def test_code_is_counted_before_the_checks_write(iteration_snapshots, place):
-    seen = observe(
+    seen = measure_tree(
         place("printf 'def two(): pass\\ndef three(): pass\\n' >> app.py; touch new.py"), iteration_snapshots, None, ()
     )
     assert (seen.metrics.file_count, seen.metrics.loc_total) == (1, 2)
@@ -67,26 +67,26 @@ def test_what_could_not_be_read_is_named(iteration_snapshots):
 
 
 def test_code_without_a_function_says_so(iteration_snapshots, place):
-    seen = observe(place("true", exclude=["**"]), iteration_snapshots, None, ())
+    seen = measure_tree(place("true", exclude=["**"]), iteration_snapshots, None, ())
     assert (seen.metrics.file_count, seen.metrics.complexity_score) == (0, None)
     assert seen.missing["code"] == "no function was found in the code in scope"
 
 
 def test_a_command_that_is_missing_is_refused_only_where_it_is_asked_for(iteration_snapshots, place):
     with pytest.raises(ConfigError, match=r"checks\.tests: command not found"):
-        observe(place("no-such-command"), iteration_snapshots, None, (), allow_missing=False)
-    assert "command not found" in observe(place("no-such-command"), iteration_snapshots, None, ()).missing["tests"]
+        measure_tree(place("no-such-command"), iteration_snapshots, None, (), allow_missing=False)
+    assert "command not found" in measure_tree(place("no-such-command"), iteration_snapshots, None, ()).missing["tests"]
 
 
 def test_what_an_earlier_call_left_in_the_scratch_folder_is_not_taken_for_a_report(iteration_snapshots, place):
     first = place("true")
     (first.scratch / "reports").mkdir(parents=True)
     (first.scratch / "reports/junit.xml").write_text("<testsuite/>")
-    assert observe(first, iteration_snapshots, None, ()).metrics.test_count is None
+    assert measure_tree(first, iteration_snapshots, None, ()).metrics.test_count is None
 
 
 def test_what_is_put_into_the_iterations_folder_is_short_and_says_what_was_cut(iteration_snapshots, place, tmp_path):
-    seen = observe(place("head -c 3000000 /dev/zero; echo told >&2"), iteration_snapshots, None, ())
+    seen = measure_tree(place("head -c 3000000 /dev/zero; echo told >&2"), iteration_snapshots, None, ())
     folder = tmp_path / "folder"
     folder.mkdir()
     seen.fill(folder, iteration_snapshots, 0)
@@ -98,13 +98,13 @@ def test_what_is_put_into_the_iterations_folder_is_short_and_says_what_was_cut(i
 
 def test_progress_is_told_of_every_check(iteration_snapshots, place):
     told: list[str] = []
-    observe(place("true"), iteration_snapshots, None, (), progress=told.append)
+    measure_tree(place("true"), iteration_snapshots, None, (), progress=told.append)
     assert [line.split(" after")[0] for line in told] == ["tests: running", "tests: exit 0"]
 
 
 def test_a_report_that_was_too_large_to_read_is_kept_in_part(iteration_snapshots, place, tmp_path):
     size = DEFAULT_LIMITS.max_bytes + 1
-    seen = observe(place(f"truncate -s {size} ../scratch/reports/large.xml"), iteration_snapshots, None, ())
+    seen = measure_tree(place(f"truncate -s {size} ../scratch/reports/large.xml"), iteration_snapshots, None, ())
     folder = tmp_path / "iteration"
     folder.mkdir()
     seen.fill(folder, iteration_snapshots, 0)

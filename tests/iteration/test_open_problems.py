@@ -17,7 +17,7 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     SourceLine,
     first_words,
-    listed,
+    list_diagnostics,
     listed_diagnostics,
     not_loading_lines,
     remaining_problems,
@@ -182,16 +182,16 @@ def test_of_metrics_handed_in_only_the_numbers_are_known(driven):
 
 def test_many_findings_are_kept_in_part_and_counted_and_a_doubled_one_once():
     rows = [(Group.LINT, Diagnostic("a.py", at, "E1", "m")) for at in range(1, 301)]
-    found = listed([*rows, *rows], {}, {})
+    found = list_diagnostics([*rows, *rows], {}, {})
     assert (len(found.findings), found.counts) == (FINDINGS_KEPT, {"lint": 300})
-    assert listed([(Group.TYPES, Diagnostic("a.py", None, "", "m"))], {}, None).findings == (
+    assert list_diagnostics([(Group.TYPES, Diagnostic("a.py", None, "", "m"))], {}, None).findings == (
         ListedDiagnostic("types", Diagnostic("a.py", None, "", "m")),
     )
 
 
 def test_of_very_many_files_with_uncovered_lines_the_first_are_kept():
     names = [f"f{number:03}.py" for number in range(120)]
-    found = listed((), dict.fromkeys(names, frozenset({1})), {name: {1: False} for name in names})
+    found = list_diagnostics((), dict.fromkeys(names, frozenset({1})), {name: {1: False} for name in names})
     assert (len(found.uncovered), "f000.py" in found.uncovered, "f119.py" in found.uncovered) == (100, True, False)
 
 

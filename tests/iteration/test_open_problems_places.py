@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.iteration.open_problems import SIZE_CAP, place_of
+from ralph_tracker.iteration.open_problems import SIZE_CAP, source_line_of
 
 PYTHON = "import os\n\n\nclass TestBox:\n    async def test_lid(self):\n        pass\n\n\ndef test_two():\n    pass\n"
 
@@ -52,9 +52,9 @@ PLACES = {
 @pytest.mark.parametrize("case", PLACES)
 def test_the_place_of_a_test(tree, case):
     test, place = PLACES[case]
-    assert place_of(tree, test) == place
+    assert source_line_of(tree, test) == place
 
 
 def test_a_file_that_cannot_be_read_is_named_without_a_line(tree, as_user):
     (tree / "tests/test_box.py").chmod(0)
-    assert as_user(lambda: place_of(tree, "tests.test_box::test_two")) == ("tests/test_box.py", None)
+    assert as_user(lambda: source_line_of(tree, "tests.test_box::test_two")) == ("tests/test_box.py", None)

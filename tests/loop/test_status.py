@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.iteration.explain import kept_point
-from ralph_tracker.loop.status import advice, rolled_back, selected
+from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.store.loop_summary import summary_at
 
 
@@ -46,4 +46,4 @@ def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):
     )
     assert advice(pending._replace(status="abandoned"), None) == ""
     fallen.tracker.select_output(iteration=0, reason="a person's")
-    assert advice(summary_at(fallen.paths), selected(fallen.paths)) == "Take iteration 0."
+    assert advice(summary_at(fallen.paths), selected_iteration(fallen.paths)) == "Take iteration 0."

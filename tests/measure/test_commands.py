@@ -7,7 +7,14 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.commands import command_of, is_there, last_words, located, missing_modules, require_commands
+from ralph_tracker.measure.commands import (
+    command_of,
+    find_program,
+    is_there,
+    last_words,
+    missing_modules,
+    require_commands,
+)
 from tests.tables import table
 
 
@@ -74,8 +81,8 @@ def test_a_program_is_looked_up_as_the_check_will(root, environment, run, option
 
 
 def test_where_it_was_found_is_told(root, environment):
-    assert located("tool", root, {"PATH": f"/nowhere:{root}/bin"}) == str(root / "bin" / "tool")
-    assert located("tool", root, environment) is None
+    assert find_program("tool", root, {"PATH": f"/nowhere:{root}/bin"}) == str(root / "bin" / "tool")
+    assert find_program("tool", root, environment) is None
 
 
 def test_a_program_that_is_absent_is_refused_in_one_line_with_check_command_and_next_step(root, environment):

@@ -28,7 +28,7 @@ from ralph_tracker.measure.handed_in_models import (
     GIVEN_SECTIONS,
     GivenMetrics,
     GivenUsage,
-    validated,
+    validate_input,
 )
 from tests.tables import table
 
@@ -41,14 +41,14 @@ SEED = {
 
 def test_a_mapping_is_taken_as_it_is_and_what_is_absent_stays_absent():
     given = read_metrics(SEED)
-    assert given.metrics.measured() == {name: value for section in SEED.values() for name, value in section.items()}
+    assert given.metrics.known_values() == {name: value for section in SEED.values() for name, value in section.items()}
     assert (given.quality_score, given.tests) == (None, None)
     assert given.metrics.coverage_percentage is None
 
 
 @pytest.mark.parametrize("source", [MappingProxyType(SEED), {}], ids=["read-only", "empty"])
 def test_any_mapping_will_do(source):
-    assert read_metrics(source)[0].measured() == read_metrics(dict(source))[0].measured()
+    assert read_metrics(source)[0].known_values() == read_metrics(dict(source))[0].known_values()
 
 
 # id: name of the file, how it is written
@@ -184,7 +184,7 @@ def test_a_pass_rate_is_refused_where_it_is_more_than_a_tenth_from_the_derived_o
     ids=["coverage", "errors", "half of the lines", "rate alone"],
 )
 def test_a_given_whole_is_never_contradicted_by_its_parts(document):
-    assert read_metrics(document)[0].measured() == {
+    assert read_metrics(document)[0].known_values() == {
         key: value for group in document.values() for key, value in group.items()
     }
 
@@ -302,7 +302,7 @@ def test_metrics_are_taken_as_the_validator_takes_them(raw):
 @given(USAGE_DOCUMENTS)
 def test_usage_is_taken_as_the_validator_takes_it(raw):
     taken = outcome_of(plain_usage, raw)
-    assert taken is None or taken == repr(validated(raw, "usage", GivenUsage).model_dump())
+    assert taken is None or taken == repr(validate_input(raw, "usage", GivenUsage).model_dump())
 
 
 @given(st.fixed_dictionaries({}, optional={"quality_score": st.sampled_from([0, 0.5, 1, None]), "tests": TESTS}))

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.measure.checks import Check, run_checks
 from ralph_tracker.measure.results import read_results
-from ralph_tracker.measure.secrets import mask_file, masked, secret_values
+from ralph_tracker.measure.secrets import mask_file, mask_secrets, secret_values
 from tests.tables import table
 
 TOKEN = "ghp_abcdefgh12345678"  # noqa: S105  # no real one
@@ -49,7 +49,7 @@ def test_a_value_is_masked_in_every_way_that_reports_write_it():
             "pass%22word%3C%26%3E%C3%BC%2Fx%20y",
         ]
     ).encode()
-    left = masked(data, secret_values({"SOME_PASSWORD": value}))
+    left = mask_secrets(data, secret_values({"SOME_PASSWORD": value}))
     assert set(left) <= set(b"*\n\"'")
     assert len(left) == len(data)
 
@@ -58,7 +58,10 @@ def test_the_longer_of_two_values_is_masked_whole_and_lines_of_a_key_alone():
     values = secret_values(
         {"A_TOKEN": "abcdefgh", "B_TOKEN": "abcdefgh-long", "C_PRIVATE_KEY": f"-----BEGIN\n{TOKEN}\nend"}
     )
-    assert masked(b"abcdefgh-long abcdefgh " + TOKEN.encode(), values) == b"*" * 13 + b" " + b"*" * 8 + b" " + b"*" * 20
+    assert (
+        mask_secrets(b"abcdefgh-long abcdefgh " + TOKEN.encode(), values)
+        == b"*" * 13 + b" " + b"*" * 8 + b" " + b"*" * 20
+    )
 
 
 @pytest.mark.parametrize("offset", [0, 65_536 - 10, (1 << 20) - 1, (1 << 20) - 19])

@@ -19,7 +19,7 @@ import click
 import pytest
 from coverage import CoverageData
 
-from ralph_tracker.agents.hosts.host import answering
+from ralph_tracker.agents.hosts.host import answer_function
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.verbs import cli
 from ralph_tracker.errors import EXIT_BUG, EXIT_OK
@@ -297,7 +297,7 @@ def test_the_agent_hook_says_one_line_to_the_person_and_lets_the_agent_go(clone,
         event = {"hook_event_name": name, "session_id": "s", "prompt_id": "p", "prompt": "Go.", "tool_name": "Read"}
         (root.parent / "event").write_text(json.dumps(event))
         with (root.parent / "event").open("rb") as file:
-            said = answering("claude-code")(environment, file.fileno())
+            said = answer_function("claude-code")(environment, file.fileno())
         assert clone.ran() == set(), name
         if name in {"SessionStart", "Stop"}:
             assert json.loads(said).keys() == {"systemMessage"}
@@ -366,7 +366,7 @@ def test_no_verb_waits_for_a_pipe_of_a_clone(clone, place, monkeypatch, capfd):
             assert code == 0 or said.count("\n") == 1 or (is_named and not said), (words, said)
         signal.alarm(20)
         with (clone.shop.root / "events.jsonl").open("rb") as nothing:
-            answer = answering("claude-code")({"CLAUDE_PROJECT_DIR": str(clone.shop.root)}, nothing.fileno())
+            answer = answer_function("claude-code")({"CLAUDE_PROJECT_DIR": str(clone.shop.root)}, nothing.fileno())
         assert answer == ""
     finally:
         signal.alarm(0)

@@ -131,7 +131,7 @@ def test_an_interruption_takes_the_folder_away(run_before, scratch, monkeypatch)
         assert list(scratch.iterdir())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ralph_tracker.iteration.reproduce.observe", interrupted)
+    monkeypatch.setattr("ralph_tracker.iteration.reproduce.measure_tree", interrupted)
     assert run(["select-best", "--verify", "--root", str(run_before.root)]) == 130
     assert list(scratch.iterdir()) == []
 

@@ -28,7 +28,7 @@ class Away:
     def here(self):
         yield
 
-    def measured(self, commit, home, key):
+    def measure(self, commit, home, key):
         self.asked += 1
         return self.ask(commit, home, key)
 
@@ -72,7 +72,7 @@ def test_it_needs_the_bundle_once_and_nothing_of_the_repository(branch, order, m
     assert (answer.failed, answer.refused) == (None, None)
     assert measure_order(wanted, None).packed
     cache = ResultsCache(tmp_path / "here" / "commits")
-    results = cache.keep_packed(wanted.key, answer.packed, cache.staged(), configured_checks(wanted.config))
+    results = cache.keep_packed(wanted.key, answer.packed, cache.new_folder(), configured_checks(wanted.config))
     assert results.totals.metrics.tests_passed == 6
     assert (results.folder / "reports" / "junit.xml").is_file()
 

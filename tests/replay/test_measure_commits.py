@@ -25,7 +25,7 @@ def test_every_field_comes_back(tmp_path):
     assert all(value != default for value, default in zip(FULL[2:], CheckTotals(Metrics(), None)[2:], strict=True))
     for number, totals in enumerate((FULL, FULL._replace(integrity="no report"), CheckTotals(Metrics(), None))):
         cache = ResultsCache(tmp_path)
-        staged = cache.staged()
+        staged = cache.new_folder()
         (staged / "output").mkdir()
         kept = cache.keep(str(number), staged, totals, (result_of(CHECK, Finished(exit_code=1), staged),))
         found = cache.find(str(number), (CHECK,))

@@ -101,7 +101,7 @@ def test_broken_off_it_goes_on_where_it_was(branch):
     assert [next(turns).record.iteration for _ in range(2)] == [0, 1]
     turns.close()
     again = branch.replay()
-    assert (again.recorded(), [turn.record.iteration for turn in again.turns()]) == (2, [2, 3, 4])
+    assert (again.count_recorded(), [turn.record.iteration for turn in again.turns()]) == (2, [2, 3, 4])
     assert again.finish().selection.selected.iteration == 1
     assert list(branch.replay().turns()) == []
     assert len(ran.read_text().splitlines()) in {5, 6}  # what ran when it was broken off counts for nothing

@@ -52,11 +52,11 @@ def test_too_little_is_no_picture(series):
 
 
 def test_parts_stand_on_each_other():
-    text = charts.stacked({"a": [(0, 50.0), (1, 20.0)], "b": [(0, 50.0), (1, None)]}, "parts")
+    text = charts.stacked_chart({"a": [(0, 50.0), (1, 20.0)], "b": [(0, 50.0), (1, None)]}, "parts")
     paths = paths_in(text)
     assert paths["part part0"].count("M") == 2
     assert paths["part part1"].count("M") == 1
-    assert charts.stacked({}, "parts") == ""
+    assert charts.stacked_chart({}, "parts") == ""
 
 
 def test_score_and_tests_are_drawn_between_their_least_and_greatest_value():

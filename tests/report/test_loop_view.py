@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.loop.reports import gathered
+from ralph_tracker.loop.reports import gather_loop
 from ralph_tracker.report.charts import outcome_strip
 from ralph_tracker.report.loop_view import Change, change_of, matrix_of, selection_view
 from ralph_tracker.store.loop_store import LoopStore
@@ -25,7 +25,7 @@ def passes(driven):
     def count(turns):
         for number in range(turns):
             driven.turn(coverage_percentage=80.0 + number)
-        loop = gathered(LoopStore(driven.paths))
+        loop = gather_loop(LoopStore(driven.paths))
         contenders = _Counted(loop.selection.contenders)
         contenders.passes = []
         object.__setattr__(loop.selection, "contenders", contenders)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ralph_tracker.loop.reports import gathered
+from ralph_tracker.loop.reports import gather_loop
 from ralph_tracker.report.loop_view import selection_view
 from ralph_tracker.report.markdown import LINES, MARK, pull_request
 from ralph_tracker.store.loop_store import LoopStore
@@ -16,7 +16,7 @@ def loop(driven):
     driven.start(lint_errors=40)
     for number in range(30):
         driven.turn(lint_errors=39 - number, usage={"cost_usd": 0.5})
-    return gathered(LoopStore(driven.paths))
+    return gather_loop(LoopStore(driven.paths))
 
 
 def comment(loop, **more):

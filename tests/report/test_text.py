@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report.text import decision_in_words, money, number, rounded_weights, score, signed, sparkline
+from ralph_tracker.report.text import decision_in_words, money, number, rounded_weights, score, signed_text, sparkline
 from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
@@ -44,7 +44,7 @@ def test_a_metric_has_its_decimals_and_its_unit(value, spec, shown):
     ],
 )
 def test_a_difference_has_its_sign_and_nothing_has_none(value, spec, shown):
-    assert signed(value, spec) == shown
+    assert signed_text(value, spec) == shown
 
 
 @table(

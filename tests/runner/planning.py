@@ -108,7 +108,7 @@ class Planned:
         return {each.id: each.status for each in read_plan(self.file).state.tasks}
 
     def outcome(self, task_id: str) -> Any:
-        return read_plan(self.file).state.named(task_id).outcome
+        return read_plan(self.file).state.task_named(task_id).outcome
 
     def prompt(self) -> str:
         return prompt_path(self.file).read_text()

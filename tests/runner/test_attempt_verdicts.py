@@ -3,7 +3,7 @@
 from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.measure.process import Finished
-from ralph_tracker.runner.attempt import AgentRun, AttemptVerdict, RetryLimits, described, step_after, verdict_of
+from ralph_tracker.runner.attempt import AgentRun, AttemptVerdict, RetryLimits, describe_run, step_after, verdict_of
 from tests.tables import table
 
 WELL = Finished(exit_code=0, duration_s=1.0)
@@ -99,4 +99,4 @@ DESCRIBED = {
 @table("name", DESCRIBED)
 def test_it_is_said_in_a_few_words(name):
     run, words = DESCRIBED[name]
-    assert described(verdict_of(run), run) == words
+    assert describe_run(verdict_of(run), run) == words

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.output.run_outcome import ModelTokens
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.runner.backends import LIST_PRICES, Price, model_in, priced, prices_of
+from ralph_tracker.runner.backends import LIST_PRICES, Price, add_cost, model_in, prices_of
 from tests.runner.conftest import step
 
 TOKENS = Usage(input_tokens=1_000_000, output_tokens=100_000)
@@ -40,7 +40,7 @@ def test_the_model_is_the_one_that_the_command_names(command, model):
     ids=["list", "own price", "any model", "any other model", "no model", "half of the tokens", "the agent's own"],
 )
 def test_tokens_are_priced_where_the_agent_reports_no_cost(usage, command, section, cost):
-    assert priced(usage, command, prices_of(section)).cost_usd == cost
+    assert add_cost(usage, command, prices_of(section)).cost_usd == cost
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_tokens_are_priced_where_the_agent_reports_no_cost(usage, command, secti
     ids=["each by its own price", "one has none", "a version of the one that is named"],
 )
 def test_models_that_the_agent_reports_are_priced_one_by_one(models, command, cost):
-    assert priced(TOKENS, command, prices_of({}), [ModelTokens(*each) for each in models]).cost_usd == cost
+    assert add_cost(TOKENS, command, prices_of({}), [ModelTokens(*each) for each in models]).cost_usd == cost
 
 
 def test_every_list_price_is_above_zero_and_output_costs_more():

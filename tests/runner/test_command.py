@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.attempt import Prepared, prepared
+from ralph_tracker.runner.attempt import Prepared, prepare_command
 from ralph_tracker.runner.backends import BACKENDS
 from tests.tables import table
 
@@ -26,7 +26,7 @@ COMMANDS = {
 def test_where_the_prompt_goes(name):
     """A placeholder that the prompt itself speaks of stays what it is."""
     command, expected = COMMANDS[name]
-    assert prepared(command, "do {prompt_file}", FILE) == expected
+    assert prepare_command(command, "do {prompt_file}", FILE) == expected
 
 
 @pytest.mark.parametrize("name", BACKENDS)
@@ -49,8 +49,8 @@ def test_the_page_names_the_command_of_each_backend():
 )
 def test_a_prompt_that_cannot_be_an_argument_is_refused(prompt, words):
     with pytest.raises(InputError, match=words):
-        prepared(["a", "{prompt}"], prompt, FILE)
-    assert prepared(["a", "{prompt_file}"], prompt, FILE).argv == ("a", "/loop/prompt.md")
+        prepare_command(["a", "{prompt}"], prompt, FILE)
+    assert prepare_command(["a", "{prompt_file}"], prompt, FILE).argv == ("a", "/loop/prompt.md")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")

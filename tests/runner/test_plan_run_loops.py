@@ -93,7 +93,7 @@ class TestGoingOn:
         planned.drive(command)
         Tracker(planned.root).project.set_current("ralph-001")
         planned.drive(command)
-        assert Tracker(planned.root).project.current() == "plan-a"
+        assert Tracker(planned.root).project.current_loop_id() == "plan-a"
 
     def test_a_state_of_an_older_version_loads(self, planned):
         planned.write({"id": "a"})

@@ -53,6 +53,6 @@ def told(planned):
     }
     outcomes = [planned.outcome(name)._replace(cost_usd=None) for name in "ab"]
     statuses = [Tracker(planned.root, name).store().summary().status for name in loops]
-    current = Tracker(planned.root).project.current()
+    current = Tracker(planned.root).project.current_loop_id()
     files = {path.name: path.read_text() for path in planned.root.iterdir() if path.is_file()}
     return loops, planned.statuses(), outcomes, statuses, current, files

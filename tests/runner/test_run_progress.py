@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import NewerSchemaError, RecordError, StoreError
-from ralph_tracker.runner.run_progress import FILE, RunProgress, RunSettings, added, read_progress
+from ralph_tracker.runner.run_progress import FILE, RunProgress, RunSettings, add_usages, read_progress
 from ralph_tracker.store.layout import LoopPaths
 
 WHOLE = RunProgress(
@@ -93,8 +93,8 @@ USAGES = st.builds(
 
 @given(USAGES, USAGES)
 def test_usages_add_up_to_what_is_known(one, other):
-    both = added(one, other)
-    assert both == added(other, one)
+    both = add_usages(one, other)
+    assert both == add_usages(other, one)
     for name in ("cost_usd", "input_tokens", "output_tokens", "turns", "duration_s"):
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
         assert getattr(both, name) == (sum(known) if known else None)

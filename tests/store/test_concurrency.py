@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.tracker import Tracker
 
 EACH = 20
@@ -116,7 +116,7 @@ class TestReader:
 
 
 def _hold(path, seconds: float) -> None:
-    with locked(path, "a long check"):
+    with hold_lock(path, "a long check"):
         time.sleep(seconds)
 
 

@@ -69,7 +69,7 @@ def killed_after(cut_short):
 
     def kill(loop, act) -> None:
         def call() -> None:
-            with LoopStore(loop.paths).writing("restore"):
+            with LoopStore(loop.paths).write_lock("restore"):
                 act(IterationSnapshots(LoopStore(loop.paths)))
                 os.kill(os.getpid(), signal.SIGKILL)
 

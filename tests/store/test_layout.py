@@ -55,7 +55,7 @@ class TestPaths:
             (LOOP.record(0), "ralph-001/progress/iteration-000-baseline.yaml"),
             (LOOP.record(7), "ralph-001/progress/iteration-007-metrics.yaml"),
             (LOOP.iteration(7), "ralph-001/iterations/iteration-007"),
-            (LOOP.amended(7), "ralph-001/progress/amended/iteration-007.json"),
+            (LOOP.amendments_file(7), "ralph-001/progress/amended/iteration-007.json"),
             (LOOP.report(7), "ralph-001/reports/iteration-007-report.md"),
         ],
         ids=lambda value: value if isinstance(value, str) else "",

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.lock import holder_of, locked
+from ralph_tracker.store.lock import hold_lock, holder_of
 
 
 @pytest.fixture
@@ -25,44 +25,44 @@ def wait_until_held(lock) -> None:
 
 class TestLock:
     def test_says_inside_who_holds_it_and_why(self, lock):
-        with locked(lock, "post-iteration"):
+        with hold_lock(lock, "post-iteration"):
             assert json.loads(lock.read_bytes()) == {"pid": os.getpid(), "purpose": "post-iteration"}
 
     def test_tells_who_holds_it_without_taking_it(self, lock):
         assert holder_of(lock) is None
         assert not lock.exists()
-        with locked(lock, "run"):
+        with hold_lock(lock, "run"):
             assert holder_of(lock) == f"process {os.getpid()} (run)"
         assert holder_of(lock) is None
 
     def test_is_free_again_afterwards_and_never_deleted(self, lock):
-        with locked(lock, "first, with a long purpose"):
+        with hold_lock(lock, "first, with a long purpose"):
             pass
-        with locked(lock, "second", patience_s=0):
+        with hold_lock(lock, "second", patience_s=0):
             assert json.loads(lock.read_bytes())["purpose"] == "second"
         assert lock.exists()
 
     def test_is_free_again_after_an_error(self, lock):
-        with pytest.raises(KeyError), locked(lock, "first"):
+        with pytest.raises(KeyError), hold_lock(lock, "first"):
             raise KeyError
-        with locked(lock, "second", patience_s=0):
+        with hold_lock(lock, "second", patience_s=0):
             pass
 
     def test_is_free_again_after_its_holder_was_killed(self, lock, together):
         def die():
-            with locked(lock, "a call that dies"):
+            with hold_lock(lock, "a call that dies"):
                 os.kill(os.getpid(), signal.SIGKILL)
 
         together(die)
         together.wait()
         assert json.loads(lock.read_bytes())["purpose"] == "a call that dies"
-        with locked(lock, "the next", patience_s=0):
+        with hold_lock(lock, "the next", patience_s=0):
             pass
 
     def test_is_waited_for_as_long_as_patience_lasts(self, lock, together):
         together(lambda: _hold_for(lock, 0.3))
         wait_until_held(lock)
-        with locked(lock, "the next", patience_s=10):
+        with hold_lock(lock, "the next", patience_s=10):
             assert json.loads(lock.read_bytes())["pid"] == os.getpid()
         assert together.wait() == [None]
 
@@ -70,7 +70,7 @@ class TestLock:
         together(lambda: _hold_for(lock, 5))
         wait_until_held(lock)
         holder = json.loads(lock.read_bytes())["pid"]
-        with pytest.raises(StoreError) as refused, locked(lock, "the next", patience_s=0.05):
+        with pytest.raises(StoreError) as refused, hold_lock(lock, "the next", patience_s=0.05):
             pass
         os.kill(holder, 9)
         together.wait()
@@ -81,21 +81,21 @@ class TestLock:
     @pytest.mark.parametrize("inside", [b"", b"{", b"[]", b"{}", b"\xff"], ids=repr)
     def test_names_another_process_where_the_holder_did_not_say(self, lock, inside, together):
         lock.parent.mkdir()
-        with locked(lock, "a holder of this process"):
+        with hold_lock(lock, "a holder of this process"):
             lock.write_bytes(inside)
-            with pytest.raises(StoreError, match="in use by another process; wait"), locked(lock, "x", patience_s=0):
+            with pytest.raises(StoreError, match="in use by another process; wait"), hold_lock(lock, "x", patience_s=0):
                 pass
 
     def test_is_no_link_to_elsewhere(self, lock):
         lock.parent.mkdir()
         lock.symlink_to(lock.with_name("elsewhere"))
-        with pytest.raises(StoreError, match="nothing was changed"), locked(lock, "x"):
+        with pytest.raises(StoreError, match="nothing was changed"), hold_lock(lock, "x"):
             pass
         assert not lock.with_name("elsewhere").exists()
 
     def test_fails_in_one_line_where_the_disk_refuses(self, lock, cut_short):
         def hold():
-            with locked(lock, "x"):
+            with hold_lock(lock, "x"):
                 pass
 
         for at in range(2, cut_short(lock.parent, hold, kill=False).points + 1):
@@ -103,5 +103,5 @@ class TestLock:
 
 
 def _hold_for(lock, seconds: float) -> None:
-    with locked(lock, "a long check"):
+    with hold_lock(lock, "a long check"):
         time.sleep(seconds)

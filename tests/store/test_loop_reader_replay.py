@@ -67,7 +67,7 @@ def opened(loop: Any) -> LoopReader:
 
 def accept_one(loop: Any, which: int) -> Summary | None:
     """Accept one of the alerts that the loop raised, and return where it stands; None where it raised none."""
-    raised = [alert.id for judgement in opened(loop).judged() for alert in judgement.record.alerts]
+    raised = [alert.id for judgement in opened(loop).judge_again() for alert in judgement.record.alerts]
     return loop.tracker.accept(raised[which % len(raised)], "why") if raised else None
 
 

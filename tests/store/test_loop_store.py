@@ -75,7 +75,7 @@ class TestDerivedFiles:
 
 class TestWriting:
     def test_leaves_no_sign_where_it_ends_well(self, store):
-        with store.writing("x") as unfinished:
+        with store.write_lock("x") as unfinished:
             assert store.paths.staging.is_dir()
             assert not unfinished
         assert not store.paths.staging.exists()
@@ -86,47 +86,47 @@ class TestWriting:
         ids=["refused", "disk", "interrupted", "bug"],
     )
     def test_leaves_a_sign_where_something_may_be_half_written(self, store, error, sign):
-        with pytest.raises(type(error)), store.writing("x"):
+        with pytest.raises(type(error)), store.write_lock("x"):
             raise error
-        with store.writing("y") as unfinished:
+        with store.write_lock("y") as unfinished:
             assert unfinished == sign
 
     def test_leaves_the_sign_of_another_where_it_refuses_before_it_has_mended(self, store):
         store.paths.staging.mkdir()
-        with pytest.raises(InputError), store.writing("x"):
+        with pytest.raises(InputError), store.write_lock("x"):
             raise InputError("no")
-        with store.writing("y") as unfinished:
+        with store.write_lock("y") as unfinished:
             assert unfinished
 
     def test_clears_what_a_killed_writer_left(self, store):
         store.paths.staging.mkdir()
         (store.paths.staging / ".tmp-1").touch()
-        with store.writing("x"):
+        with store.write_lock("x"):
             assert list(store.paths.staging.iterdir()) == []
 
 
 class TestStanding:
     def test_is_the_summary_where_all_is_of_the_latest_iteration(self, store):
-        assert store.standing() == store.summary()
+        assert store.current_summary() == store.summary()
 
     @pytest.mark.parametrize("name", ["state", "trajectory"])
     @pytest.mark.parametrize("data", [None, b"", b"{", b"\xff\n"], ids=["gone", "empty", "truncated", "garbage"])
     def test_is_unknown_where_a_derived_file_is_damaged(self, store, name, data):
         path = getattr(store.paths, name)
         path.unlink() if data is None else path.write_bytes(data)
-        assert store.standing() is None
+        assert store.current_summary() is None
 
     def test_is_unknown_where_the_iterations_are_ahead_or_behind(self, store):
         summary = store.summary()
         for iteration in (0, 2):
             store.write_summary(summary._replace(iteration=iteration))
-            assert store.standing() is None
+            assert store.current_summary() is None
 
     def test_is_an_error_in_one_line_where_the_system_refuses(self, store):
         store.paths.trajectory.unlink()
         store.paths.trajectory.mkdir()
         with pytest.raises(StoreError, match="Is a directory; nothing was changed"):
-            store.standing()
+            store.current_summary()
 
 
 class TestStatus:

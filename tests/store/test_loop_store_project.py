@@ -13,17 +13,17 @@ def project(driven):
 
 class TestCurrentLoop:
     def test_is_none_at_first(self, project):
-        assert project.current() is None
+        assert project.current_loop_id() is None
 
     def test_is_the_one_that_was_set(self, project):
         project.set_current("one")
-        assert project.current() == "one"
+        assert project.current_loop_id() == "one"
         assert project.paths.current.read_text() == "one\n"
 
 
 class TestNextId:
     def test_is_the_first_of_an_empty_project(self, project):
-        assert (project.last_id(), project.unused(None).paths.loop_id) == (None, "ralph-001")
+        assert (project.last_id(), project.new_loop_store(None).paths.loop_id) == (None, "ralph-001")
 
     @pytest.mark.parametrize(
         ("there", "following"),
@@ -38,28 +38,28 @@ class TestNextId:
     def test_follows_the_highest(self, project, driven, metrics, there, following):
         for loop_id in there:
             driven.named(loop_id).pre_loop(metrics(), new=True)
-        assert project.unused(None).paths.loop_id == following
+        assert project.new_loop_store(None).paths.loop_id == following
 
     def test_passes_over_a_loop_that_aiwg_wrote(self, project):
         records = project.paths.loop("ralph-001").progress
         records.mkdir(parents=True)
         (records / "iteration-001-metrics.json").write_text("{}")
-        assert project.unused(None).paths.loop_id == "ralph-002"
+        assert project.new_loop_store(None).paths.loop_id == "ralph-002"
 
     def test_takes_a_folder_that_never_came_to_its_baseline(self, project):
         project.paths.loop("ralph-001").iterations.mkdir(parents=True)
-        assert project.unused(None).paths.loop_id == "ralph-001"
+        assert project.new_loop_store(None).paths.loop_id == "ralph-001"
 
 
 class TestUnused:
     def test_is_the_next_or_the_named_one(self, project):
-        assert project.unused(None).paths.loop_id == "ralph-001"
-        assert project.unused("mine").paths.loop_id == "mine"
+        assert project.new_loop_store(None).paths.loop_id == "ralph-001"
+        assert project.new_loop_store("mine").paths.loop_id == "mine"
 
     def test_is_refused_where_it_is_taken(self, project, driven):
         driven.start()
         with pytest.raises(LoopError, match="loop ralph-001 exists already; choose another id, or leave it out"):
-            project.unused("ralph-001")
+            project.new_loop_store("ralph-001")
 
 
 class TestClear:

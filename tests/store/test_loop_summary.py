@@ -9,12 +9,12 @@ import pytest
 from ralph_tracker.errors import InputError, LoopError, NewerSchemaError, NotRecordedError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_summary import (
-    attempted,
+    attempted_iteration,
     checked_root,
     current_loop,
     find_loop,
     refuse_unrecorded,
-    running,
+    require_running,
     summary_at,
 )
 
@@ -137,13 +137,13 @@ class TestSummary:
 class TestRunning:
     def test_loop_is_let_pass(self, driven):
         driven.start()
-        assert running(summary_at(driven.paths)).loop_id == "ralph-001"
+        assert require_running(summary_at(driven.paths)).loop_id == "ralph-001"
 
     def test_is_said_of_no_loop_that_has_ended(self, driven):
         driven.start()
         driven.tracker.select_output()
         with pytest.raises(LoopError, match="loop ralph-001 is finished; start another one with"):
-            running(summary_at(driven.paths))
+            require_running(summary_at(driven.paths))
 
 
 class TestMarkOfAnAttempt:
@@ -163,7 +163,7 @@ class TestMarkOfAnAttempt:
         driven.start()
         if mark is not None:
             driven.paths.attempt.write_bytes(mark)
-        assert attempted(driven.paths) == number
+        assert attempted_iteration(driven.paths) == number
 
     @pytest.mark.parametrize(("number", "refused"), [(0, False), (1, False), (2, True)])
     def test_refuses_to_decide_while_that_iteration_is_not_on_record(self, driven, number, refused):

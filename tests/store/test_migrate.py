@@ -69,7 +69,7 @@ def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_h
     with pytest.raises(StoreError, match=r"store\.git: files kept by an earlier version; run .*verify --repair"):
         _ = IterationSnapshots(LoopStore(old.paths)).store
     assert [path.name for path in old.paths.folder.glob("store*")] == ["store.git"], "who reads moves nothing"
-    with LoopStore(old.paths).writing("test"):
+    with LoopStore(old.paths).write_lock("test"):
         assert IterationSnapshots(LoopStore(old.paths)).store.exists
     store = SnapshotStore(old.paths.store, root)
     assert old.paths.store.stat().st_mode & 0o777 == 0o700

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.safe_files import digest
@@ -27,7 +27,7 @@ def loop(driven):
 @pytest.fixture
 def interrupted(loop):
     """Return the loop after a restore of the baseline that was killed before it was recorded, and its undo id."""
-    with LoopStore(loop.paths).writing("restore"):
+    with LoopStore(loop.paths).write_lock("restore"):
         return loop, IterationSnapshots(LoopStore(loop.paths)).restore(0).undo
 
 
@@ -57,13 +57,13 @@ def test_the_documents_have_it_until_it_is_finished(interrupted, ask):
 
 def test_a_restore_at_work_is_not_interrupted(interrupted, ask):
     loop, _ = interrupted
-    with locked(loop.paths.lock, "restore"):
+    with hold_lock(loop.paths.lock, "restore"):
         assert json.loads(ask(loop.root, "status", "--json").out)["interrupted_restore"] is None
 
 
 def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
     undo = loop.tracker.restore(0).undo
-    with LoopStore(loop.paths).writing("undo"):
+    with LoopStore(loop.paths).write_lock("undo"):
         back = IterationSnapshots(LoopStore(loop.paths)).undo(undo, 1).undo
     step = json.loads(ask(loop.root, "status", "--json").out)["next_step"]
     assert f"restore --undo {undo}`, or go back with `ralph-tracker restore --undo {back}`" in step

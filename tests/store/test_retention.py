@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ralph_tracker.errors import CollectedError, StoreError
-from ralph_tracker.loop.retention import Collector, collect, occupied
+from ralph_tracker.loop.retention import Collector, collect, occupied_bytes
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -125,14 +125,14 @@ def test_whatever_stays_comes_back_byte_for_byte(copy, prepared, tmp_path_factor
 def test_the_freed_bytes_are_those_that_the_loop_takes_less(copy):
     loop = copy()
     gc(loop, carry_out=False)  # the lock says who had it last
-    before = occupied(loop.paths.folder)
+    before = occupied_bytes(loop.paths.folder)
     found = gc(loop)
-    assert found.freed == before - occupied(loop.paths.folder) > 0
+    assert found.freed == before - occupied_bytes(loop.paths.folder) > 0
 
 
 def test_what_went_by_a_call_that_was_killed_stays_gone_although_it_is_the_best_now(copy):
     loop = copy()
-    with LoopStore(loop.paths).writing("gc"):
+    with LoopStore(loop.paths).write_lock("gc"):
         LoopStore(loop.paths).append_event({"event": "gc", "iterations": [LAST, "x"], "at": "now"})
     assert LAST in gc(loop, carry_out=False).going
     assert gc(loop).going.keys() >= {LAST}

@@ -82,22 +82,22 @@ class TestTestsEverSeen:
         "data", [b"", b"{", b"[]", b'{"iteration": 1}', b'{"iteration": 9}', None], ids=lambda data: str(data)
     )
     def test_are_told_from_the_measurements_where_their_file_is_of_no_use(self, three, committed, data):
-        before = committed.seen(1)
+        before = committed.seen_tests(1)
         three.paths.seen.unlink() if data is None else three.paths.seen.write_bytes(data)
-        assert committed.seen(1) == before
+        assert committed.seen_tests(1) == before
 
     def test_are_told_without_a_removal_that_was_accepted(self, three, committed):
         three.turn(tests={"test_b": "passed"})
         three.tracker.accept("it3-test_deletion", "merged into test_b")
-        before = committed.seen(3)
+        before = committed.seen_tests(3)
         three.paths.seen.unlink()
-        assert committed.seen(3) == before
+        assert committed.seen_tests(3) == before
         assert "test_a" not in before.ran
 
     def test_pass_over_a_measurement_that_is_damaged(self, three, committed):
         three.paths.seen.unlink()
         (three.paths.iteration(1) / "tests.json").unlink()
-        assert committed.seen(1).ran == {"test_a"}
+        assert committed.seen_tests(1).ran == {"test_a"}
 
 
 class TestMeasurement:
@@ -214,14 +214,14 @@ class TestAlteredRecord:
 
 class TestBrokenSeals:
     def test_are_none_of_an_iteration_that_is_as_it_was_written(self, committed):
-        assert [committed.seals.broken(number) for number in range(3)] == [(), (), ()]
+        assert [committed.seals.broken_files(number) for number in range(3)] == [(), (), ()]
 
     def test_name_the_files_that_differ_or_are_missing(self, three, committed):
         (three.paths.iteration(1) / "tests.json").write_bytes(b"{}")
         (three.paths.iteration(1) / "metrics.json").unlink()
-        assert sorted(committed.seals.broken(1)) == ["metrics.json", "tests.json"]
+        assert sorted(committed.seals.broken_files(1)) == ["metrics.json", "tests.json"]
 
     @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"files": 7}'], ids=str)
     def test_are_the_seal_itself_where_that_is_damaged(self, three, committed, data):
         (three.paths.iteration(1) / "seal.json").write_bytes(data)
-        assert committed.seals.broken(1) == ("seal.json",)
+        assert committed.seals.broken_files(1) == ("seal.json",)

@@ -3,7 +3,15 @@
 import re
 from typing import Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, Environment, Host, Settings, grouped, said_like_claude
+from ralph_tracker.agents.hosts.host import (
+    MEASURES_S,
+    NOTES_S,
+    Environment,
+    Host,
+    Settings,
+    grouped_entry,
+    said_like_claude,
+)
 from ralph_tracker.store.safe_open import own_file
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
@@ -67,7 +75,7 @@ HOST: Final = Host(
             "Stop": MEASURES_S,
             "StopFailure": NOTES_S,
         },
-        entry=grouped,
+        entry=grouped_entry,
         extras=lambda command: {
             "statusLine": {
                 "type": "command",

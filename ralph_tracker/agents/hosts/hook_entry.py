@@ -45,13 +45,13 @@ def presence(environment: Mapping[str, str], folder: str, variables: Iterable[st
     if wish == "0":
         return None
     root = next((environment[name] for name in variables if environment.get(name)), folder)
-    loop = _running(root, environment)
+    loop = _running_loop_folder(root, environment)
     if loop is None and wish != "1":
         return None
     return Presence(root, loop, environment.get(DRIVEN, "0") not in {"", "0"})
 
 
-def _running(root: str, environment: Mapping[str, str]) -> str | None:
+def _running_loop_folder(root: str, environment: Mapping[str, str]) -> str | None:
     """Return the folder of the running loop, also if state.json cannot be read, since others repair that."""
     base = os.path.join(root, ".aiwg", "ralph")  # noqa: PTH118  # pathlib is slower than all of this
     name = environment.get("RALPH_LOOP_ID") or _read(base + "/current").strip()
@@ -87,7 +87,7 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
         if event is None:
             return ""
         try:
-            reply = _handled(host, event, where, environment, began)
+            reply = _answer_event(host, event, where, environment, began)
         except UntrustedError as error:  # the person is told; the agent is neither held nor told
             reply = HookAnswer("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
         said = None if reply is None else host.say(reply)
@@ -118,25 +118,25 @@ def within(
     return ""
 
 
-def _handled(
+def _answer_event(
     host: Host, event: HookEvent, where: Presence, environment: Environment, began: float
 ) -> HookAnswer | None:
     name = event.get("hook_event_name")
     if name in _CALLS or name in {_TURN, "StopFailure"}:
         return None if where.loop is None else _on_tool(host, event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.hosts.turn_end import prompted  # noqa: PLC0415  # once per prompt
+        from ralph_tracker.agents.hosts.turn_end import log_prompt  # noqa: PLC0415  # once per prompt
 
-        prompted(where.loop, event)
+        log_prompt(where.loop, event)
         return None
     if where.driven:
         return None
     if name == "SessionStart":
         return _session_started(event, where, environment)
     if name == "Stop" and where.loop is not None:
-        from ralph_tracker.agents.hosts.stops import stopped  # noqa: PLC0415  # it imports the measuring code
+        from ralph_tracker.agents.hosts.stops import answer_stop  # noqa: PLC0415  # it imports the measuring code
 
-        return stopped(host, event, where.root, where.loop, environment, began)
+        return answer_stop(host, event, where.root, where.loop, environment, began)
     return None
 
 
@@ -167,7 +167,7 @@ def _session_started(event: HookEvent, where: Presence, environment: Environment
     from pathlib import Path  # noqa: PLC0415
 
     from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of  # noqa: PLC0415
-    from ralph_tracker.store.loop_summary import running, summary_at  # noqa: PLC0415
+    from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
     tracker = Tracker(Path(where.root), environment=environment)
@@ -177,7 +177,7 @@ def _session_started(event: HookEvent, where: Presence, environment: Environment
         tracker.pre_loop(None)
     tracker.require_loop()
     store = tracker.store()
-    summary = running(summary_at(store.paths))
+    summary = require_running(summary_at(store.paths))
     text = feedback(current_situation(store, summary, tracker.root), tokens_of(store))
     return HookAnswer("tell", "SessionStart", text)
 

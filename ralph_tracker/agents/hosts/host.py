@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     next_step: str = ""
 
 
-def grouped(command: str, event: str, timeout: int) -> Mapping[str, Any]:
+def grouped_entry(command: str, event: str, timeout: int) -> Mapping[str, Any]:
     """Return the entry of an event in the form of Claude Code, Codex and Gemini: a group with one hook."""
     del event
     return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
@@ -119,7 +119,7 @@ class Host(NamedTuple):
     settings: Settings | None = None
 
 
-def named(place: str) -> Any:  # noqa: ANN401  # whatever it names
+def load_object(place: str) -> Any:  # noqa: ANN401  # whatever it names
     """Return what "module:name" names."""
     module, _, name = place.partition(":")
     return getattr(import_module(module), name)
@@ -142,20 +142,20 @@ Answering = Callable[[Environment, int], str]
 
 def host(name: str) -> Host:
     """Return a host. Raises KeyError for an unknown one."""
-    found: Host = named(HOSTS[name])
+    found: Host = load_object(HOSTS[name])
     return found
 
 
-def answering(name: str) -> Answering:
+def answer_function(name: str) -> Answering:
     """Return the function that answers the hooks of a host or a runner. Raises KeyError for an unknown one."""
     if name in RUNNERS:
-        runner: Answering = named(RUNNERS[name])
+        runner: Answering = load_object(RUNNERS[name])
         return runner
-    return partial(named("ralph_tracker.agents.hosts.hook_entry:answer"), host(name))
+    return partial(load_object("ralph_tracker.agents.hosts.hook_entry:answer"), host(name))
 
 
-def showing(name: str) -> Answering | None:
+def status_line_function(name: str) -> Answering | None:
     """Return the function that prints the status line of a host, None if it has none."""
     place = host(name).status_line if name in HOSTS else None
-    found: Any = None if place is None else named(place)
+    found: Any = None if place is None else load_object(place)
     return found  # type: ignore[no-any-return]

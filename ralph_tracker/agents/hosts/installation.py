@@ -20,9 +20,9 @@ from ralph_tracker.agents.hosts.settings_text import (
     hooks_of,
     hooks_of_ours,
     is_command,
-    merged,
+    merge_entries,
     settings_of,
-    unmerged,
+    without_insertions,
     without_own_hooks,
 )
 from ralph_tracker.config.regular_file import read_regular
@@ -77,7 +77,7 @@ class Installation:
         """
         if self.is_local:
             repository = repository_around(self.top.resolve())
-            if repository is not None and self.file.relative_to(self.top).as_posix() in repository.tracked():
+            if repository is not None and self.file.relative_to(self.top).as_posix() in repository.tracked_paths():
                 raise InputError(
                     f"{self.file}: git tracks it, so it would be committed; use --user; nothing was changed"
                 )
@@ -104,7 +104,7 @@ class Installation:
             text = _read(self.file)
         keys = settings_of(self.host).extras(command).keys()
         extras = not any(has_keys(_read(other) or "", keys) for other in self.others)
-        edited = merged(self.host, text or "", command, name, extras=extras)
+        edited = merge_entries(self.host, text or "", command, name, extras=extras)
         new_folder = not self.file.parent.is_dir()
         self._write(edited.text)
         note = {
@@ -130,7 +130,7 @@ class Installation:
             self.note.unlink(missing_ok=True)
             return False
         if note is not None and note["settings"] == digest(text.encode()):
-            before = unmerged(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
+            before = without_insertions(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
         else:
             kept = note["kept"] if note else ()
             before = without_own_hooks(self.host, text, name, kept) if text.strip() else text

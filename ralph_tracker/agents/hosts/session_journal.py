@@ -54,7 +54,7 @@ def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str,
     """Append an event of a session (tool, and digests of arguments and result), and return its line."""
     if _size(f"{loop}/{EVENTS}") >= MOST_EVENTS:
         os.replace(f"{loop}/{EVENTS}", f"{loop}/{EARLIER}")  # noqa: PTH105  # pathlib is slower than all of this
-    line = {**_event(event), **more}
+    line = {**_event_line(event), **more}
     _append(loop, EVENTS, line)
     return line
 
@@ -75,7 +75,7 @@ def note_trouble(loop: str | None, event: str, error: BaseException | str) -> No
         return
 
 
-def _event(event: Mapping[str, Any]) -> dict[str, Any]:
+def _event_line(event: Mapping[str, Any]) -> dict[str, Any]:
     """Return the line of an event; texts are cut, a tool's arguments and result are digests."""
     names = {"session": "session_id", "prompt": "prompt_id", "agent": "agent_id", "tool": "tool_name"}
     line: dict[str, Any] = {"event": _cut(event.get("hook_event_name"))}

@@ -157,7 +157,7 @@ class EditedText(NamedTuple):
         return EditedText(self.text[:at] + more + self.text[at:], (*self.inserted, (at, len(more))))
 
 
-def unmerged(edited: EditedText) -> str:
+def without_insertions(edited: EditedText) -> str:
     """Return the text before the insertions, byte for byte."""
     text = edited.text
     for at, size in reversed(edited.inserted):
@@ -170,7 +170,7 @@ def absolute(program: Path, name: str) -> str:
     return f"{shlex.quote(str(program))} agent hook {name}"
 
 
-def portable(name: str) -> str:
+def portable_command(name: str) -> str:
     """Return the hook command of every machine: the program on the PATH, or one line where there is none."""
     guard = f"command -v {PROGRAM} >/dev/null || {{ echo {_MISSING} >&2; exit 0; }}"
     return f"sh -c '{guard}; exec {PROGRAM} agent hook {name}'"
@@ -194,7 +194,7 @@ def settings_of(host: Host) -> Settings:
     return host.settings
 
 
-def merged(host: Host, text: str, command: str, name: str, *, extras: bool) -> EditedText:
+def merge_entries(host: Host, text: str, command: str, name: str, *, extras: bool) -> EditedText:
     """Append our entries to a settings file; `extras` is whether to add those that the user may have.
 
     `name` is the file's name for errors. Raises InputError for an invalid settings file.

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
-from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, named
+from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.lock import locked
+from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.safe_files import read_json, to_json, write_whole
 from ralph_tracker.store.safe_open import own_file
@@ -89,12 +89,12 @@ class Turns:
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
         follows = event.get("stop_hook_active", True) is True
-        if not (same and follows) or _worked(loop, self.events, session):
+        if not (same and follows) or _has_tool_call(loop, self.events, session):
             self.blocks = 0
         self.session, self.prompt = session, prompt
 
 
-def _worked(loop: Path, offset: int, session: str) -> bool:
+def _has_tool_call(loop: Path, offset: int, session: str) -> bool:
     """Return whether the journal has a tool call of this session after an offset."""
     try:
         with open(loop / EVENTS, "rb", opener=own_file) as file:  # pathlib's takes no opener
@@ -109,7 +109,7 @@ def _worked(loop: Path, offset: int, session: str) -> bool:
     return False
 
 
-def stopped(
+def answer_stop(
     host: Host, event: HookEvent, root: str, loop: str, environment: Environment, began: float
 ) -> HookAnswer | None:
     """Measure the iteration and return the answer; None lets the agent stop.
@@ -120,12 +120,12 @@ def stopped(
     if event.get("background_tasks") or event.get("permission_mode") == "plan":
         return None
     folder = Path(loop)
-    with locked(folder / "agent.lock", "agent hook", PATIENCE_S):
+    with hold_lock(folder / "agent.lock", "agent hook", PATIENCE_S):
         turns = Turns.read(folder)
         if turns.session == event.get("session_id") and turns.ended > began:
             return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
-        answer = _measured(Stop(host, event, Path(root), folder, environment, began), turns)
+        answer = _measure_stop(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size
         except OSError:
@@ -146,14 +146,14 @@ class Stop:
         self.tracker = Tracker(root, environment=environment)
         self.paths = find_loop(root, None, environment)
         session = str(event.get("session_id", ""))
-        self.driver: dict[str, object] | None = None if host.driver is None else named(host.driver)(root, session)
+        self.driver: dict[str, object] | None = None if host.driver is None else load_object(host.driver)(root, session)
 
     def usage(self, turns: Turns) -> dict[str, float] | None:
         """Return the usage of the iteration, None if unknown; never raises."""
         if self.host.usage is None:
             return None
         try:
-            read: UsageReader = named(self.host.usage)
+            read: UsageReader = load_object(self.host.usage)
             since = summary_at(self.paths).updated_at
             return read(self.event, self.folder, since, self.began, turns.counted) or None
         except Exception as error:  # noqa: BLE001  # unknown usage must not lose the iteration
@@ -165,7 +165,7 @@ class Stop:
         note_event(str(self.folder), self.event, iteration=record.iteration, **more)
 
 
-def _measured(stop: Stop, turns: Turns) -> HookAnswer | None:
+def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure

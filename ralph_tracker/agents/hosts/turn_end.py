@@ -72,7 +72,7 @@ def steering_of(loop: str) -> Steering:
         return Steering()
 
 
-def prompted(loop: str, event: HookEvent) -> None:
+def log_prompt(loop: str, event: HookEvent) -> None:
     """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
     if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
@@ -96,13 +96,13 @@ def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment)
     lines = [*lines_of(loop, session)]
     lines += [note_event(loop, failed, refused=True) for failed in _unreported_calls(event, lines)]
     lines.append(note_event(loop, event, **context))
-    guidance = folded(lines, steering.thresholds)
+    guidance = evaluate_lines(lines, steering.thresholds)
     words, is_forced = guidance.words, guidance.is_forced
     if steering.quality and not is_forced and guidance.turns % EVALUATION_INTERVAL == 0:
         from ralph_tracker.agents.recorded_quality import recorded_quality  # noqa: PLC0415  # only if configured
         from ralph_tracker.steering.evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 
-        goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).judged()
+        goes_on, reason = QualityProgressEvaluator(recorded_quality(root, None, environment)).evaluate_now()
         if not goes_on:
             words, is_forced = message_of("force_synthesis", reason), True
     if words is None:
@@ -128,7 +128,7 @@ class TurnGuidance(NamedTuple):
     is_forced: bool = False
 
 
-def folded(lines: Sequence[Line], thresholds: ContinuationThresholds) -> TurnGuidance:
+def evaluate_lines(lines: Sequence[Line], thresholds: ContinuationThresholds) -> TurnGuidance:
     """Evaluate a session's lines; messages of earlier turns count as given."""
     window = next((size for line in reversed(lines) if (size := _whole(line.get("context_window")))), None)
     complexity: Any = "medium"

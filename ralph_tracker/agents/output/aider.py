@@ -11,7 +11,7 @@ Input tokens include cache reads and writes.
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.event_values import NUMBER, amount, rounded
+from ralph_tracker.agents.output.event_values import NUMBER, amount, rounded_count
 from ralph_tracker.agents.output.run_outcome import RunOutcome, StreamReport, outcome_of_error
 from ralph_tracker.core.metrics import Usage
 
@@ -40,8 +40,8 @@ class Aider:
         cost = tokens or _COST_ALONE.fullmatch(stripped)
         if tokens:
             self._messages += 1
-            self._sent += rounded(tokens["sent"])
-            self._received += rounded(tokens["received"])
+            self._sent += rounded_count(tokens["sent"])
+            self._received += rounded_count(tokens["received"])
             self._trouble = None
         if cost and cost["cost"]:
             self._cost = amount(float(cost["cost"]))

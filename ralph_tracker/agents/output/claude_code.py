@@ -82,8 +82,8 @@ class _Messages:
         if known is not None and before[1] is None:
             self._open -= 1
         now = (_greater(before[0], input_tokens(usage)), _greater(before[1], known))
-        self.input = _grown(self.input, before[0], now[0])
-        self.output = _grown(self.output, before[1], now[1])
+        self.input = _add_growth(self.input, before[0], now[0])
+        self.output = _add_growth(self.output, before[1], now[1])
         self._seen[name] = now
         if len(self._seen) > _REMEMBERED:
             self._seen.popitem(last=False)
@@ -189,7 +189,7 @@ class ClaudeCode:
     def _result(self, event: Object) -> None:
         words = text(event.get("result"))
         self._last = words or self._last
-        self._outcome = self._ending(event, words)
+        self._outcome = self._run_outcome(event, words)
         self._trouble = None
         name = text(event.get("session_id")) or ""
         if name in self._told or len(self._told) < _REMEMBERED:
@@ -214,7 +214,7 @@ class ClaudeCode:
             duration_s=seconds(event.get("duration_ms")),
         )
 
-    def _ending(self, event: Object, words: str | None) -> RunOutcome:
+    def _run_outcome(self, event: Object, words: str | None) -> RunOutcome:
         if event.get("is_error") is not True and word(event, "subtype") in {"", "success"}:
             asked = asks_permission(words or "") if event.get("permission_denials") else None
             if asked is not None:
@@ -237,7 +237,7 @@ def _greater(one: int | None, other: int | None) -> int | None:
     return max((each for each in (one, other) if each is not None), default=None)
 
 
-def _grown(sum_: int | None, before: int | None, now: int | None) -> int | None:
+def _add_growth(sum_: int | None, before: int | None, now: int | None) -> int | None:
     return sum_ if now is None else (sum_ or 0) + now - (before or 0)
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from ralph_tracker.agents.output.event_values import NUMBER, Object, count, inner, rounded, seconds, text, word
+from ralph_tracker.agents.output.event_values import NUMBER, Object, count, inner, rounded_count, seconds, text, word
 from ralph_tracker.agents.output.run_outcome import Ending, RunOutcome, StreamReport, outcome_of_error
 from ralph_tracker.core.metrics import Usage
 
@@ -79,7 +79,9 @@ class CopilotText:
         tokens = _TOKENS.fullmatch(line.strip())
         duration = _DURATION.fullmatch(line.strip())
         if tokens:
-            self._usage = Usage(input_tokens=rounded(tokens["read"]), output_tokens=rounded(tokens["written"]))
+            self._usage = Usage(
+                input_tokens=rounded_count(tokens["read"]), output_tokens=rounded_count(tokens["written"])
+            )
         elif duration:
             self._duration = int(duration["h"] or 0) * 3_600.0 + int(duration["m"] or 0) * 60 + int(duration["s"] or 0)
 

@@ -100,7 +100,7 @@ NUMBER: Final = r"\d{1,9}(?:,\d{3}){0,4}(?:\.\d{1,3})?[kKmM]?"
 _FACTORS: Final = {"k": 1_000, "m": 1_000_000}
 
 
-def rounded(number: str) -> int:
+def rounded_count(number: str) -> int:
     """Return the count that a rounded number (such as 1.2k) means."""
     factor = _FACTORS.get(number[-1].lower(), 1)
     return round(float(number.rstrip("kKmM").replace(",", "")) * factor)

@@ -244,7 +244,7 @@ def _time(words: str) -> float | None:
 def outcome_of_error(words: str, status: int | None = None) -> RunOutcome:
     """Return the meaning of an error's message, else of its HTTP status; FAILED if neither is known."""
     read = words[:_READ]
-    ending = _meaning(read) or _STATUSES.get(status or 0, Ending.FAILED)
+    ending = _match_ending(read) or _STATUSES.get(status or 0, Ending.FAILED)
     return RunOutcome(ending, one_line(read), *retry_time(read))
 
 
@@ -252,14 +252,14 @@ def outcome_of_error_line(line: str) -> RunOutcome | None:
     """Return the meaning of a line that begins like an error's, None for any other and without a known meaning."""
     read = line[:_READ]
     half = read.startswith(("{", "[{")) and isinstance(parse_json(read), Unreadable)  # a truncated stream
-    ending = _meaning(read[:_SHORT]) if not half and _BEGINS_AS_ERROR.match(read) else None
+    ending = _match_ending(read[:_SHORT]) if not half and _BEGINS_AS_ERROR.match(read) else None
     return None if ending is None else RunOutcome(ending, one_line(read), *retry_time(read))
 
 
 def outcome_of_whole_message(message: str) -> RunOutcome | None:
     """Return the meaning of a message that is only a known complaint, None for any other."""
     whole = message.strip()
-    ending = _meaning(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
+    ending = _match_ending(whole) if len(whole) <= _SHORT and _ITSELF.fullmatch(whole) else None
     return None if ending is None else RunOutcome(ending, one_line(whole), *retry_time(whole))
 
 
@@ -269,5 +269,5 @@ def asks_permission(message: str) -> str | None:
     return end.rsplit("\n", 1)[-1] if _ASKS.search(end) else None
 
 
-def _meaning(words: str) -> Ending | None:
+def _match_ending(words: str) -> Ending | None:
     return next((ending for pattern, ending in _MEANINGS if pattern.search(words)), None)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, NoReturn
 
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport, counted, share
+from ralph_tracker.formats.report import CoverageReport, count_lines, share
 from ralph_tracker.formats.report_bytes import Content, DamageError, Unreadable, json_object, plausible
 
 sniff_json: Final = json_object("meta", "files", "totals")
@@ -39,7 +39,7 @@ def read_json(content: Content) -> CoverageReport:
         raise DamageError("the report is no JSON object")
     totals = document.get("totals")
     if not isinstance(totals, dict):
-        raise DamageError(f"totals is {_shown(totals)}, not an object")
+        raise DamageError(f"totals is {_value_text(totals)}, not an object")
     covered, total = _count(totals, "covered_lines"), _count(totals, "num_statements")
     if covered > plausible(total, "lines"):
         raise DamageError(f"covered_lines is {covered}, more than the {total} of num_statements")
@@ -51,7 +51,7 @@ def read_json(content: Content) -> CoverageReport:
         elif "percent_statements_covered" in totals:
             percent = _percentage(totals, "percent_statements_covered")
     files = _rows(document.get("files"))
-    listed = counted(files)
+    listed = count_lines(files)
     return CoverageReport(
         lines_covered=covered,
         lines_total=total,
@@ -81,7 +81,7 @@ def _count(owner: Mapping[str, object], key: str) -> int:
     """Return a whole number of 0 or more. Raises DamageError for anything else."""
     value = owner.get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise DamageError(f"{key} is {_shown(value)}, not a count")
+        raise DamageError(f"{key} is {_value_text(value)}, not a count")
     return value
 
 
@@ -90,11 +90,11 @@ def _percentage(owner: Mapping[str, object], key: str) -> float:
     value = owner.get(key)
     number = value if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     if not 0 <= number <= _WHOLE:  # which NaN is not
-        raise DamageError(f"{key} is {_shown(value)}, not a percentage from 0 to 100")
+        raise DamageError(f"{key} is {_value_text(value)}, not a percentage from 0 to 100")
     return float(number)
 
 
-def _shown(value: object) -> str:
+def _value_text(value: object) -> str:
     if value is None:
         return "missing"
     text = repr(value)

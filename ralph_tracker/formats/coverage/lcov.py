@@ -4,7 +4,7 @@ from typing import Final
 
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport, counted
+from ralph_tracker.formats.report import CoverageReport, count_lines
 from ralph_tracker.formats.report_bytes import Content, DamageError
 
 _BEGIN: Final = "SF:"
@@ -125,7 +125,7 @@ class _Tracefile:
         if not self._files:
             raise DamageError("no record is that of a file")
         self._forget()
-        covered, total = counted(self._files)
+        covered, total = count_lines(self._files)
         if self.skipped and not total and not self._without_rows[1]:
             raise DamageError(f"no row can be read, {self.skipped} are damaged")
         stated = rows.DeclaredTotals(covered=self._declared.get("LH"), total=self._declared.get("LF"))

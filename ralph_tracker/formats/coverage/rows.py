@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from ralph_tracker.formats.report import CoverageReport, Files, counted, share
+from ralph_tracker.formats.report import CoverageReport, Files, count_lines, share
 from ralph_tracker.formats.report_bytes import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
@@ -66,7 +66,7 @@ def report(
 
     `listed` is the sum of the rows as the tool counts them; None: as we do.
     """
-    covered, total = counted(files)
+    covered, total = count_lines(files)
     if not total:
         return of_totals(stated, skipped_lines=skipped_lines)
     return CoverageReport(
@@ -88,7 +88,7 @@ def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipp
     if covered is None or total is None:
         covered = total = 0
     elif covered > plausible(total, "lines") or covered < 0:
-        raise DamageError(f"{_shown(covered, total)} lines are covered, it says")
+        raise DamageError(f"{_ratio_text(covered, total)} lines are covered, it says")
     percent = share(covered, total)
     return CoverageReport(
         lines_covered=covered,
@@ -105,7 +105,7 @@ def of_totals(stated: DeclaredTotals, *, contradiction: str | None = None, skipp
 def contradiction(stated: DeclaredTotals, covered: int, total: int) -> str | None:
     """Return how the declared totals differ from the listed ones beyond rounding, None if they agree."""
     if stated.covered not in (None, covered) or stated.total not in (None, total):
-        return f"declared lines: {_shown(stated.covered, stated.total)}, listed: {_shown(covered, total)}"
+        return f"declared lines: {_ratio_text(stated.covered, stated.total)}, listed: {_ratio_text(covered, total)}"
     percent = share(covered, total)
     if stated.percent is None or percent is None or abs(stated.percent - percent) <= stated.rounding + _NEGLIGIBLE:
         return None
@@ -117,5 +117,5 @@ def mark(lines: dict[int, bool], number: int, *, hit: bool) -> None:
     lines[number] = hit or lines.get(number, False)
 
 
-def _shown(covered: int | None, total: int | None) -> str:
+def _ratio_text(covered: int | None, total: int | None) -> str:
     return f"{'?' if covered is None else covered} of {'?' if total is None else total}"

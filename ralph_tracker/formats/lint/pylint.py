@@ -65,7 +65,7 @@ def read_json(content: Content) -> LintReport:
     listed = Counter(str(message.type) for message in both.messages)
     declared = {name: number for name, number in both.statistics.messageTypeCount.items() if number}
     agrees = not declared or declared == dict(listed)
-    wrong = None if agrees else f"declared: {_shown(declared)}; listed: {_shown(listed)}"
+    wrong = None if agrees else f"declared: {_counts_text(declared)}; listed: {_counts_text(listed)}"
     return LintReport.of(_rows(both.messages))._replace(contradiction=wrong)
 
 
@@ -82,7 +82,7 @@ def _rows(messages: Sequence[_Message]) -> Iterator[Row]:
         yield each.path, each.line, each.code, each.type, f"{each.symbol}: {each.message}"
 
 
-def _shown(counts: dict[str, Any]) -> str:
+def _counts_text(counts: dict[str, Any]) -> str:
     return ", ".join(f"{name} {counts[name]}" for name in sorted(counts)) or "nothing"
 
 

@@ -211,13 +211,13 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
-    telling = _telling([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
+    telling = _failure_lines([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
     if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
     return _cut(_one_frame([line.rstrip() for line in telling]))
 
 
-def _telling(lines: list[str]) -> list[str]:
+def _failure_lines(lines: list[str]) -> list[str]:
     """Return the lines about the failure: pytest's `E` lines and place, a traceback from its last frame on."""
     marked = [line[4:].rstrip() for line in lines if _PYTEST.match(line)]
     if marked:

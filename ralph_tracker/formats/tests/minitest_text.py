@@ -40,17 +40,17 @@ def read(content: Content) -> TestReport:
     counts = Counter({PASSED: runs - failures - errors - skips, FAILED: failures, ERROR: errors, SKIPPED: skips})
     if min(counts.values()) < 0:
         raise DamageError(f"{runs} runs, but {failures + errors + skips} of them failed or were skipped")
-    named = _named(content)
+    named = _listed_tests(content)
     if Counter(outcome for _, outcome, _ in named) != +counts:
         unnamed = Counts(passed=counts[PASSED], failed=failures, errors=errors, skipped=skips)
         return CaseCollector().report(unnamed=unnamed, note=_NO_NAMES)
-    cases, said = CaseCollector(), _said(text)
+    cases, said = CaseCollector(), _failure_messages(text)
     for name, outcome, seconds in named:
         cases.add(name, outcome, seconds, said=said.get(name))
     return cases.report(Declared(tests=runs, failures=failures, errors=errors, skipped=skips))
 
 
-def _named(content: Content) -> list[tuple[str, str, float]]:
+def _listed_tests(content: Content) -> list[tuple[str, str, float]]:
     """Return name, outcome and duration of the tests that have a line of their own."""
     found: list[tuple[str, str, float]] = []
     name: str | None = None
@@ -68,7 +68,7 @@ def _named(content: Content) -> list[tuple[str, str, float]]:
     return found
 
 
-def _said(text: str) -> dict[str, str]:
+def _failure_messages(text: str) -> dict[str, str]:
     """Return what is said of each failure, with its place in the last line."""
     said: dict[str, str] = {}
     lines = text.splitlines()

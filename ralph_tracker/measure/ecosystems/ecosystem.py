@@ -76,14 +76,16 @@ def left_by_the_tests(report: str, format_: str) -> dict[str, Any]:
     return reported(["test", "-s", report], report, format_, needs=["tests"])
 
 
-def nested(checks: Mapping[str, Mapping[str, Any]], folder: str, *, taken: Mapping[str, Any]) -> Checks:
+def checks_of_part(checks: Mapping[str, Mapping[str, Any]], folder: str, *, taken: Mapping[str, Any]) -> Checks:
     """Return the checks of a part of the project: run in its folder, under names and with reports of their own."""
     mark = re.sub(r"[^A-Za-z0-9_.+-]", "-", folder)
     names = {name: f"{name}-{mark}" if name in taken else name for name in checks}
-    return {names[name]: _moved(name, check, folder, mark, names) for name, check in checks.items()}
+    return {names[name]: _moved_check(name, check, folder, mark, names) for name, check in checks.items()}
 
 
-def _moved(name: str, check: Mapping[str, Any], folder: str, mark: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _moved_check(
+    name: str, check: Mapping[str, Any], folder: str, mark: str, names: Mapping[str, str]
+) -> dict[str, Any]:
     def own(value: Any) -> Any:  # noqa: ANN401  # a part of a check
         if isinstance(value, str):
             return value.replace("{reports}/", f"{{reports}}/{mark}-")
@@ -112,20 +114,20 @@ def version_of(
 
 def output_of(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
     """Return what a program of the project prints on standard output, None if it does not run or fails."""
-    done = _asked(command, root, environment)
+    done = _run_query(command, root, environment)
     return None if done is None or done.returncode else plain(done.stdout.decode("utf-8", "replace"))
 
 
 def why_not(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
     """Return the last line that a program prints which does not run, or what the system says of it."""
-    done = _asked(command, root, environment)
+    done = _run_query(command, root, environment)
     printed = "" if done is None else plain((done.stdout + done.stderr).decode("utf-8", "replace"))
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     error = first_error(printed)
     return error.line if error else lines[-1] if lines else "it cannot be started"
 
 
-def _asked(
+def _run_query(
     command: Sequence[str], root: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes] | None:
     try:

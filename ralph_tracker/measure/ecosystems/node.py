@@ -18,8 +18,8 @@ from ralph_tracker.measure.ecosystems.ecosystem import (
     Checks,
     Ecosystem,
     by_status,
+    checks_of_part,
     left_by_the_tests,
-    nested,
     program,
     reported,
     version_of,
@@ -150,7 +150,7 @@ def _mocha(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if (runner.package.version("mocha") or _JSON_OUTPUT_SINCE) < _JSON_OUTPUT_SINCE:
         report, format_, how = "{reports}/mocha.xml", "junit", "xunit"
     words = ["--ignore=.aiwg/**", "--reporter", how, "--reporter-option", f"output={report}"]
-    return _wrapped(runner, [*runner.call, *runner.words, *words], report, format_)
+    return _coverage_checks(runner, [*runner.call, *runner.words, *words], report, format_)
 
 
 def _of_tap(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
@@ -160,10 +160,10 @@ def _of_tap(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
         settings = runner.package.document.get("tap")
         own = settings.get("test-ignore") if isinstance(settings, dict) else None
         run.append("--test-ignore=" + "|".join(filter(None, (own if isinstance(own, str) else None, _OURS))))
-    return _wrapped(runner, run, "-", "tap")
+    return _coverage_checks(runner, run, "-", "tap")
 
 
-def _wrapped(runner: Runner, run: list[str], report: str, format_: str) -> tuple[Checks, tuple[str, ...]]:
+def _coverage_checks(runner: Runner, run: list[str], report: str, format_: str) -> tuple[Checks, tuple[str, ...]]:
     """Return the checks of a runner whose coverage nyc or c8 measures."""
     wrapper = runner.usage.wrapper or next(((name,) for name in _FOLDER_OPTIONS if name in runner.package.declared), ())
     call = runner.package.tool(wrapper[0]) if wrapper else None
@@ -279,7 +279,7 @@ def _with_members(whole: Ecosystem, root: Path, members: list[str], environment:
         if own is None or not own.checks:
             continue
         kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
-        checks |= nested(kept, member, taken=checks)
+        checks |= checks_of_part(kept, member, taken=checks)
         notes += [f"{member}: {note}" for note in own.notes]
         templates += own.templates
         tools |= {f"{name} in {member}": call for name, call in own.tools.items()}
@@ -290,7 +290,7 @@ def _with_members(whole: Ecosystem, root: Path, members: list[str], environment:
     )
 
 
-def _missing(package: Package, tool: str) -> str:
+def _missing_note(package: Package, tool: str) -> str:
     how = package.install if tool in package.declared else f"{package.add} {tool}"
     return f"{tool} not found: {how}"
 
@@ -314,7 +314,7 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
     if call is None and program(chosen, environment) and chosen in _OF_RUNTIMES:
         call = (chosen,)
     if call is None:
-        return _Part({}, {}, (_missing(package, chosen),))
+        return _Part({}, {}, (_missing_note(package, chosen),))
     usage = used.get(chosen, Usage())
     numbers = tuple(int(each) for each in version.split(".") if each.isdecimal())
     checks, notes = test_checks(Runner(chosen, usage.program or call, usage, package, numbers))
@@ -371,7 +371,7 @@ def _lint(package: Package) -> _Part:
 def _eslint(package: Package, usage: Usage) -> _Part:
     call = package.tool("eslint")
     if call is None:
-        return _Part({}, {}, (_missing(package, "eslint"),))
+        return _Part({}, {}, (_missing_note(package, "eslint"),))
     if not package.table("eslintConfig") and not any(next(package.root.glob(name), None) for name in _LINT_FILES):
         return _Part({}, {"eslint": call}, ("eslint has no configuration: npm init @eslint/config",))
     words = without(usage.words, _LINT_FLAGS, _LINT_VALUED) or (".",)
@@ -384,7 +384,7 @@ def _biome(package: Package, usage: Usage) -> _Part:
     """Read Biome's checkstyle or SARIF report; what a script formats as well counts as findings."""
     call = package.tool("biome")
     if call is None:
-        return _Part({}, {}, (_missing(package, "@biomejs/biome"),))
+        return _Part({}, {}, (_missing_note(package, "@biomejs/biome"),))
     version = package.version("@biomejs/biome") or _BIOME_SINCE
     if version < _BIOME_SINCE:
         return _Part({}, {"biome": call}, ("biome has no report that can be read before 2.4; update it",))
@@ -397,7 +397,7 @@ def _biome(package: Package, usage: Usage) -> _Part:
 def _oxlint(package: Package, usage: Usage) -> _Part:
     call = package.tool("oxlint")
     if call is None:
-        return _Part({}, {}, (_missing(package, "oxlint"),))
+        return _Part({}, {}, (_missing_note(package, "oxlint"),))
     words = without(usage.words, frozenset({"--fix", "--fix-suggestions"}), frozenset({"-f", "--format"}))
     run = [*call, *words, "--ignore-pattern=.aiwg/**", "--format=checkstyle"]
     return _Part({"lint": reported(run, "-", "checkstyle", env=usage.env)}, {"oxlint": call})
@@ -415,7 +415,7 @@ def _types(package: Package) -> _Part:
         return _Part({}, {})
     call = package.tool("tsc")
     if call is None:
-        return _Part({}, {}, (_missing(package, "typescript"),))
+        return _Part({}, {}, (_missing_note(package, "typescript"),))
     checks: Checks = {}
     for number, project in enumerate(_programs(path), start=1):
         name = "types" if number == 1 else f"types-{number}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.commands import adding
+from ralph_tracker.measure.commands import how_to_add
 from ralph_tracker.measure.ecosystems.ecosystem import (
     PROBE_TIMEOUT_S,
     Checks,
@@ -69,7 +69,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     missing = [name for name in wanted if name not in tools]
     if "pytest" in tools and _asks_for_pytest_cov(root) and "pytest_cov" not in modules:
         missing.append("pytest-cov")
-    notes = [f"{tool} not found: {adding(python, tool) or _INSTALL.format(tool)}" for tool in missing]
+    notes = [f"{tool} not found: {how_to_add(python, tool) or _INSTALL.format(tool)}" for tool in missing]
     checks = _checks(root, python, tools, modules)
     command = None if "tests" in checks else _by_itself(root, python, environment)
     if command is None:

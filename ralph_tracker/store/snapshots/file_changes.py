@@ -70,7 +70,7 @@ def content_kind(chunks: Iterable[bytes]) -> Kind:
     return "large" if size > PATCH_BYTES else "text"
 
 
-def counted(patch: str) -> tuple[int, int]:
+def count_patch_lines(patch: str) -> tuple[int, int]:
     """Count the lines that a patch adds and removes; before its first hunk `+++` and `---` name the files."""
     added = deleted = 0
     in_hunk = False
@@ -136,8 +136,8 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
     found = kept.changes(before, after)
     gone = [item for item in found if item.status == "D"]
     come = [item for item in found if item.status == "A"]
-    moved = [*_unchanged(gone, come)]
-    moved += _edited(*_without(moved, gone, come), contents)
+    moved = [*_pair_unchanged(gone, come)]
+    moved += _pair_edited(*_without(moved, gone, come), contents)
     staying = [item for item in found if item.status in {"M", "T"}]
     for others in _without(moved, gone, come):
         staying += others
@@ -145,7 +145,7 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
     return tuple(_change(pair, contents) for pair in sorted(pairs, key=lambda pair: os.fsencode(pair.path)))
 
 
-def _unchanged(gone: Sequence[Change], come: Sequence[Change]) -> Iterator[_Pair]:
+def _pair_unchanged(gone: Sequence[Change], come: Sequence[Change]) -> Iterator[_Pair]:
     """Match files that moved unchanged, first those that kept their name."""
     rest = [item for item in gone if item.old_id != _EMPTY]
     for new in come:
@@ -161,7 +161,7 @@ def _unchanged(gone: Sequence[Change], come: Sequence[Change]) -> Iterator[_Pair
             yield _pair("R", old, new)
 
 
-def _edited(gone: Sequence[Change], come: Sequence[Change], contents: _Contents) -> Iterator[_Pair]:
+def _pair_edited(gone: Sequence[Change], come: Sequence[Change], contents: _Contents) -> Iterator[_Pair]:
     """Match files that moved and changed, the most similar first."""
     if not gone or not come or len(gone) * len(come) > _RENAMES**2:
         return
@@ -196,7 +196,7 @@ def _size(lines: Counter[bytes]) -> int:
 def _change(pair: _Pair, contents: _Contents) -> FileChange:
     kind = max((contents.kind(object_id) for object_id in (pair.old_id, pair.new_id) if object_id), key=_KINDS.index)
     patch = "".join(_sections(pair, contents)) if kind == "text" else None
-    added, deleted = (None, None) if patch is None else counted(patch)
+    added, deleted = (None, None) if patch is None else count_patch_lines(patch)
     return FileChange(
         path=pair.path,
         status=STATUS[pair.status],
@@ -221,13 +221,13 @@ def _sections(pair: _Pair, contents: _Contents) -> Iterator[str]:
     if hunks:
         sides = (("---", "a/" + pair.old_path, pair.old_id), ("+++", "b/" + pair.path, pair.new_id))
         for mark, path, object_id in sides:
-            name = _quoted(path) if object_id else "/dev/null"
+            name = _quote_path(path) if object_id else "/dev/null"
             text += f"{mark} {name}{chr(9) if ' ' in name else ''}\n"
     yield (text + hunks).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _head(pair: _Pair) -> Iterator[str]:
-    yield f"{SECTION}{_quoted('a/' + pair.old_path)} {_quoted('b/' + pair.path)}\n"
+    yield f"{SECTION}{_quote_path('a/' + pair.old_path)} {_quote_path('b/' + pair.path)}\n"
     if pair.status == "A":
         yield f"new file mode {pair.new_mode}\n"
     elif pair.status == "D":
@@ -236,10 +236,10 @@ def _head(pair: _Pair) -> Iterator[str]:
         yield f"old mode {pair.old_mode}\nnew mode {pair.new_mode}\n"
     if pair.status == "R":
         yield f"similarity index {int(pair.alike * 100)}%\n"
-        yield f"rename from {_quoted(pair.old_path)}\nrename to {_quoted(pair.path)}\n"
+        yield f"rename from {_quote_path(pair.old_path)}\nrename to {_quote_path(pair.path)}\n"
     if pair.old_id != pair.new_id:
         mode = f" {pair.new_mode}" if pair.old_mode == pair.new_mode else ""
-        yield f"index {_shortened(pair.old_id)}..{_shortened(pair.new_id)}{mode}\n"
+        yield f"index {_short_id(pair.old_id)}..{_short_id(pair.new_id)}{mode}\n"
 
 
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:
@@ -271,7 +271,7 @@ def _lines(data: bytes) -> list[str]:
     return [f"{line}\n" for line in whole] + ([last] if last else [])
 
 
-def _quoted(name: str) -> str:
+def _quote_path(name: str) -> str:
     """Return a path quoted as git does if it contains special characters."""
     escaped = "".join(
         _ESCAPES.get(letter) or (letter if letter >= " " and letter != "\x7f" else f"\\{ord(letter):03o}")
@@ -280,5 +280,5 @@ def _quoted(name: str) -> str:
     return name if escaped == name else f'"{escaped}"'
 
 
-def _shortened(object_id: str | None) -> str:
+def _short_id(object_id: str | None) -> str:
     return (object_id or "0" * _SHORT)[:_SHORT]

@@ -238,7 +238,7 @@ def freeze(root: Path) -> FrozenScope:
     if repository is None:
         return FrozenScope(_one_list(_rules_inside(root)), ())
     try:
-        user_file, tracked = repository.user_ignore_file(), repository.tracked()
+        user_file, tracked = repository.user_ignore_file(), repository.tracked_paths()
     except StoreError:  # git is missing or cannot read this repository
         user_file, tracked = default_user_ignore_file(), None
     lines: list[str] = []
@@ -253,7 +253,7 @@ def tracked_files(root: Path) -> frozenset[str]:
     """Return the files of a tree that git tracks now; none outside of a repository, or if git cannot be asked."""
     repository = repository_of(root)
     try:
-        return frozenset() if repository is None else frozenset(repository.tracked())
+        return frozenset() if repository is None else frozenset(repository.tracked_paths())
     except StoreError:
         return frozenset()
 
@@ -269,7 +269,7 @@ def repository_of(root: Path) -> UserRepository | None:
     if not any(rules.leave_out(folder, is_folder=True) for folder in (*folders_above(folders), folders)):
         return repository
     try:
-        return repository if repository.tracked() else None
+        return repository if repository.tracked_paths() else None
     except StoreError:
         return None
 

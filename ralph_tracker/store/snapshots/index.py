@@ -101,7 +101,7 @@ class FolderFiles:
     def copy(self) -> "FolderFiles":
         return FolderFiles(dict(self.prints), self.tree, self.section, self._facts and dict(self._facts))
 
-    def encoded(self, path: str) -> bytes:
+    def encode(self, path: str) -> bytes:
         """Return the section of the folder at `path`."""
         if self.section is None:
             where, names = os.fsencode(path), os.fsencode("\0".join(self.prints))
@@ -136,13 +136,13 @@ class Index:
         if folder not in self.folders:
             self.folders[folder] = FolderFiles()
         self.folders[folder].put(name, seen)
-        self._changed(folder)
+        self._drop_parent_ids(folder)
 
     def drop(self, path: str) -> None:
         """Remove a file."""
         folder, _, name = path.rpartition("/")
         self.folders[folder].drop(name)
-        self._changed(folder)
+        self._drop_parent_ids(folder)
 
     def write(self, add: Callable[[bytes], str]) -> str:
         """Write the changed folders with `add`, which returns the id of each, and return the tree's id."""
@@ -175,7 +175,7 @@ class Index:
     def copy(self) -> "Index":
         return Index({path: listed.copy() for path, listed in self.folders.items()}, self.is_saved)
 
-    def _changed(self, folder: str) -> None:
+    def _drop_parent_ids(self, folder: str) -> None:
         """Drop the ids of all parents of a folder whose own id was dropped."""
         self.is_saved = False
         if self.folders[folder].tree is not None:
@@ -221,7 +221,7 @@ def save(index: Index, folder: Path, staging: Path) -> None:
     """Write the index if it has changed; every object it refers to must already be durable."""
     if index.is_saved:
         return
-    body = b"".join(listed.encoded(path) for path, listed in index.folders.items())
+    body = b"".join(listed.encode(path) for path, listed in index.folders.items())
     head = _HEAD.pack(zlib.crc32(body), len(body))
     write_whole(folder / NAME, _MAGIC + head + body, staging)
     index.is_saved = True
@@ -337,7 +337,7 @@ class Scanner:
             self._index.drop(path)
         for path in scan.added:
             try:
-                self._index.put(path, Seen(*reader.read(path), self.settled(path)))
+                self._index.put(path, Seen(*reader.read(path), self.settled_print(path)))
             except LeftOutError as error:
                 self.left_out[path] = str(error)
                 if self._index.get(path) is not None:
@@ -354,7 +354,7 @@ class Scanner:
             self._tracked = tracked_files(self._root)
         return path not in self._tracked
 
-    def settled(self, path: str) -> Print | None:
+    def settled_print(self, path: str) -> Print | None:
         """Return the print of a new or changed file of the last scan, None if it must be read again next time."""
         status = self._walk.added.get(path)
         return None if status is None else stable_print(status, self._began)
@@ -425,7 +425,7 @@ class _Walk:
                 try:
                     status = entry.stat(follow_symlinks=False)
                 except OSError as error:
-                    self._refused(start + name, error)
+                    self._report_refused(start + name, error)
                     continue
                 if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                     same.append(name)
@@ -466,7 +466,7 @@ class _Walk:
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         return path.rpartition("/")[0] in self._closed or self._scope.rules.leave_out(path, is_folder=is_folder)
 
-    def _refused(self, path: str, error: OSError) -> None:
+    def _report_refused(self, path: str, error: OSError) -> None:
         """Report a path that the system does not show, unless it was deleted meanwhile."""
         if not isinstance(error, FileNotFoundError):
             self.skipped[path] = UNREADABLE
@@ -475,7 +475,7 @@ class _Walk:
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError as error:
-            self._refused(path, error)
+            self._report_refused(path, error)
             return
         reason = self._reason(path, status, is_known=is_known)
         if reason is None:

@@ -232,7 +232,7 @@ class Objects:
 
         What is used is what was compared: files get their name only after the last part.
         """
-        file, left = self._opened(object_id)
+        file, left = self._open_object(object_id)
         unpacker, known = zlib.decompressobj(), hashlib.sha256()
         try:
             with file:
@@ -247,11 +247,11 @@ class Objects:
             known.update(part)
             yield part
         except zlib.error:
-            raise _damaged(object_id) from None
+            raise _damage_error(object_id) from None
         except OSError as error:
-            raise _unreadable(file.name, error) from None
+            raise _unreadable_error(file.name, error) from None
         if not unpacker.eof or unpacker.unused_data or known.hexdigest() != object_id:
-            raise _damaged(object_id)
+            raise _damage_error(object_id)
 
     def read(self, object_id: str) -> bytes:
         """Return a content; raise StoreError if it does not match its id, or unpacks to more than 256 MiB."""
@@ -260,7 +260,7 @@ class Objects:
             parts.append(part)
             room -= len(part)
             if room < 0:
-                raise _damaged(object_id)
+                raise _damage_error(object_id)
         return b"".join(parts)
 
     def is_intact(self, object_id: str) -> bool:
@@ -298,7 +298,7 @@ class Objects:
 
     def damaged_packs(self) -> list[str]:
         """Return the names of packs whose table is damaged, so that nothing in them is found."""
-        packs = self._listed({}).values()
+        packs = self._list_packs({}).values()
         return [Path(pack.path).name for pack in packs if not pack.is_intact]
 
     def set_aside(self, folder: Path) -> None:
@@ -313,7 +313,7 @@ class Objects:
         for name in self.damaged_packs():
             path = self.places[0] / _PACKS / name
             path.rename(folder / name)
-            for data in _rescued(folder / name):
+            for data in _rescue_contents(folder / name):
                 self.add(data)
         self._packs = None
         for pack in self._own_packs():
@@ -387,7 +387,7 @@ class Objects:
         """Return whether a content is in the packs that this process knows; under the lock, those are all."""
         return (self._staged is not None and object_id in self._staged.places) or self._find(object_id) is not None
 
-    def _opened(self, object_id: str) -> tuple[BinaryIO, int]:
+    def _open_object(self, object_id: str) -> tuple[BinaryIO, int]:
         """Open the file that holds a content at its offset, and return the maximal number of bytes to read."""
         for _ in range(_TRIES):
             draft = self._staged
@@ -397,7 +397,7 @@ class Objects:
             else:
                 place = self._find(object_id) or self._find_anew(object_id)
             if place is None:
-                raise _damaged(object_id)
+                raise _damage_error(object_id)
             try:
                 file = open(place.path, "rb", opener=own_file)  # noqa: SIM115  # the caller closes it
                 file.seek(place.offset)
@@ -405,9 +405,9 @@ class Objects:
                 self._packs = None
                 continue
             except OSError as error:
-                raise _unreadable(place.path, error) from None
+                raise _unreadable_error(place.path, error) from None
             return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
-        raise _damaged(object_id)
+        raise _damage_error(object_id)
 
     def _find(self, object_id: str, known: Mapping[str, Pack] = _NO_PACKS) -> Place | None:
         """Return the location of a content, None if it is not known; packs that are `known` are not opened again."""
@@ -419,7 +419,7 @@ class Objects:
             if folder in self._folders and os.path.lexists(f"{folder}/{rest}"):
                 return Place(f"{folder}/{rest}")
         if self._packs is None:  # listed after the loose files, which are only removed once a pack holds them
-            self._packs = self._listed(known)
+            self._packs = self._list_packs(known)
         return next((found for pack in self._packs.values() if (found := pack.find(object_id))), None)
 
     def _find_anew(self, object_id: str) -> Place | None:
@@ -427,7 +427,7 @@ class Objects:
         known, self._packs, self._folders = self._packs or {}, None, None
         return self._find(object_id, known)
 
-    def _listed(self, known: Mapping[str, Pack]) -> dict[str, Pack]:
+    def _list_packs(self, known: Mapping[str, Pack]) -> dict[str, Pack]:
         """Return the existing packs; if another process replaces one meanwhile, they are listed again."""
         for _ in range(_TRIES):
             try:
@@ -435,7 +435,7 @@ class Objects:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise _unreadable(error.filename or self.places[0], error) from None
+                raise _unreadable_error(error.filename or self.places[0], error) from None
         return {}
 
     def _folder_paths(self) -> Iterator[str]:
@@ -445,7 +445,7 @@ class Objects:
             except FileNotFoundError:
                 continue
             except OSError as error:
-                raise _unreadable(place, error) from None
+                raise _unreadable_error(place, error) from None
 
     def _pack_paths(self) -> Iterator[str]:
         for place in self.places:
@@ -454,7 +454,7 @@ class Objects:
 
     def _own_packs(self) -> list[Pack]:
         """List the packs to work on, without those whose table is damaged, as somebody may repair them."""
-        found = self._listed({}).values()
+        found = self._list_packs({}).values()
         return [pack for pack in found if pack.path.startswith(f"{self.places[0]}/") and pack.is_intact]
 
     def _letters(self) -> list[Path]:
@@ -483,7 +483,7 @@ def _is_whole(object_id: str, place: Place) -> bool:
     return unpacker.eof and not unpacker.unused_data and known.hexdigest() == object_id
 
 
-def _rescued(pack: Path) -> Iterator[bytes]:
+def _rescue_contents(pack: Path) -> Iterator[bytes]:
     """Yield the contents of a pack without its table, up to the first that is damaged."""
     with open(pack, "rb", opener=own_file) as file:  # pathlib's takes no opener
         at = file.seek(len(_MAGIC))
@@ -517,13 +517,13 @@ def _bytes_at(object_id: str, place: Place) -> bytes:
         file.seek(place.offset)
         data = file.read(-1 if place.length is None else place.length)
     if place.length is not None and len(data) != place.length:
-        raise _damaged(object_id)
+        raise _damage_error(object_id)
     return data
 
 
-def _unreadable(path: str | Path, error: OSError) -> StoreError:
+def _unreadable_error(path: str | Path, error: OSError) -> StoreError:
     return StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again")
 
 
-def _damaged(object_id: str) -> StoreError:
+def _damage_error(object_id: str) -> StoreError:
     return StoreError(f"the kept object {object_id} is missing or damaged; run `ralph-tracker verify`")

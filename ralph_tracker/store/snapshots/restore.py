@@ -193,7 +193,7 @@ class Restore:
             wrong = [path for path, seen in touched.items() if _read(reader, path) != seen[:-1]]
         if not wrong:
             for path, seen in touched.items():
-                goal.put(path, seen._replace(print=scanner.settled(path)))
+                goal.put(path, seen._replace(print=scanner.settled_print(path)))
             goal.write(self._kept.objects.add)
             self._index.folders, self._index.is_saved = goal.folders, False
             self._save(self._index)

@@ -180,7 +180,7 @@ def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
     return Snapshot(tree, commit, note.skipped, note.empty_directories, note.quiescent)
 
 
-def checked(content: str) -> str:
+def check_content_id(content: str) -> str:
     """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
     is_id = len(content) in {DIGITS, GIT_DIGITS} and _HEX.fullmatch(content)
     if not is_id and not _REFERENCE.fullmatch(content):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.lock import hold, touched
+from ralph_tracker.store.lock import file_system_time, hold
 from ralph_tracker.store.safe_files import (
     AGAIN,
     as_store_error,
@@ -220,7 +220,7 @@ class SnapshotStore(KeptTrees):
             found.append(TRACKED)
         return tuple(found)
 
-    def unnamed(self, undo_ids: Collection[str]) -> dict[str, str]:
+    def unnamed_safety_snapshots(self, undo_ids: Collection[str]) -> dict[str, str]:
         """Return the safety snapshots, by undo id, that are kept and have lost their names."""
         self.require()
         lost = {undo_id for undo_id in undo_ids if self.names.read(f"{SAFETY}{undo_id}") is None}
@@ -249,7 +249,7 @@ class SnapshotStore(KeptTrees):
             for snapshot in snapshots:
                 if self.objects.has(snapshot.commit):
                     self.names.write(f"{ITERATIONS}{snapshot.number}", snapshot.commit)
-            for undo_id, commit in self.unnamed(undo_ids).items():
+            for undo_id, commit in self.unnamed_safety_snapshots(undo_ids).items():
                 self.names.write(f"{SAFETY}{undo_id}", commit)
             tracked = self._scope().tracked
             more = self._kept_though_ignored(snapshots[0].commit) if snapshots else frozenset()
@@ -367,7 +367,7 @@ class SnapshotStore(KeptTrees):
         with as_store_error(self._place, AGAIN), hold(self._place) as descriptor:
             self.objects.clear()
             try:
-                yield partial(touched, descriptor)
+                yield partial(file_system_time, descriptor)
             finally:
                 self.objects.clear()
 

@@ -23,7 +23,7 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     Content,
     Note,
     Status,
-    checked,
+    check_content_id,
     decode_note,
     is_name,
     not_kept,
@@ -162,7 +162,7 @@ class KeptTrees:
     def describe(self, content: str) -> Content:
         """Return the tree, and for a snapshot the note, of an id or name."""
         self.require()
-        name = f"{OF_GIT}{checked(content)}" if len(content) == GIT_DIGITS else checked(content)
+        name = f"{OF_GIT}{check_content_id(content)}" if len(content) == GIT_DIGITS else check_content_id(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
         if object_id is None or not self.objects.has(object_id):
             raise not_kept(content)

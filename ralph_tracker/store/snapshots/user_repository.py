@@ -107,7 +107,7 @@ class UserRepository:
         """Return what the repository's own settings make git read without end: a pipe, a device, too many includes."""
         pending, known, count = [self.common / "config", self.folder / "config.worktree"], dict[Path, list[str]](), 0
         while pending:
-            file = _resolved(pending.pop())
+            file = _resolve(pending.pop())
             if file is None or not file.is_file():
                 continue
             count += 1
@@ -149,7 +149,7 @@ class UserRepository:
         answer = self.ask("rev-parse", "-q", "--verify", "HEAD^{commit}")
         return None if answer.status else answer.out.decode().strip()
 
-    def tracked(self) -> list[str]:
+    def tracked_paths(self) -> list[str]:
         """Return the paths of the tree that git tracks, without submodules."""
         start = self.prefix
         listed = os.fsdecode(self.run("ls-files", "-s", "-z")).split("\0")
@@ -172,7 +172,7 @@ class UserRepository:
     def trouble(self) -> str | None:
         """Return why git cannot read this repository, None if it can."""
         try:
-            self.tracked()
+            self.tracked_paths()
         except StoreError as error:
             return str(error).rpartition(": ")[0]
         return None
@@ -206,7 +206,7 @@ def repository_around(root: Path) -> UserRepository | None:
         if folder is not None:
             prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
             name = os.fsdecode(bytes_of(folder / "commondir")).strip()
-            common = _resolved(folder / name)
+            common = _resolve(folder / name)
             return UserRepository(folder, common, top, prefix) if common and common.is_dir() else None
     return None
 
@@ -225,10 +225,10 @@ def changed_since_commit(root: Path) -> tuple[str, ...]:
         index_time = (repository.folder / "index").stat().st_mtime_ns
     except (StoreError, OSError):
         return ()
-    return tuple(sorted(filter(None, (_changed(root, item, index_time) for item in listed if item))))
+    return tuple(sorted(filter(None, (_changed_path(root, item, index_time) for item in listed if item))))
 
 
-def _changed(root: Path, item: bytes, index_time: int) -> str | None:
+def _changed_path(root: Path, item: bytes, index_time: int) -> str | None:
     """Return the path of a line of `ls-tree -l` if its file differs, None if it does not."""
     about, _, name = item.partition(b"\t")
     mode, _, object_id, size = about.split()
@@ -267,10 +267,10 @@ def _git_folder(top: Path) -> Path | None:
     if dot.is_file():
         text = os.fsdecode(bytes_of(dot)).strip()
         dot = top / text.removeprefix("gitdir: ") if text.startswith("gitdir: ") else dot
-    return _resolved(dot) if os.path.lexists(dot / "HEAD") else None
+    return _resolve(dot) if os.path.lexists(dot / "HEAD") else None
 
 
-def _resolved(path: Path) -> Path | None:
+def _resolve(path: Path) -> Path | None:
     """Return a path without links, None if nothing is there, or its name cannot be one of a file."""
     try:
         return path.resolve(strict=True)

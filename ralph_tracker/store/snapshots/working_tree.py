@@ -319,9 +319,13 @@ class TreeWriter(TreeSteps):
                     descriptor = None
                 else:
                     is_executable = mode == EXEC_MODE
-                    bits = _inherited(parent, name, is_executable=is_executable) if permissions is None else permissions
+                    bits = (
+                        _inherited_permissions(parent, name, is_executable=is_executable)
+                        if permissions is None
+                        else permissions
+                    )
                     default = 0o777 if is_executable else 0o666  # before the umask
-                    descriptor = _filled(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
+                    descriptor = _write_file(os.open(temporary, _NEW_FILE, default, dir_fd=parent), chunks, bits)
         self._waiting.append(PendingFile(path, temporary, descriptor))
         if not self._durable or len(self._waiting) >= _TOGETHER:
             self._name_waiting()
@@ -391,7 +395,7 @@ def _about(path: str) -> Iterator[None]:
         raise
 
 
-def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
+def _inherited_permissions(parent: int, name: str, *, is_executable: bool) -> int | None:
     """Return the permission bits of the existing file with the exec bits adjusted, None if there is none."""
     try:
         status = os.stat(name, dir_fd=parent, follow_symlinks=False)
@@ -405,7 +409,7 @@ def _inherited(parent: int, name: str, *, is_executable: bool) -> int | None:
     return bits | stat.S_IXUSR | (bits & 0o044) >> 2 if is_executable else bits & ~0o111
 
 
-def _filled(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> int:
+def _write_file(descriptor: int, chunks: Iterable[bytes], permissions: int | None) -> int:
     """Write a new file, and return its descriptor, which stays open unless that fails."""
     try:
         for chunk in chunks:

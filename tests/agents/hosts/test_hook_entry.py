@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.agents.hosts import hook_entry
 from ralph_tracker.agents.hosts.hook_entry import READ_AT_MOST
-from ralph_tracker.agents.hosts.host import answering
+from ralph_tracker.agents.hosts.host import answer_function
 
 RED = {"test_add": False, "test_sub": True}
 EVENTS = ("SessionStart", "Stop", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "StopFailure", "Other")
@@ -32,13 +32,13 @@ class TestOutsideOfALoop:
         reading, writing = os.pipe()
         os.write(writing, b"x" * 1000)
         os.close(writing)
-        assert answering("claude-code")(session.environment, reading) == ""
+        assert answer_function("claude-code")(session.environment, reading) == ""
         assert os.read(reading, 1) == b""
         os.close(reading)
 
     def test_a_person_at_a_terminal_is_not_waited_for(self, session):
         ours, theirs = pty.openpty()
-        assert answering("claude-code")(session.environment, theirs) == ""
+        assert answer_function("claude-code")(session.environment, theirs) == ""
         os.close(ours)
         os.close(theirs)
 
@@ -187,7 +187,7 @@ class TestTrouble:
     def test_a_person_who_calls_it_in_a_loop_is_told_what_it_is_for(self, session):
         session.begin(**RED)
         ours, theirs = pty.openpty()
-        assert answering("claude-code")(session.environment, theirs) == ""
+        assert answer_function("claude-code")(session.environment, theirs) == ""
         assert session.troubles == ["ValueError: no event on standard input: the agent calls this by itself"]
         os.close(ours)
         os.close(theirs)
@@ -219,7 +219,7 @@ class TestTrouble:
         def interrupted(*_):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(hook_entry, "_handled", interrupted)
+        monkeypatch.setattr(hook_entry, "_answer_event", interrupted)
         assert session.stop() is None
         assert session.troubles == ["KeyboardInterrupt:"]
 

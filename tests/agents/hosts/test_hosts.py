@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.agents.hosts.host import HOSTS, OWN_CAP, host
 from ralph_tracker.agents.hosts.installation import Installation
-from ralph_tracker.agents.hosts.settings_text import absolute, portable
+from ralph_tracker.agents.hosts.settings_text import absolute, portable_command
 from ralph_tracker.errors import InputError
 
 OTHERS = [name for name in HOSTS if name != "claude-code"]
@@ -170,7 +170,7 @@ def test_uninstalled_everything_is_as_it_was_to_the_byte(tmp_path, project, name
         place.file.parent.mkdir(parents=True)
         place.file.write_text(USERS % next(iter(host(name).settings.timeouts)), newline="")
     before = everything(tmp_path)
-    command = portable(name) if scope == "project" else absolute(PROGRAM, name)
+    command = portable_command(name) if scope == "project" else absolute(PROGRAM, name)
     place.install(command)
     text = place.file.read_bytes().decode()
     assert ("/opt/" in text) is (scope != "project")
@@ -201,7 +201,7 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path, name):
     place.file.parent.mkdir(parents=True)
     place.file.write_text("mine")
     with pytest.raises(InputError, match="not written by ralph-tracker"):
-        place.install(portable(name))
+        place.install(portable_command(name))
     assert place.uninstall().endswith("nothing of ralph-tracker is installed there")
     assert place.file.read_text() == "mine"
 
@@ -209,7 +209,11 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path, name):
 def test_where_the_program_is_missing_a_committed_hook_is_one_line(tmp_path):
     (tmp_path / "sh").symlink_to("/bin/sh")
     done = subprocess.run(
-        ["/bin/sh", "-c", portable("codex")], env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False
+        ["/bin/sh", "-c", portable_command("codex")],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr == "ralph-tracker is not installed here, its hook does nothing\n"
@@ -221,7 +225,7 @@ def test_a_committed_hook_calls_the_program_on_the_path(tmp_path):
     program.chmod(0o755)
     path = os.pathsep.join((str(tmp_path), os.environ["PATH"]))
     done = subprocess.run(
-        ["/bin/sh", "-c", portable("codex")], env={"PATH": path}, capture_output=True, text=True, check=True
+        ["/bin/sh", "-c", portable_command("codex")], env={"PATH": path}, capture_output=True, text=True, check=True
     )
     assert done.stdout == "agent hook codex\n"
 

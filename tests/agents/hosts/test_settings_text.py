@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ralph_tracker.agents.claude_code.host import HOST
 from ralph_tracker.agents.hosts import settings_text
-from ralph_tracker.agents.hosts.settings_text import absolute, has_keys, places, unmerged
+from ralph_tracker.agents.hosts.settings_text import absolute, has_keys, places, without_insertions
 from ralph_tracker.errors import InputError
 from tests.tables import table
 
@@ -42,7 +42,7 @@ texts = table("text", TEXTS.values())
 
 
 def merge(text, *, status_line=True):
-    return settings_text.merged(HOST, text, COMMAND, "settings.json", extras=status_line)
+    return settings_text.merge_entries(HOST, text, COMMAND, "settings.json", extras=status_line)
 
 
 def load(text):
@@ -62,7 +62,7 @@ def test_what_is_there_stays_and_ours_stands_behind_it(text):
 
 @texts
 def test_taken_back_it_is_the_same_to_the_byte(text):
-    assert unmerged(merge(text)) == text
+    assert without_insertions(merge(text)) == text
 
 
 @texts
@@ -173,7 +173,7 @@ def test_whatever_settings_hold_they_come_back(document, indent, dos, end):
     text = json.dumps(document, indent=indent) + end
     text = text.replace("\n", "\r\n") if dos else text
     edited = merge(text)
-    assert unmerged(edited) == text
+    assert without_insertions(edited) == text
     ours = settings_text.hooks_of_ours(HOST, edited.text, "settings.json")
     assert ours == {(event, COMMAND) for event in HOST.settings.timeouts}
     assert (

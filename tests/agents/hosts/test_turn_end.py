@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ralph_tracker.agents.hosts import session_journal, turn_end
-from ralph_tracker.agents.hosts.turn_end import Steering, events_of, folded, lines_of, steering_of
+from ralph_tracker.agents.hosts.turn_end import Steering, evaluate_lines, events_of, lines_of, steering_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -307,21 +307,21 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert folded([], ContinuationThresholds()) == turn_end.TurnGuidance()
-        assert folded([{"event": "PostToolBatch"}] * 3, ContinuationThresholds()).turns == 3
+        assert evaluate_lines([], ContinuationThresholds()) == turn_end.TurnGuidance()
+        assert evaluate_lines([{"event": "PostToolBatch"}] * 3, ContinuationThresholds()).turns == 3
 
 
 def test_neither_yaml_nor_pydantic_is_imported_at_a_tool_or_at_the_end_of_a_turn(session):
     session.begin(**RED)
     program = (
         "import json, os, sys\n"
-        "from ralph_tracker.agents.hosts.host import answering\n"
+        "from ralph_tracker.agents.hosts.host import answer_function\n"
         "for event in ('UserPromptSubmit', 'PostToolUse', 'PostToolBatch'):\n"
         "    reading, writing = os.pipe()\n"
         "    os.write(writing, json.dumps({'hook_event_name': event, 'session_id': 's', 'tool_name': 'Read',\n"
         "                                  'prompt': 'Look.'}).encode())\n"
         "    os.close(writing)\n"
-        "    answering('claude-code')(os.environ, reading)\n"
+        "    answer_function('claude-code')(os.environ, reading)\n"
         "print({'yaml', 'pydantic', 'asyncio', 'logging', 'click'} & sys.modules.keys())\n"
     )
     words = [sys.executable, "-c", program]

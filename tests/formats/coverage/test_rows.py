@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import Block, CoverageReport, counted
+from ralph_tracker.formats.report import Block, CoverageReport, count_lines
 from ralph_tracker.formats.report_bytes import DamageError
 from tests.tables import table
 
@@ -35,7 +35,7 @@ def test_adding_leaves_the_parts_as_they_are():
 def test_blocks_of_the_same_place_count_once_with_their_statements():
     files = {"a.go": {Block("1.1,3.2", 4): False, Block("5.1,6.2", 2): True}}
     other = {"a.go": {Block("1.1,3.2", 4): True}}
-    assert counted(files) == (2, 6)
+    assert count_lines(files) == (2, 6)
     both = rows.report(files) + rows.report(other)
     assert (both.lines_covered, both.lines_total) == (6, 6)
 

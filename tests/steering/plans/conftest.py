@@ -19,8 +19,8 @@ from ralph_tracker.steering import (
     PlanTask,
     Task,
     TaskOutcome,
-    begun,
     drive_plan,
+    new_plan_state,
     state_from_plain,
 )
 
@@ -91,7 +91,7 @@ class Desk:
         alone: bool = False,
         begin: Callable[[PlanState, PlanTask, bool], PlanTask] | None = None,
     ) -> PlanEnded:
-        start = state if isinstance(state, PlanState) else begun(Plan(tuple(state)))
+        start = state if isinstance(state, PlanState) else new_plan_state(Plan(tuple(state)))
         person = None if alone else Person(self.ask, self.edit, self.confirm)
         calls = PlanCalls(self.run_task, self.saved.append, self.told.append, person, begin)
         return asyncio.run(drive_plan(start, rules, calls))

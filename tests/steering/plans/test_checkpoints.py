@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.config.schema import validated
+from ralph_tracker.config.schema import validate_config
 from ralph_tracker.steering import CheckpointRules, checkpoint_rules, checkpoint_triggers, choice_of
 from ralph_tracker.steering.plan_driver import checkpoint_of, with_checkpoint
 from tests.tables import table
@@ -153,5 +153,5 @@ def test_a_closed_dialog_is_abort_and_not_continue():
 
 def test_the_rules_are_those_of_the_configuration_with_the_names_of_the_seed():
     raw = {"checkpoints": {"every": 2, "unattended": "continue"}, "loop": {"warnAtUsd": 5.0, "hardLimitUsd": 20.0}}
-    assert checkpoint_rules(validated(raw, "a file")) == CheckpointRules(2, "continue", 5.0, 20.0)
-    assert checkpoint_rules(validated({}, "a file")) == CheckpointRules() == checkpoint_rules({})
+    assert checkpoint_rules(validate_config(raw, "a file")) == CheckpointRules(2, "continue", 5.0, 20.0)
+    assert checkpoint_rules(validate_config({}, "a file")) == CheckpointRules() == checkpoint_rules({})

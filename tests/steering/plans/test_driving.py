@@ -219,9 +219,9 @@ def test_what_has_to_be_known_of_a_task_is_saved_before_it_runs(desk, planned):
     desk.outcomes["t1"] = TaskOutcome("stopped", reason="a person")
     for _ in range(2):
         desk.drive(desk.kept if desk.saved else planned("pending"), begin=begin)
-        assert desk.kept.named("t1").loops == desk.assigned[-1].begun.loops
+        assert desk.kept.task_named("t1").loops == desk.assigned[-1].begun.loops
     assert resumed == [("t1", False), ("t1", True)]
-    assert desk.kept.named("t1").loops == ("loop-1", "loop-2")
+    assert desk.kept.task_named("t1").loops == ("loop-1", "loop-2")
 
 
 def test_a_plan_without_anything_to_do_is_done(desk, planned):

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.steering import Plan, PlanState, PlanTask, Task, TaskOutcome, begun, state_from_plain, state_to_plain
+from ralph_tracker.steering import (
+    Plan,
+    PlanState,
+    PlanTask,
+    Task,
+    TaskOutcome,
+    new_plan_state,
+    state_from_plain,
+    state_to_plain,
+)
 from ralph_tracker.steering.plan import STATUSES, TRIGGERS, OpenCheckpoint, is_usable_id, plan_digest
 from tests.tables import table
 
@@ -96,7 +105,7 @@ def test_the_digest_is_of_what_a_plan_says():
 
 
 def test_a_plan_that_begins_has_everything_to_do():
-    state = begun(Plan((Task("a", "A"), Task("b", "B")), "why"), "digest")
+    state = new_plan_state(Plan((Task("a", "A"), Task("b", "B")), "why"), "digest")
     assert state.pending == (Task("a", "A"), Task("b", "B"))
     assert (state.context, state.digest, state.ran) == ("why", "digest", ())
 
