@@ -57,7 +57,7 @@ from ralph_tracker.store.safe_files import (
     TEMPORARY,
     append_line,
     as_store_error,
-    cleared,
+    clear_staging,
     digest,
     file_digest,
     files_below,
@@ -180,7 +180,7 @@ class LoopStore(SealedRecords):
         """
         with hold_lock(self.paths.lock, purpose):
             with as_store_error(self.paths.folder):
-                unfinished = cleared(self.paths.staging)
+                unfinished = clear_staging(self.paths.staging)
             ends_well = False
             try:
                 if self.paths.old_store.is_dir():

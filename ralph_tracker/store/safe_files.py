@@ -248,7 +248,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def cleared(staging: Path) -> bool:
+def clear_staging(staging: Path) -> bool:
     """Empty the staging folder, and return whether there was one: a call that ends well removes its own."""
     was_there = staging.is_dir()
     if was_there and any(staging.iterdir()):

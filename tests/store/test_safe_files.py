@@ -13,7 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.safe_files import (
     append_line,
     as_store_error,
-    cleared,
+    clear_staging,
     digest,
     file_digest,
     files_below,
@@ -204,10 +204,10 @@ class TestSyncing:
 class TestStaging:
     def test_is_empty_and_tells_whether_it_was_there(self, tmp_path):
         staging = tmp_path / "loop" / "tmp"
-        assert not cleared(staging)
+        assert not clear_staging(staging)
         (staging / "folder").mkdir()
         (staging / "folder" / "file").touch()
-        assert cleared(staging)
+        assert clear_staging(staging)
         assert list(staging.iterdir()) == []
         assert os.access(staging, os.W_OK)
 

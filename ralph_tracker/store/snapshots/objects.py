@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_files import cleared, sync_all, sync_file, sync_folder
+from ralph_tracker.store.safe_files import clear_staging, sync_all, sync_file, sync_folder
 from ralph_tracker.store.safe_open import own_file, refuse_link
 from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
 from ralph_tracker.store.snapshots.working_tree import CHUNK
@@ -221,7 +221,7 @@ class Objects:
             with suppress(OSError):  # delete it, however incomplete
                 self._staged.file.close()
         self._staged = self._packs = self._folders = None
-        cleared(self.staging)
+        clear_staging(self.staging)
 
     def has(self, object_id: str) -> bool:
         """Return whether a content is there or staged."""
