@@ -264,7 +264,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         final_adjusted=score(final.adjusted),
         improvement="" if not improvement else f"{improvement:+.1f}%",
         accepted=selection.accepted,
-        unverified=_unverified(selection),
+        unverified=_why_unverified(selection),
         threshold=score(selection.threshold),
         rationale=selection.rationale,
         why_not_final=selection.why_not_final or "",
@@ -334,7 +334,7 @@ def candidate_in_words(contender: SelectionCandidate) -> str:
     return f"{measured}{', ' if measured else ''}score {percent(contender.adjusted)}"
 
 
-def _unverified(selection: Selection) -> str:
+def _why_unverified(selection: Selection) -> str:
     """Return why an unverified iteration was selected; "" if it is verified."""
     if selection.selected.candidate.verified:
         return ""

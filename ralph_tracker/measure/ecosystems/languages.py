@@ -426,7 +426,7 @@ _RUBOCOP: Final = reported([_CALL, "--cache", "false", "--format", "json"], "-",
 _TEST_TASK: Final = _has("Rakefile", "rakefile", "Rakefile.rb", saying=r"TestTask|task\s*\(?:test\b|task\s+test\b")
 
 
-def _bundled(name: str) -> tuple[str, ...]:
+def _bundle_calls(name: str) -> tuple[str, ...]:
     return (f"bin/{name}", f"bundle exec {name}", name)
 
 
@@ -436,7 +436,7 @@ _RUBY: Final = Language(
     "ruby",
     "install Ruby, and have ruby on PATH",
     (
-        Tool("rspec", "tests", _bundled("rspec"), _has(*_SPECS), {"tests": _RSPEC}, missing="bundle install"),
+        Tool("rspec", "tests", _bundle_calls("rspec"), _has(*_SPECS), {"tests": _RSPEC}, missing="bundle install"),
         Tool(
             "rails test",
             "tests",
@@ -447,7 +447,7 @@ _RUBY: Final = Language(
         Tool(
             "rake test",
             "tests",
-            _bundled("rake"),
+            _bundle_calls("rake"),
             lambda project: _TEST_TASK(project) and project.has(*_MINITESTS, saying=r"[Mm]initest"),
             {"tests": reported([_CALL, "test"], "-", "minitest-text", env={"TESTOPTS": "-v"})},
             missing="bundle install",
@@ -455,7 +455,7 @@ _RUBY: Final = Language(
         Tool(
             "rake",
             "tests",
-            _bundled("rake"),
+            _bundle_calls("rake"),
             _has("Rakefile", "rakefile", "Rakefile.rb"),
             template=("rake test TESTOPTS=--junit", "test/reports/*.xml"),
         ),
@@ -469,7 +469,7 @@ _RUBY: Final = Language(
         Tool(
             "rubocop",
             "lint",
-            _bundled("rubocop"),
+            _bundle_calls("rubocop"),
             _has(".rubocop.yml"),
             {"lint": _RUBOCOP},
             missing="bundle install, or gem install rubocop",
@@ -648,11 +648,11 @@ class _Found:
             self.templates.append(template)
             return
         self.tools[tool.name.split()[0]] = call
-        self.checks |= {name: _called(check, call, self._project) for name, check in tool.checks.items()}
+        self.checks |= {name: _with_call(check, call, self._project) for name, check in tool.checks.items()}
         self.notes += [tool.note] if tool.note else []
 
 
-def _called(check: Mapping[str, Any], call: tuple[str, ...], project: Project) -> dict[str, Any]:
+def _with_call(check: Mapping[str, Any], call: tuple[str, ...], project: Project) -> dict[str, Any]:
     """Return a check with the call, and the words that the project's own task has, in their places."""
     run = check["run"]
     if isinstance(run, str):
