@@ -90,7 +90,7 @@ def _step(here: int, name: str, *, make: bool) -> tuple[int, bool]:
     return os.open(name, _FOLDER, dir_fd=here), True
 
 
-class Content(NamedTuple):
+class ReadFile(NamedTuple):
     """The facts of a file when it was read."""
 
     mode: str
@@ -114,7 +114,7 @@ class TreeReader(TreeSteps):
         self._take = take
         self._is_left_out = is_left_out
 
-    def read(self, path: str) -> Content:
+    def read(self, path: str) -> ReadFile:
         folder, _, name = path.rpartition("/")
         try:
             parent = self.open(folder)
@@ -125,7 +125,7 @@ class TreeReader(TreeSteps):
             except OSError as error:
                 if error.errno != _IS_LINK:
                     raise
-                return Content(LINK_MODE, *self._take(os.fsencode(os.readlink(name, dir_fd=parent)), ()))
+                return ReadFile(LINK_MODE, *self._take(os.fsencode(os.readlink(name, dir_fd=parent)), ()))
         except OSError as error:
             raise StoreError(f"{shown(path)} cannot be read ({error.strerror}): run it again") from None
         try:
@@ -133,7 +133,7 @@ class TreeReader(TreeSteps):
         finally:
             os.close(descriptor)
 
-    def _file(self, path: str, descriptor: int) -> Content:
+    def _file(self, path: str, descriptor: int) -> ReadFile:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise StoreError(f"{shown(path)} is no file any more: run it again")
@@ -141,7 +141,7 @@ class TreeReader(TreeSteps):
         first = _part(descriptor, status.st_size)
         if self._is_left_out and KEY.match(first) and self._is_left_out(path):
             raise LeftOutError(PRIVATE_KEY)
-        return Content(mode, *self._take(first, iter(lambda: _part(descriptor, CHUNK), b"")))
+        return ReadFile(mode, *self._take(first, iter(lambda: _part(descriptor, CHUNK), b"")))
 
 
 def _part(descriptor: int, size: int) -> bytes:
