@@ -158,7 +158,7 @@ HOSTILE = {
     "never closed": "(" * 100_000,
     "nested deeply": "[" * 50_000 + "]" * 50_000,
     "types": "<" * 100_000,
-    "quotes": "'" * 99_999,
+    "quotes": "'" * 33_333,
     "long chain": "a." * 50_000,
     "no characters": "\0\ud800 " * 1_000,
     "too large": "x = 1\n" * 400_000,
@@ -170,7 +170,7 @@ HOSTILE = {
 def test_no_text_raises_or_takes_long(path, text):
     began = time.process_time()
     read(path, OPENINGS[path] + text)
-    assert time.process_time() - began < 10
+    assert time.process_time() - began < 3
 
 
 @table(

@@ -1,5 +1,6 @@
 """A repository with a history, whose check hands on the report that lies in the commit."""
 
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -71,7 +72,14 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
 
 
+@pytest.fixture(scope="session")
+def _grown(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return grown(tmp_path_factory.mktemp("grown") / "project").root
+
+
 @pytest.fixture
-def branch(tmp_path: Path) -> Branch:
-    """Return such a project."""
-    return grown(tmp_path / "project")
+def branch(tmp_path: Path, _grown: Path) -> Branch:
+    """Return a copy of such a project."""
+    made = Branch(Path(shutil.copytree(_grown, tmp_path / "project", symlinks=True)).resolve())
+    made.git("update-index", "-q", "--refresh")  # it holds when each file was changed
+    return made
