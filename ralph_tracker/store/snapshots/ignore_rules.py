@@ -108,53 +108,36 @@ def _remaining_pattern(pattern: Sequence[str], folders: Sequence[str]) -> list[s
     if pattern[0] == "**":
         return _remaining_pattern(pattern[1:], folders) + _remaining_pattern(pattern, folders[1:])
     return (
-        _remaining_pattern(pattern[1:], folders[1:])
-        if re.fullmatch(_expression(pattern[0]), folders[0], re.DOTALL)
-        else []
+        _remaining_pattern(pattern[1:], folders[1:]) if _compiled(pattern[0]).fullmatch(_as_bytes(folders[0])) else []
     )
-
-
-def _expression(pattern: str) -> str:
-    """Translate the pattern of one path component."""
-    parts: list[str] = []
-    position = 0
-    while position < len(pattern):
-        letter = pattern[position]
-        end = pattern.find("]", position + 2) if letter == "[" else -1
-        if end > 0:
-            body = pattern[position + 1 : end]
-            body = "^" + body[1:] if body[0] in "!^" else body
-            parts.append("[" + body.replace("[", "\\[") + "]")
-            position = end
-        elif letter == "\\" and position + 1 < len(pattern):
-            position += 1
-            parts.append(re.escape(pattern[position]))
-        else:
-            parts.append({"*": ".*", "?": "."}.get(letter) or re.escape(letter))
-        position += 1
-    return "".join(parts)
 
 
 class IgnoreRules:
     """A list of compiled ignore rules; check the parent folders of a path first."""
 
     def __init__(self, lines: bytes) -> None:
-        self._rules = [
-            (re.compile("".join(_pieces(os.fsencode(rule.pattern).decode("latin-1"))), re.DOTALL), rule)
-            for rule in rules_in(lines)
-        ]
+        self._rules = [(_compiled(rule.pattern), rule) for rule in rules_in(lines)]
         positive = "|".join(f"(?:{pattern.pattern})" for pattern, rule in self._rules if not rule.negated)
         self._any = re.compile(positive or _NEVER, re.DOTALL)  # checked first: most paths match no rule
 
     def leave_out(self, path: str, *, is_folder: bool) -> bool:
         """Return whether the file, link or folder at that path below the root is ignored."""
-        name = path if path.isascii() else os.fsencode(path).decode("latin-1")
+        name = _as_bytes(path)
         if not self._any.fullmatch(name):
             return False
         for pattern, rule in reversed(self._rules):
             if (is_folder or not rule.folders_only) and pattern.fullmatch(name):
                 return not rule.negated
         return False
+
+
+def _as_bytes(name: str) -> str:
+    """Return a name with a letter for each of its bytes, as git compares them."""
+    return name if name.isascii() else os.fsencode(name).decode("latin-1")
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile("".join(_pieces(_as_bytes(pattern))), re.DOTALL)
 
 
 def _pieces(pattern: str) -> Iterator[str]:
