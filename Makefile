@@ -126,13 +126,13 @@ $(VENV)/.fleet: pyproject.toml
 		echo "MLflow's server cannot be installed here; what needs it is skipped"
 	@touch $@
 
-FLEET = $(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet $(ARGS)
+FLEET = $(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet
 
 test-fleet: $(VENV)/.fleet ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
-	$(FLEET)
+	$(FLEET) -m "not deep" $(ARGS)
 
-test-fleet-full: $(VENV)/.fleet ## the same with 20 loops of 200 iterations, and ten commits for two workers
-	RALPH_TRACKER_FLEET_LOOPS=20 RALPH_TRACKER_FLEET_STEPS=200 RALPH_TRACKER_FLEET_COMMITS=10 $(FLEET)
+test-fleet-full: $(VENV)/.fleet ## the same with 20 loops of 200 iterations, and two workers timed against one job
+	RALPH_TRACKER_FLEET_LOOPS=20 RALPH_TRACKER_FLEET_STEPS=200 RALPH_TRACKER_FLEET_COMMITS=10 $(FLEET) $(ARGS)
 
 test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py

@@ -261,6 +261,7 @@ def worked(root: Path) -> float:
     return sum(check["duration_s"] for file in files for check in json.loads(file.read_text())["checks"])
 
 
+@pytest.mark.deep  # a measurement, which beside other suites has no limit by the clock
 def test_two_workers_are_faster_than_one_job(machines, tmp_path, told):
     """By the clock on a quiet machine; on any by how many checks ran at once, which other work slows down alike."""
     for name in ("one", "two"):

@@ -15,7 +15,7 @@ from tests.fleet.make_loops import SECRET, metrics
 
 MlflowClient = pytest.importorskip("mlflow.tracking", reason="make test-fleet installs MLflow").MlflowClient
 LOOPS = int(os.environ.get("RALPH_TRACKER_FLEET_LOOPS", "8"))
-STEPS = int(os.environ.get("RALPH_TRACKER_FLEET_STEPS", "80"))
+STEPS = int(os.environ.get("RALPH_TRACKER_FLEET_STEPS", "40"))
 PROCESSES = 8
 TRACKER = str(Path(sys.executable).with_name("ralph-tracker"))
 LIMIT_S = 500
