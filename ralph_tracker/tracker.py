@@ -73,7 +73,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-class Recorded(NamedTuple):
+class RecordedIteration(NamedTuple):
     """A record, and whether this call wrote it (False: it existed already).
 
     `problem` says what failed although the iteration is recorded, else None.
@@ -84,7 +84,7 @@ class Recorded(NamedTuple):
     problem: str | None = None
 
 
-class Decided(NamedTuple):
+class DecisionResult(NamedTuple):
     """A decision; `carried_out` says whether its rollback has been carried out, `undo` by which id this call did."""
 
     decision: Decision
@@ -149,10 +149,10 @@ class Tracker(NamedTuple):
         unfinished, InputError and ConfigError for bad input, UntrustedError for commands that came with the project;
         `allow_missing` accepts missing commands, also of `checks`, and unmeasured tests.
         """
-        from ralph_tracker.loop.start import Start, TakenOver  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.start import LoopStart, TakenOver  # noqa: PLC0415  # as above
 
         taken_over: TakenOver | None = "rebaselined" if rebaseline else "abandoned" if new else None
-        return Start(
+        return LoopStart(
             self.project,
             self.trusting,
             IterationMeasurer(self.clock.now()),
@@ -173,7 +173,7 @@ class Tracker(NamedTuple):
         blocked: str | None = None,
         iteration: int | None = None,
         notes: Sequence[str] = (),
-    ) -> Recorded:
+    ) -> RecordedIteration:
         """Measure or take the given metrics, judge, record and report the next iteration.
 
         `notes` are a runner's remarks on the agent's work, one line each. With `iteration` the call may be repeated:
@@ -191,7 +191,7 @@ class Tracker(NamedTuple):
                 number = summary.iteration + 1
                 measurer = IterationMeasurer(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
                 if iteration is not None and iteration != number:
-                    return Recorded(
+                    return RecordedIteration(
                         repeated_record(loop, summary, iteration, _handed_in(measurer, loop, metrics)), new=False
                     )
                 store.begin(number)  # from here on, whatever interrupts it, nobody decides on the iteration before
@@ -215,9 +215,9 @@ class Tracker(NamedTuple):
         measured.pack_store(number)
         store.pack_old_records(number)
         _export(loop)
-        return Recorded(judgement.record, new=True, problem=problem)
+        return RecordedIteration(judgement.record, new=True, problem=problem)
 
-    def loop_decision(self, *, apply: bool = False) -> Decided:
+    def loop_decision(self, *, apply: bool = False) -> DecisionResult:
         """Return the stored decision; with `apply`, carry out a rollback.
 
         Raises NotRecordedError if the last iteration was not recorded, NoSnapshotError if no files are kept to roll
@@ -235,8 +235,8 @@ class Tracker(NamedTuple):
                 undo = None
                 if summary.carried_out is None:  # a killed call may have been almost finished
                     undo = restore(store, summary, target, utc_text(self.clock.now())).undo
-            return Decided(decision, carried_out=True, undo=undo)
-        return Decided(decision, carried_out=summary.carried_out is not None)
+            return DecisionResult(decision, carried_out=True, undo=undo)
+        return DecisionResult(decision, carried_out=summary.carried_out is not None)
 
     def restore(self, number: int) -> UndoIds:
         """Make the working tree exactly that iteration, from which the next one descends; return what undoes it.

@@ -71,7 +71,7 @@ class ScorePart(NamedTuple):
     points: float
 
 
-class Undone(NamedTuple):
+class RolledBackIteration(NamedTuple):
     """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown)."""
 
     iteration: int
@@ -79,7 +79,7 @@ class Undone(NamedTuple):
     lacked: RemainingProblems | None = None
 
 
-class Situation(NamedTuple):
+class FeedbackFacts(NamedTuple):
     """Everything that the feedback is made from.
 
     `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
@@ -97,7 +97,7 @@ class Situation(NamedTuple):
     problems: RemainingProblems | None = None
     parts: tuple[ScorePart, ...] = ()
     alerts: tuple[str, ...] = ()
-    undone: Undone | None = None
+    undone: RolledBackIteration | None = None
     decision: Decision | None = None
     lacks: tuple[str, ...] = ()
     iterations_left: int = 0
@@ -120,7 +120,7 @@ def tokens(text: str) -> int:
     return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
-def feedback(at: Situation, budget: int = TOKENS) -> str:
+def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
     """Return the feedback as plain text without a final line break, of at most about `budget` tokens.
 
     What was rolled back, and the decision, are there however small the budget is; long lists and reasons are cut.
@@ -133,7 +133,7 @@ def feedback(at: Situation, budget: int = TOKENS) -> str:
     return without_held_back("\n".join((*head, *body, *tail)))
 
 
-def _head(at: Situation) -> Iterator[str]:
+def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.with_rules:
         yield RULES
     yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
@@ -148,7 +148,7 @@ def _head(at: Situation) -> Iterator[str]:
         )
 
 
-def _state(at: Situation) -> str:
+def _state(at: FeedbackFacts) -> str:
     if at.best_iteration is None:
         return "nothing to compare with yet"
     if at.best_iteration == at.iteration:
@@ -163,7 +163,7 @@ def percent(score: float) -> str:
     return f"{plain_number(half_up(score * 100, 1))} %"
 
 
-def _tail(at: Situation) -> Iterator[str]:
+def _tail(at: FeedbackFacts) -> Iterator[str]:
     decision = at.decision
     if decision is None:
         return
@@ -177,7 +177,7 @@ def _tail(at: Situation) -> Iterator[str]:
         yield f"Decision: {decision.action}: {reason}"
 
 
-def _sections(at: Situation) -> Iterator[Section]:
+def _sections(at: FeedbackFacts) -> Iterator[Section]:
     """Yield what to tell, most valuable first."""
     if at.undone is not None:
         yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
@@ -189,7 +189,7 @@ def _sections(at: Situation) -> Iterator[Section]:
     yield Section("What costs the score most:", tuple(_costs(at.parts)))
 
 
-def _why_undone(undone: Undone, alerts: Iterable[str]) -> Iterator[str]:
+def _why_undone(undone: RolledBackIteration, alerts: Iterable[str]) -> Iterator[str]:
     yield from alerts
     lacked = undone.lacked
     if lacked is None:
@@ -313,13 +313,13 @@ def situation_of(
     lacks: Sequence[str] = (),
     iterations_left: int = 0,
     with_rules: bool = False,
-) -> Situation:
+) -> FeedbackFacts:
     """Return the situation after an iteration; the files are those of the lineage's head.
 
     Parts of the record that cannot be read are left out as unknown. Raises RecordError if the loop's status is damaged.
     """
     head = committed.summary().head
-    return Situation(
+    return FeedbackFacts(
         iteration=record.iteration,
         classification=record.classification,
         score=record.adjusted_score,
@@ -336,12 +336,12 @@ def situation_of(
     )
 
 
-def current_situation(committed: SealedRecords, summary: Summary, root: Path) -> Situation:
+def current_situation(committed: SealedRecords, summary: Summary, root: Path) -> FeedbackFacts:
     """Return the situation of a running loop for an agent that begins a session, without a decision.
 
     Damage and errors are as in `situation_of`.
     """
-    return Situation(
+    return FeedbackFacts(
         iteration=summary.iteration,
         classification=summary.classification,
         score=summary.adjusted_score,
@@ -369,12 +369,12 @@ def known_problems(committed: SealedRecords, number: int, root: Path | None) -> 
         return None
 
 
-def undone(committed: SealedRecords, number: int) -> Undone:
+def undone(committed: SealedRecords, number: int) -> RolledBackIteration:
     """Return what an iteration that was rolled back had changed and lacked."""
     manifest = kept_json(committed.paths, number, MANIFEST)
     changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
     files = tuple(str(each["path"]) for each in changes or () if isinstance(each, dict) and "path" in each)
-    return Undone(number, files, known_problems(committed, number, None))
+    return RolledBackIteration(number, files, known_problems(committed, number, None))
 
 
 def score_parts(committed: SealedRecords, number: int) -> tuple[ScorePart, ...]:

@@ -18,7 +18,7 @@ from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.trust_listing import project_runs
-from ralph_tracker.measure.detect import Detected, detect, with_command
+from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_summary import checked_root
 from ralph_tracker.store.safe_files import as_store_error, hide_from_git, to_json, write_new, write_whole
@@ -101,7 +101,7 @@ def _for_git(folder: Path) -> str:
     return "; commit it, and add .aiwg/ to .gitignore"
 
 
-def _lead_on(folder: Path, found: Detected, old: str | None) -> NoReturn:
+def _lead_on(folder: Path, found: DetectedChecks, old: str | None) -> NoReturn:
     """Write the template where no tool is recognised. Raises ConfigError: nothing can be measured yet."""
     name_it = "`ralph-tracker init --test-command 'COMMAND'` measures by an exit status"
     if found.ecosystems:
@@ -122,7 +122,7 @@ def _existing_config(folder: Path) -> str | None:
     return None if config.source == PYPROJECT and config.document == config_of({}, None).document else config.source
 
 
-def _show(found: Detected) -> None:
+def _show(found: DetectedChecks) -> None:
     for each in found.ecosystems:
         say(f"{each.name} {each.version}: {' '.join(each.call)}" if each.version else f"{each.name}: does not run")
     for name, check in found.checks.items():
@@ -133,7 +133,7 @@ def _show(found: Detected) -> None:
         say_wrapped(note, indent=2)
 
 
-def _new_text(found: Detected, old: str, folder: Path) -> str:
+def _new_text(found: DetectedChecks, old: str, folder: Path) -> str:
     """Return the old file with the checks that it does not name.
 
     A check that needs one which stands there otherwise (coverage, where the tests ran without) is named, not added.
@@ -150,7 +150,7 @@ def _new_text(found: Detected, old: str, folder: Path) -> str:
     return with_added_checks(old, new, CONFIG_FILE)
 
 
-def _plain(found: Detected) -> dict[str, Any]:
+def _plain(found: DetectedChecks) -> dict[str, Any]:
     return {name: dict(check) for name, check in found.checks.items()}
 
 

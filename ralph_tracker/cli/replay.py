@@ -88,7 +88,7 @@ def command(  # noqa: PLR0917  # as click passes them
         if known:
             say(f"  {known} of {len(replay.commits)} were measured before")
         flush()
-    remaining = Remaining(len(replay.commits) - known, jobs, time.monotonic())
+    remaining = TimeEstimate(len(replay.commits) - known, jobs, time.monotonic())
     with next_if_interrupted(SAME_AGAIN):
         for turn in replay.turns():
             if not as_json:
@@ -117,7 +117,7 @@ def _say_turn(turn: "Turn", problem: str | None) -> None:
     flush()
 
 
-class Remaining:
+class TimeEstimate:
     """Estimates the time of the commits that are left by that of those measured so far, `jobs` at once."""
 
     def __init__(self, left: int, jobs: int, now: float) -> None:

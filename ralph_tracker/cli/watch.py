@@ -39,7 +39,7 @@ _LOUD: Final = {"CRITICAL": "bold red", "HIGH": "yellow"}
 _CLASSES: Final = {"forward": "green", "regression": "red", "stalled": "yellow"}
 
 
-class Shown(NamedTuple):
+class LoopDisplay(NamedTuple):
     """What is on record of a loop, as it is drawn; read anew only when it changed."""
 
     summary: Summary
@@ -89,12 +89,12 @@ def _follow(paths: LoopPaths, console: "Console") -> None:
         signal.signal(signal.SIGWINCH, before)
 
 
-def read(paths: LoopPaths) -> Shown | str:
+def read(paths: LoopPaths) -> LoopDisplay | str:
     """Return what is on record now, or why it cannot be read."""
     try:
         summary, records = summary_at(paths), SealedRecords(paths)
         cost = known_money(summary.cost_usd, is_partial=records.has_unknown_costs())
-        return Shown(
+        return LoopDisplay(
             summary,
             state_sentence(summary, paths),
             scores_of(records),
@@ -107,7 +107,7 @@ def read(paths: LoopPaths) -> Shown | str:
         return str(error)
 
 
-def _drawn(paths: LoopPaths, shown: Shown | str, console: "Console", height: int | None) -> "RenderableType":
+def _drawn(paths: LoopPaths, shown: LoopDisplay | str, console: "Console", height: int | None) -> "RenderableType":
     if isinstance(shown, str):
         from rich.text import Text
 
@@ -115,7 +115,7 @@ def _drawn(paths: LoopPaths, shown: Shown | str, console: "Console", height: int
     return drawn(shown, activity_of(paths, shown.summary, os.environ), console.width, height, time.time())
 
 
-def drawn(shown: Shown, activity: Activity, width: int, height: int | None, now: float) -> "RenderableType":
+def drawn(shown: LoopDisplay, activity: Activity, width: int, height: int | None, now: float) -> "RenderableType":
     """Return the loop as it is drawn on a screen of that size (height None: all of it); `now` is epoch seconds."""
     from rich.console import Group
     from rich.text import Text
@@ -141,7 +141,7 @@ def drawn(shown: Shown, activity: Activity, width: int, height: int | None, now:
     return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *foot)
 
 
-def _trend(shown: Shown, width: int) -> "list[Any]":
+def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
     """Return the scores as bars, with the peak marked below them; nothing for a baseline alone."""
     from rich.text import Text
 

@@ -116,7 +116,7 @@ def adjusted_score(parts: AdjustedParts, weights: WeightsOfTests, union: int, cr
     return half_up(parts.fixed + weights.passing * passing + weights.present * present, SCORE_DECIMALS)
 
 
-class Scorable(Protocol):
+class ScoreInputs(Protocol):
     """What an iteration is scored by."""
 
     @property
@@ -132,7 +132,7 @@ class Scorer(NamedTuple):
     weights: WeightsOfTests
     seen: SeenTests
 
-    def score(self, at: Scorable) -> float:
+    def score(self, at: ScoreInputs) -> float:
         """Return the adjusted score of an iteration against every test seen so far."""
         return adjusted_score(at.adjusted_parts, self.weights, self.seen.union, self.seen.credit(at.iteration))
 

@@ -10,8 +10,8 @@ from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
     Group,
+    MeasuredValue,
     Metrics,
-    Reading,
     Readings,
     delta,
     errors_at_size,
@@ -105,14 +105,14 @@ class AlertFacts(NamedTuple):
         now, before = self.metrics.number(name), self.readings.get(name)
         return None if now is None or before is None else now - before.value
 
-    def fall(self, name: str) -> tuple[float, Reading] | None:
+    def fall(self, name: str) -> tuple[float, MeasuredValue] | None:
         """Return the value now and the previous reading if the metric fell, else None."""
         now, before = self.metrics.number(name), self.readings.get(name)
         if now is None or before is None or now >= before.value:
             return None
         return now, before
 
-    def age(self, reading: Reading) -> str:
+    def age(self, reading: MeasuredValue) -> str:
         """Return a note if a value was last measured before the previous iteration, else ""."""
         if reading.iteration >= self.previous:
             return ""

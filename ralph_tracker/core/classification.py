@@ -23,7 +23,7 @@ from ralph_tracker.core.thresholds import StallThresholds, Thresholds
 _COUNTS: Final = ("test_count", "error_count")
 
 
-class Step(NamedTuple):
+class MetricStep(NamedTuple):
     """The four metrics of an iteration and their previous values, as the rules compare them.
 
     `now` has error_count at the previous size; both hold only metrics measured on both sides. `missing` names metrics
@@ -45,7 +45,7 @@ class Step(NamedTuple):
             return None
         return delta(self.now[name], self.before[name], BY_NAME[name].decimals)
 
-    def without_fall(self, name: str) -> "Step":
+    def without_fall(self, name: str) -> "MetricStep":
         """Return the step with a fall of that metric ignored."""
         if name not in self.now or self.now[name] >= self.before[name]:
             return self
@@ -54,7 +54,7 @@ class Step(NamedTuple):
 
 def step_of(
     metrics: Metrics, readings: Readings, components: Mapping[str, float | None] = MappingProxyType({})
-) -> Step:
+) -> MetricStep:
     """Compare the four metrics with their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
     for name in KEY_METRICS:
@@ -68,10 +68,10 @@ def step_of(
         now[name] = errors_at_size(int(value), metrics.loc_total, earlier_loc) if name == "error_count" else value
         before[name] = reading.value
     missing += [name for name, value in components.items() if value is None]
-    return Step(now=now, before=before, missing=tuple(missing))
+    return MetricStep(now=now, before=before, missing=tuple(missing))
 
 
-class Scored(NamedTuple):
+class ScoreContext(NamedTuple):
     """The parts of the score that the class depends on: this iteration, its lineage, the scorer.
 
     `given` says that the scores are handed in.
@@ -88,7 +88,7 @@ class Scored(NamedTuple):
         return half_up(self.scorer.score(self.point) - self.scorer.score(self.line.points[-1]), SCORE_DECIMALS)
 
 
-def classify(step: Step, scored: Scored, thresholds: Thresholds, *, broke: bool) -> Classification:
+def classify(step: MetricStep, scored: ScoreContext, thresholds: Thresholds, *, broke: bool) -> Classification:
     """Return the class by the first rule that holds; the lineage must hold the baseline.
 
     `broke` says that a working test fails now, or that the build broke.
@@ -105,7 +105,7 @@ def classify(step: Step, scored: Scored, thresholds: Thresholds, *, broke: bool)
     return "forward" if _is_forward(step, thresholds) or (better and not step.missing) else "plateau"
 
 
-def _by_score_alone(step: Step, scored: Scored, thresholds: Thresholds) -> Classification:
+def _by_score_alone(step: MetricStep, scored: ScoreContext, thresholds: Thresholds) -> Classification:
     """Classify by scores only; a missing metric causes no regression, but prevents forward."""
     change, band = scored.change, thresholds.classification.score_band
     if change < -band:
@@ -115,7 +115,7 @@ def _by_score_alone(step: Step, scored: Scored, thresholds: Thresholds) -> Class
     return "stalled" if not step.missing and _is_stalled(scored, thresholds.stall) else "plateau"
 
 
-def _is_regression(step: Step, thresholds: Thresholds) -> bool:
+def _is_regression(step: MetricStep, thresholds: Thresholds) -> bool:
     limits = thresholds.classification
     if _below(step, "test_count", 0) or _below(step, "pass_rate", limits.pass_rate_drop):
         return True
@@ -126,19 +126,19 @@ def _is_regression(step: Step, thresholds: Thresholds) -> bool:
     return less_covered or (not step.gained and (step.delta("error_count") or 0) > thresholds.alerts.error_increase)
 
 
-def _below(step: Step, name: str, tolerance: float) -> bool:
+def _below(step: MetricStep, name: str, tolerance: float) -> bool:
     change = step.delta(name)
     return change is not None and change < -tolerance
 
 
-def _is_steady(step: Step, name: str, tolerance: float) -> bool:
+def _is_steady(step: MetricStep, name: str, tolerance: float) -> bool:
     change = abs(step.delta(name) or 0)
     if name not in _COUNTS:
         return change <= tolerance
     return change * 100 <= tolerance * step.before[name]
 
 
-def _is_forward(step: Step, thresholds: Thresholds) -> bool:
+def _is_forward(step: MetricStep, thresholds: Thresholds) -> bool:
     """Return whether rule 4 holds; fewer tests were already classified as a regression."""
     if step.missing or not step.now or (step.delta("error_count") or 0) > 0:
         return False
@@ -147,7 +147,7 @@ def _is_forward(step: Step, thresholds: Thresholds) -> bool:
     return good and (step.delta("coverage_percentage") or 0) >= 0
 
 
-def _is_stalled(scored: Scored, thresholds: StallThresholds) -> bool:
+def _is_stalled(scored: ScoreContext, thresholds: StallThresholds) -> bool:
     """Return whether the window is flat and nothing is better than just before it."""
     earlier = scored.line.points[-(thresholds.window - 1) :]
     if len(scored.line.points) < thresholds.window or any(p.classification not in FLAT for p in earlier):

@@ -16,7 +16,7 @@ from ralph_tracker.core.adjusted_score import (
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.best import Candidate, best_now, best_of, extend_frontier
-from ralph_tracker.core.classification import Scored, classify, step_of
+from ralph_tracker.core.classification import ScoreContext, classify, step_of
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
 from ralph_tracker.core.integrity_verdict import (
@@ -99,7 +99,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
     if inputs.number == 0:
         new = raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
-    scored = Scored(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
+    scored = ScoreContext(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
     broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed

@@ -263,28 +263,28 @@ class Measurement(NamedTuple):
         )
 
 
-class Reading(NamedTuple):
+class MeasuredValue(NamedTuple):
     """A measured number and the iteration that measured it."""
 
     value: float
     iteration: int
 
 
-Readings = Mapping[str, Reading]
+Readings = Mapping[str, MeasuredValue]
 NO_READINGS: Final[Readings] = {}
 # The build status as a reading: 1 if it failed.
 BUILD_FAILED: Final = "build_failed"
 
 
-def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, Reading]:
+def read(metrics: Metrics, iteration: int, before: Readings = NO_READINGS) -> dict[str, MeasuredValue]:
     """Return the latest reading of every numeric metric; a metric that is missing now keeps its earlier one."""
     readings = dict(before)
     for spec in METRICS:
         value = metrics.number(spec.name) if spec.numeric else None
         if value is not None:
-            readings[spec.name] = Reading(value, iteration)
+            readings[spec.name] = MeasuredValue(value, iteration)
     if metrics.build_status is not None:
-        readings[BUILD_FAILED] = Reading(float(metrics.build_status == "failure"), iteration)
+        readings[BUILD_FAILED] = MeasuredValue(float(metrics.build_status == "failure"), iteration)
     return readings
 
 

@@ -45,7 +45,7 @@ class Destination(Protocol):
         ...
 
 
-class Sent(NamedTuple):
+class SendResult(NamedTuple):
     """What a call sent: so many iterations, up to `last`, at that place of the server."""
 
     iterations: int
@@ -66,7 +66,7 @@ def key_of(loop: ExportedLoop) -> str:
         return file.read_text(encoding="ascii").strip()
 
 
-def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> Sent:  # noqa: ANN401  # a Destination with a `place`
+def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> SendResult:  # noqa: ANN401  # a Destination with a `place`
     """Send what a server does not have yet, one process at a time, and return what was sent.
 
     A server that does not answer is tried again until nothing has got through for `patience_s`. Raises
@@ -85,7 +85,7 @@ def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> 
             raise
         last = loop.summary().iteration
         queue.note(sent=last, problem=None)
-        return Sent(sent, last, destination.place)
+        return SendResult(sent, last, destination.place)
 
 
 def _rest(loop: ExportedLoop, destination: Destination, key: str) -> Iterator[int]:

@@ -41,7 +41,7 @@ def both(one: str | None, other: str | None) -> str | None:
     return "; ".join(text for text in (one, other) if text) or None
 
 
-class Declared(NamedTuple):
+class DeclaredCounts(NamedTuple):
     """The counts that a test report declares; None if it declares none."""
 
     tests: int | None = None
@@ -49,8 +49,8 @@ class Declared(NamedTuple):
     errors: int | None = None
     skipped: int | None = None
 
-    def __add__(self, other: "Declared") -> "Declared":  # type: ignore[override]  # a sum, and no longer tuple
-        return Declared(*map(known_sum, self, other))
+    def __add__(self, other: "DeclaredCounts") -> "DeclaredCounts":  # type: ignore[override]  # a sum, and no longer tuple
+        return DeclaredCounts(*map(known_sum, self, other))
 
 
 class Counts(NamedTuple):
@@ -86,7 +86,7 @@ class TestReport(NamedTuple):
     in_error: frozenset[str] = frozenset()
     rerun: frozenset[str] = frozenset()
     flaky: frozenset[str] = frozenset()
-    declared: Declared = Declared()
+    declared: DeclaredCounts = DeclaredCounts()
     contradiction: str | None = None
     note: str | None = None
     unnamed: Counts = Counts()
@@ -154,7 +154,7 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
         in_error=frozenset(total.in_error),
         rerun=frozenset(total.rerun),
         flaky=frozenset(total.flaky),
-        declared=total.declared or Declared(),
+        declared=total.declared or DeclaredCounts(),
         contradiction="; ".join(total.contradictions) or None,
         note="; ".join(total.notes) or None,
         unnamed=total.unnamed,
@@ -174,7 +174,7 @@ class _TestTotal:
         self.in_error: set[str] = set()
         self.rerun: set[str] = set()
         self.flaky: set[str] = set()
-        self.declared: Declared | None = None
+        self.declared: DeclaredCounts | None = None
         self.contradictions: list[str] = []
         self.notes: dict[str, None] = {}
         self.unnamed = Counts()

@@ -29,7 +29,7 @@ _REVERSED: Final = {"A": "D", "D": "A"}
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class ApplyResult:
     """What was applied, in words and as a part of the selection document; `undo` undoes a restored tree.
 
     `verified_again` is whether the iteration was measured again first. `in_place` is whether the working tree is that
@@ -44,7 +44,7 @@ class Applied:
     in_place: bool | None = None
     placement: "Placement | None" = None
 
-    def after(self, *, verifying: bool) -> "Applied":
+    def after(self, *, verifying: bool) -> "ApplyResult":
         """Return a copy marked as measured again first, if `verifying`."""
         return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
@@ -105,7 +105,7 @@ def _passing_tests(committed: SealedRecords, number: int) -> list[str] | None:
 
 def apply_iteration(
     iteration_snapshots: IterationSnapshots, number: int, how: Apply, branch: str | None = None
-) -> Applied:
+) -> ApplyResult:
     """Apply an iteration as output folder, working tree or branch.
 
     Seals and kept files are checked before, and what was written is compared after. A loop without files applies
@@ -116,31 +116,33 @@ def apply_iteration(
     if branch is not None and how != "branch":
         raise InputError(f"a branch was named ({shown(branch)}), which --apply branch makes, not {how}")
     if how == "none":
-        return Applied(_document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked")
+        return ApplyResult(
+            _document(source, None, (), "nothing was applied, as asked"), "nothing was applied, as asked"
+        )
     try:
         iteration_snapshots.refuse_damaged(number)
         changes = iteration_snapshots.differs_from_baseline(number)
     except CollectedError as error:
         raise CollectedError(f"{error}; nothing was applied, --apply none selects it anyway") from None
     except NoSnapshotError:
-        return Applied(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
+        return ApplyResult(_document(None, None, (), NOTHING_KEPT), NOTHING_KEPT)
     if how == "worktree":
         undo = iteration_snapshots.restore(number).undo
         # The loop may not be the current one.
         back = f"ralph-tracker restore --undo {undo} --loop-id {iteration_snapshots.paths.loop_id}"
         text = f"the working tree is iteration {number} now; undo with `{back}`"
-        return Applied(_document(source, ".", changes, text), text, undo)
+        return ApplyResult(_document(source, ".", changes, text), text, undo)
     if how == "branch":
         name = branch or f"ralph/{iteration_snapshots.paths.loop_id}-{iteration_snapshots.paths.iteration(number).name}"
         is_new = iteration_snapshots.branch(number, name).is_new
         text = f"branch {name} has iteration {number}" + ("" if is_new else "; an earlier call made it")
-        return Applied(_document(source, name, changes, f"branch {name} made"), text)
+        return ApplyResult(_document(source, name, changes, f"branch {name} made"), text)
     _write_output(iteration_snapshots, changes)
     gone = sum(change.status == "D" for change in changes)
     count = len(changes) - gone
     text = f"{quantity(count, 'changed file')} in {OUTPUT}/" if count else f"no changed files for {OUTPUT}/"
     text += f", {gone} deleted since the baseline" if gone else ""
-    return Applied(
+    return ApplyResult(
         _document(source, f"{OUTPUT}/", changes, text), text, in_place=iteration_snapshots.is_in_place(number)
     )
 

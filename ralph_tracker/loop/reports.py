@@ -19,14 +19,14 @@ from ralph_tracker.core.codec import decode
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, select, selection_document
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.apply_selection import Applied, Placement
+from ralph_tracker.iteration.apply_selection import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown import pull_request, selection_reports
-from ralph_tracker.report.page import FilePatch, Live, fill_page, page_view
+from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
 from ralph_tracker.report.text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
@@ -143,7 +143,7 @@ def close(
     rows: Sequence[Mapping[str, Any]],
     lost: Sequence[int],
     summary: Summary,
-    applied: Applied,
+    applied: ApplyResult,
     at: str,
     *,
     finish: bool,
@@ -231,7 +231,7 @@ def loop_changes(
             yield change_of(number, before, was, now, files)
 
 
-class Gathered(NamedTuple):
+class LoopOverview(NamedTuple):
     """A loop as its page and its comment show it; `history` has the outcomes of each iteration."""
 
     summary: Summary
@@ -241,7 +241,7 @@ class Gathered(NamedTuple):
     history: Sequence[Outcomes | None]
 
 
-def gather_loop(store: LoopStore) -> Gathered:
+def gather_loop(store: LoopStore) -> LoopOverview:
     """Return a loop as it stands. Raises RecordError for one that cannot be read."""
     loop = LoopReader.read(store, lambda _: frozenset())
     summary = store.summary()
@@ -257,10 +257,10 @@ def gather_loop(store: LoopStore) -> Gathered:
     number = selection.selected.iteration
     now = advice(summary, number) or f"Best so far: iteration {number}."
     story = replace(story, advice=now, ended=summary.status == "finished")
-    return Gathered(summary, selection, story, listed, history)
+    return LoopOverview(summary, selection, story, listed, history)
 
 
-def loop_page(store: LoopStore, next_step: str, live: Live | None = None) -> str:
+def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) -> str:
     """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gather_loop` does."""
     loop = gather_loop(store)
     view = page_view(

@@ -36,7 +36,7 @@ TakenOver = Literal["abandoned", "rebaselined"]
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class LoopStart:
     """The circumstances of a new loop.
 
     `named` is its id, None for the next default one. `taken_over` is the status for a loop that is still running; with

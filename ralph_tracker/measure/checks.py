@@ -30,7 +30,7 @@ from ralph_tracker.measure.find_reports import (
     find_reports,
     fingerprints,
 )
-from ralph_tracker.measure.process import OUTPUT_CAP, Finished, Streams, run_command
+from ralph_tracker.measure.process import OUTPUT_CAP, FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
@@ -88,7 +88,7 @@ class CheckResult(NamedTuple):
     """
 
     check: Check
-    finished: Finished
+    finished: FinishedCommand
     reports: tuple[FoundReport, ...]
     stdout: Path
     stderr: Path
@@ -275,15 +275,15 @@ def _make_folders(setting: _Setting) -> None:
 
 def _run_all(
     order: Sequence[Check],
-    run: Callable[[Check, Event], Finished],
+    run: Callable[[Check, Event], FinishedCommand],
     jobs: int,
     say: Callable[[str], None],
     stop: Event,
-) -> dict[str, Finished]:
+) -> dict[str, FinishedCommand]:
     """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
-    waiting, done = list(order), dict[str, Finished]()
+    waiting, done = list(order), dict[str, FinishedCommand]()
     running: dict[str, Thread] = {}
-    ended = SimpleQueue[tuple[str, Finished | BaseException]]()
+    ended = SimpleQueue[tuple[str, FinishedCommand | BaseException]]()
 
     def carry_out(check: Check) -> None:
         try:
@@ -313,7 +313,7 @@ def _run_all(
     return done
 
 
-def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
+def _run_one(setting: _Setting, check: Check, stop: Event) -> FinishedCommand:
     folder = str(setting.reports)
     try:
         return run_command(
@@ -328,7 +328,9 @@ def _run_one(setting: _Setting, check: Check, stop: Event) -> Finished:
         raise StoreError(f"what check {check.name} prints cannot be kept: {error}") from None
 
 
-def _result(check: Check, finished: Finished, setting: _Setting, before: Before, owners: dict[str, str]) -> CheckResult:
+def _result(
+    check: Check, finished: FinishedCommand, setting: _Setting, before: Before, owners: dict[str, str]
+) -> CheckResult:
     """Return the result of a check with its reports; a file that another check owns is only listed as shared."""
     found: list[FoundReport] = []
     shared: dict[str, str] = {}

@@ -331,7 +331,7 @@ def count_code(
     included, excluded = matcher(include), matcher(exclude)
     made_by = {"tool": reader.tool, "size_cap": size_cap}
     known = load_cache(cache, made_by)
-    counting = _Counting(os.fspath(root), reader, size_cap, now_ns, known, known.by_content())
+    counting = _CodeCounter(os.fspath(root), reader, size_cap, now_ns, known, known.by_content())
     files = {}
     for path in sorted(set(paths)):
         if reader.reads(path) and included(path) and not excluded(path):
@@ -366,7 +366,7 @@ def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
     return notes
 
 
-class _Counting(NamedTuple):
+class _CodeCounter(NamedTuple):
     """One pass over the files, with the results of the previous pass."""
 
     root: str

@@ -34,7 +34,7 @@ _BLANK: Final = f"""# No tool was recognised here. Name the command that runs th
 
 
 @dataclass(frozen=True, slots=True)
-class Detected:
+class DetectedChecks:
     """The ecosystems found in a project, and their checks and notes together.
 
     A project may have several ecosystems; a check whose name is taken gets the ecosystem's name as suffix and an
@@ -47,7 +47,7 @@ class Detected:
     templates: tuple[str, ...] = ()
 
 
-def detect(root: Path, environment: Mapping[str, str]) -> Detected:
+def detect(root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     """Look at a project and return how it can be measured."""
     ours, environment = ours_if_active(environment, root), without_own_environment(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
@@ -67,10 +67,10 @@ def detect(root: Path, environment: Mapping[str, str]) -> Detected:
             kind = {"kind": name} if names[name] != name and "kind" not in check else {}
             needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
             checks[names[name]] = {**check, **kind, **needs}
-    return Detected(found, checks, notes if found else (nothing,), templates if found else (_BLANK,))
+    return DetectedChecks(found, checks, notes if found else (nothing,), templates if found else (_BLANK,))
 
 
-def with_command(found: Detected, command: str) -> Detected:
+def with_command(found: DetectedChecks, command: str) -> DetectedChecks:
     """Return what was found with a command, by its exit status, in place of the checks that run tests."""
     kept = {
         name: check

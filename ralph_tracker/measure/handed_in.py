@@ -62,7 +62,7 @@ class Cases:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class HandedInMetrics:
     """The input: each metric by name, the given score, and the tests if there are names."""
 
     values: Values
@@ -117,13 +117,13 @@ def read_usage(source: Mapping[str, Any] | str | Path) -> Usage:
         return Usage(**validate_input(raw, name, GivenUsage).model_dump())
 
 
-def validated_metrics(raw: Mapping[str, Any], name: str) -> Given:
+def validated_metrics(raw: Mapping[str, Any], name: str) -> HandedInMetrics:
     """Return validated metrics. Raises InputError, in one line, for invalid ones; `name` is their source."""
     from ralph_tracker.measure.handed_in_models import GivenMetrics, validate_input  # noqa: PLC0415  # as above
 
     given = dict(validate_input(raw, name, GivenMetrics))
     values = {metric: value for section in SECTIONS for metric, value in given[section]}
-    return Given(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
+    return HandedInMetrics(values, given["quality_score"], None if given["tests"] is None else cases_of(given["tests"]))
 
 
 def _raw(source: Mapping[str, Any] | str | Path, kind: str) -> tuple[str, Any]:
@@ -254,7 +254,7 @@ def cases_of(tests: Sequence[Mapping[str, Any]]) -> Cases:
     )
 
 
-def plain_metrics(raw: Mapping[str, Any]) -> Given:
+def plain_metrics(raw: Mapping[str, Any]) -> HandedInMetrics:
     """Return metrics that are valid. Raises NotPlainError if that is not certain."""
     if not raw.keys() <= _TOP:
         raise NotPlainError
@@ -263,7 +263,7 @@ def plain_metrics(raw: Mapping[str, Any]) -> Given:
         values |= _read(raw.get(section, {}), _METRICS[section])
     score = raw.get("quality_score")
     tests = raw.get("tests")
-    return Given(
+    return HandedInMetrics(
         values, None if score is None else _plain(score, "share"), None if tests is None else _plain_cases(tests)
     )
 

@@ -85,7 +85,7 @@ class Watcher:
             self.process.communicate(b"\n\n" if error is None else None)
 
 
-class Finished(NamedTuple):
+class FinishedCommand(NamedTuple):
     """How a command ended.
 
     Either `exit_code` or `signal` (its name, "SIGKILL") is set; neither if it could not be started or not be ended.
@@ -136,7 +136,7 @@ def run_command(
     timeout_s: float | None,
     stop: Event | None = None,
     look: Callable[[], None] | None = None,
-) -> Finished:
+) -> FinishedCommand:
     """Run a command to its end, or to the limit, and end the processes that it left.
 
     A string goes through /bin/sh, a list is argv. `env` is the whole environment. The whole process group gets SIGTERM:
@@ -173,7 +173,7 @@ def run_command(
         duration = time.monotonic() - started
     code = process.returncode
     missed = isinstance(run, str) and code == _SHELL_NOT_FOUND and not timed_out
-    return Finished(
+    return FinishedCommand(
         exit_code=None if code is None or code < 0 else code,
         signal=None if code is None or code >= 0 else _signal_name(-code),
         timed_out=timed_out,
@@ -215,14 +215,14 @@ class _Output:
             os.close(self.descriptor)
 
 
-def _not_started(error: Exception, argv: Sequence[str], cwd: Path) -> Finished:
+def _not_started(error: Exception, argv: Sequence[str], cwd: Path) -> FinishedCommand:
     """Return the end of a command that could not be started, with the reason."""
     if not cwd.is_dir():
-        return Finished(problem=f"no such folder: {cwd}")
+        return FinishedCommand(problem=f"no such folder: {cwd}")
     if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-        return Finished(not_found=True, problem=f"command not found: {argv[0]}")
+        return FinishedCommand(not_found=True, problem=f"command not found: {argv[0]}")
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return Finished(problem=f"cannot be started: {argv[0]}: {reason}")
+    return FinishedCommand(problem=f"cannot be started: {argv[0]}: {reason}")
 
 
 def _wait(

@@ -24,7 +24,7 @@ from ralph_tracker.measure.environments import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment
 from ralph_tracker.replay.history import Commit, History
-from ralph_tracker.replay.measure_commits import CommitMeasurer, Interrupted, ResultsCache, cache_folder
+from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
@@ -270,7 +270,7 @@ class Cluster:
     def _look(self) -> None:
         """Notice that the scheduler is gone, or that the replay is to end. Raises Interrupted."""
         if self._stop.is_set():
-            raise Interrupted
+            raise ReplayInterrupted
         if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > _SILENCE_S):
             self._lost = True
             self._tell(f"the scheduler {self._address} is gone; the rest is measured here")

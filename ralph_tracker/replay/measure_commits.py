@@ -35,7 +35,7 @@ from ralph_tracker.measure.checks import (
 from ralph_tracker.measure.environments import link_environments, tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.limit_to_files import limited_to_files
-from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.history import Commit, History
@@ -82,7 +82,7 @@ class _Kept(NamedTuple):
     not_loaded: Mapping[str, str]
     coverage: _Coverage | None
     diagnostics: tuple[tuple[Group, Diagnostic], ...]
-    finished: Mapping[str, Finished]
+    finished: Mapping[str, FinishedCommand]
 
 
 class Results(NamedTuple):
@@ -182,13 +182,13 @@ class ResultsCache(NamedTuple):
         return Results(totals, tuple(result_of(check, kept.finished[check.name], folder) for check in checks), folder)
 
 
-def result_of(check: Check, finished: Finished, folder: Path) -> CheckResult:
+def result_of(check: Check, finished: FinishedCommand, folder: Path) -> CheckResult:
     """Return the result of a check whose reports were read already."""
     output = folder / OUTPUT
     return CheckResult(check, finished, (), output / f"{check.name}.stdout", output / f"{check.name}.stderr")
 
 
-class Interrupted(Exception):  # noqa: N818  # no error: the replay was told to stop
+class ReplayInterrupted(Exception):  # noqa: N818  # no error: the replay was told to stop
     """The replay was told to stop, so that what the checks gave counts for nothing."""
 
 
@@ -221,7 +221,7 @@ def _without_place(totals: CheckTotals, root: Path) -> CheckTotals:
     return totals._replace(coverage=coverage._replace(files=files))
 
 
-class Elsewhere(Protocol):
+class RemoteMeasurer(Protocol):
     """Other machines that measure commits."""
 
     def here(self) -> AbstractContextManager[object]:
@@ -246,7 +246,7 @@ class CommitMeasurer(NamedTuple):
     environment: Mapping[str, str]
     checkouts: Checkouts
     stop: Event
-    elsewhere: "Elsewhere | None" = None
+    elsewhere: "RemoteMeasurer | None" = None
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -298,7 +298,7 @@ class CommitMeasurer(NamedTuple):
                 stop=self.stop,
             )
             if self.stop.is_set():
-                raise Interrupted
+                raise ReplayInterrupted
             totals = _without_place(read_results(ran, self.config.document["severity"], root), root)
         shorten_output(staged)
         return self.cache.keep(key, staged, totals, ran)
@@ -345,7 +345,7 @@ class CommitMeasurer(NamedTuple):
         folder = self.checkouts.folder / "unmeasured"
         for name in (OUTPUT, REPORTS):
             (folder / name).mkdir(parents=True, exist_ok=True)
-        ended = Finished(problem=why)
+        ended = FinishedCommand(problem=why)
         ran = tuple(
             result_of(check, ended, folder)._replace(
                 reports=tuple(FoundReport(path, None, Missing.ABSENT) for path in check.reports)

@@ -26,7 +26,7 @@ from ralph_tracker.iteration.measure import Checkout, IterationMeasurer, configu
 from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.reports import FinishedLoop
-from ralph_tracker.loop.start import Start
+from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.environments import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, SetUpError
@@ -283,7 +283,9 @@ class Replay:
     def _record_baseline(self, measurer: IterationMeasurer) -> IterationRecord:
         """Record the baseline; the loop becomes the current one only where there is none."""
         environment: Mapping[str, str] = self._tracker.environment
-        start = Start(self._project, self._tracker.trusting, measurer, self.loop_id, environment, allow_missing=True)
+        start = LoopStart(
+            self._project, self._tracker.trusting, measurer, self.loop_id, environment, allow_missing=True
+        )
         with hold_lock(self._project.paths.lock, "replay"):
             record = start.begin(self._store, self._config)
             if self._project.current_loop_id() is None:

@@ -22,7 +22,7 @@ _HUNDRED: Final = 100
 FINDINGS_SHOWN: Final = 200
 
 
-class Live(NamedTuple):
+class LivePage(NamedTuple):
     """What a page of `serve` needs: the address of its events, the version that it shows, and the pages above it.
 
     `above` are names and addresses below the list of all loops; None: it is that list.
@@ -133,7 +133,7 @@ def page_view(
     )
 
 
-def fill_page(template: str, values: Mapping[str, Any], live: Live | None = None) -> str:
+def fill_page(template: str, values: Mapping[str, Any], live: LivePage | None = None) -> str:
     """Return a page from its template, with its style and script in it and the policy that allows only those.
 
     `live` makes it a page of `serve`.

@@ -11,7 +11,7 @@ from typing import Final, Literal, NamedTuple
 from ralph_tracker.agents.output.output_reader import RunOutputReader
 from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.measure.process import Finished, Streams, run_command
+from ralph_tracker.measure.process import FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.layout import LoopPaths, iteration_name
@@ -30,14 +30,14 @@ _LONGEST_PAUSE_S: Final = 600.0
 _LONGEST_WAIT_S: Final = 1800.0
 
 
-class Prepared(NamedTuple):
+class PreparedCommand(NamedTuple):
     """The command to start: `argv`, and the file for its standard input, None for an empty one."""
 
     argv: tuple[str, ...]
     stdin: Path | None
 
 
-def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> Prepared:
+def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> PreparedCommand:
     """Put the prompt into the command; `prompt_file` holds the same text.
 
     `{prompt}` becomes the text and `{prompt_file}` the absolute path, also inside a word. A command with neither gets
@@ -45,7 +45,7 @@ def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> P
     """
     placed = [word for word in command if PROMPT in word or PROMPT_FILE in word]
     if not placed:
-        return Prepared(tuple(command), prompt_file)
+        return PreparedCommand(tuple(command), prompt_file)
     if any(PROMPT in word for word in placed):
         if "\0" in prompt:
             raise InputError(f"the prompt holds a NUL and cannot be an argument; use {PROMPT_FILE} or standard input")
@@ -57,7 +57,7 @@ def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> P
             )
     # The path first, because a prompt may contain placeholders and our path does not.
     argv = (word.replace(PROMPT_FILE, str(prompt_file)).replace(PROMPT, prompt) for word in command)
-    return Prepared(tuple(argv), None)
+    return PreparedCommand(tuple(argv), None)
 
 
 class Stream(NamedTuple):
@@ -138,7 +138,7 @@ class AgentRun(NamedTuple):
     either stream, `changed` whether the tree changed.
     """
 
-    finished: Finished
+    finished: FinishedCommand
     report: RunReport
     printed: bool
     changed: bool = False
@@ -152,7 +152,7 @@ def logs_of(paths: LoopPaths, iteration: int, tried: int) -> Logs:
 
 
 def run_agent(
-    prepared: Prepared,
+    prepared: PreparedCommand,
     cwd: Path,
     environment: Mapping[str, str],
     limits: AttemptLimits,

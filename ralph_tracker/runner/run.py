@@ -50,7 +50,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
 from ralph_tracker.store.safe_files import as_store_error
 from ralph_tracker.store.sealed_records import SealedRecords
-from ralph_tracker.tracker import Decided, Tracker
+from ralph_tracker.tracker import DecisionResult, Tracker
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
@@ -193,7 +193,7 @@ class Run:
     interrupts: Interrupts
     now: Callable[[], float] = field(default=time.time)
     record: IterationRecord | None = None
-    decided: Decided | None = None
+    decided: DecisionResult | None = None
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
     tokens: int = TOKENS
     prices: Mapping[str, Price] = field(default_factory=dict)

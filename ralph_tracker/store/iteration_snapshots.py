@@ -14,7 +14,7 @@ from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.packs import Documents, kept_json
-from ralph_tracker.store.restore_mark import RestoreMark, Restoring, UndoIds, interrupted_restore
+from ralph_tracker.store.restore_mark import BegunRestore, RestoreMark, UndoIds, interrupted_restore
 from ralph_tracker.store.safe_files import as_store_error, read_json, to_json, write_new, write_whole
 from ralph_tracker.store.safe_open import refuse_link
 from ralph_tracker.store.sealed_records import SealedRecords, Seals
@@ -151,7 +151,7 @@ class KeptIteration(NamedTuple):
     note: str | None = None
 
 
-class Examining(NamedTuple):
+class VerificationCache(NamedTuple):
     """What is read once where many iterations are examined: seals, what gc collected, contents found to be `whole`."""
 
     seals: Seals
@@ -298,7 +298,7 @@ class IterationSnapshots:
         left = manifest.get("tree_after_checks") if isinstance(manifest, dict) else None
         return self.store.snapshot().tree in {tree, left}
 
-    def damage(self, number: int, examining: Examining | None = None) -> tuple[str, ...]:
+    def damage(self, number: int, examining: VerificationCache | None = None) -> tuple[str, ...]:
         """Return the parts of an iteration that are missing, damaged or not as sealed, () if all is intact.
 
         Every kept content is read and compared with its hash, but for those known to be `whole` when many iterations
@@ -321,8 +321,8 @@ class IterationSnapshots:
         kept = tuple("its list of files" if path == "/" else path for path in kept)
         return (*sealed, *kept, *((SNAPSHOT,) if is_other else ()))
 
-    def _examining_context(self) -> Examining:
-        return Examining(self._committed.seals, self._committed.collected_iterations(), set())
+    def _examining_context(self) -> VerificationCache:
+        return VerificationCache(self._committed.seals, self._committed.collected_iterations(), set())
 
     def refuse_damaged(self, number: int) -> None:
         """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
@@ -399,7 +399,7 @@ class IterationSnapshots:
             return None
         return (found.note and found.note.scope) or found.tree  # without what a safety snapshot has beside it
 
-    def resume_restore(self) -> Restoring | None:
+    def resume_restore(self) -> BegunRestore | None:
         """Finish an interrupted restore; return what must be recorded, None for nothing.
 
         Raises LoopError if files were edited since.

@@ -25,7 +25,7 @@ from ralph_tracker.store.sealed_records import after_plain
 Origin = Literal["given", "measured"]
 
 
-class Replayed(NamedTuple):
+class ReplayedLoop(NamedTuple):
     """A loop judged again: the iterations that can be read, the numbers of the others, and the final state."""
 
     judgements: tuple[Judgement, ...]
@@ -39,7 +39,7 @@ def replay(
     thresholds: Thresholds,
     configured: frozenset[Group] = frozenset(),
     retiring: frozenset[str] = frozenset(),
-) -> Replayed:
+) -> ReplayedLoop:
     """Judge every committed iteration again, in order, with all acceptances.
 
     Tests that any iteration retired, and those in `retiring`, count for none. A damaged iteration is listed and left
@@ -66,7 +66,7 @@ def replay(
         state = judgement.state
         lines[number] = (state.lineage, state.known)
         judgements.append(judgement)
-    return Replayed(tuple(judgements), tuple(lost), state)
+    return ReplayedLoop(tuple(judgements), tuple(lost), state)
 
 
 def rebuild(

@@ -19,8 +19,8 @@ from ralph_tracker.store.loop_summary import summary_from
 from ralph_tracker.store.packs import kept_bytes, kept_json
 from ralph_tracker.store.safe_files import digest, parsed_json, read_bytes, read_json, read_lines
 from ralph_tracker.store.sealed_records import SealedRecords
-from ralph_tracker.store.snapshots.index import Seen
-from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, Skipped
+from ralph_tracker.store.snapshots.index import SeenFile
+from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, SkippedPath
 from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot
 
 _IN_STORE: Final = "store/"
@@ -153,7 +153,7 @@ class LoopVerification(IterationSnapshots):
             tree=manifest["tree"],
             commit=manifest["commit"],
             note=Note(
-                skipped=tuple(Skipped(each["path"], each["reason"]) for each in manifest["skipped"]),
+                skipped=tuple(SkippedPath(each["path"], each["reason"]) for each in manifest["skipped"]),
                 empty_directories=tuple(manifest["empty_directories"]),
                 quiescent=manifest["quiescent"],
             ),
@@ -167,7 +167,7 @@ class LoopVerification(IterationSnapshots):
 
 def _changed(changes: list[dict[str, Any]]) -> Changed:
     return {
-        each["path"]: None if each["mode"] is None else Seen(each["mode"], each["sha256"], each["size"], None)
+        each["path"]: None if each["mode"] is None else SeenFile(each["mode"], each["sha256"], each["size"], None)
         for each in changes
     }
 

@@ -16,7 +16,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.iteration_snapshots import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.safe_files import AGAIN, as_store_error, read_bytes, sync_below
-from ralph_tracker.store.snapshots.index import Index, Seen
+from ralph_tracker.store.snapshots.index import Index, SeenFile
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, decode_note
 from ralph_tracker.store.snapshots.store import make_store
@@ -70,7 +70,7 @@ class _Migration:
         self._git = git
         self._objects = Objects(new)
         self._names = NamedIds(new, self._objects.staging)
-        self._contents: dict[str, Seen] = {}
+        self._contents: dict[str, SeenFile] = {}
         self._trees: dict[str, str] = {}
 
     def run(self, names: list[tuple[str, str]]) -> dict[str, str]:
@@ -104,7 +104,7 @@ class _Migration:
                 line = bytes(answer[end : end + 20]).partition(b"\n")[0]
                 start = end + len(line) + 1
                 at = start + int(line) + 1
-                self._contents[name] = Seen("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
+                self._contents[name] = SeenFile("", self._objects.add(bytes(answer[start : at - 1])), int(line), None)
             index = Index()
             for path, mode, _kind, object_id in listed:
                 index.put(path, self._contents[object_id]._replace(mode=mode))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _RESTORE: Final = "`ralph-tracker restore {}`"
 
 
-class Restoring(NamedTuple):
+class BegunRestore(NamedTuple):
     """A restore that has begun: the tree it brings back, the tree before it, its undo id, and when it began.
 
     `number` is the iteration that the lineage continues from, None if the lineage is unchanged. `first` is the undo id
@@ -75,7 +75,7 @@ class InterruptedRestoreDocument(TypedDict):
     undo: str
 
 
-def interrupted_document(found: Restoring | None) -> InterruptedRestoreDocument | None:
+def interrupted_document(found: BegunRestore | None) -> InterruptedRestoreDocument | None:
     """Return an interrupted restore as a document."""
     if found is None:
         return None
@@ -83,7 +83,7 @@ def interrupted_document(found: Restoring | None) -> InterruptedRestoreDocument 
     return {"iteration": number, "at": found.at, "undo": found.undo_ids.undo}
 
 
-def interrupted_restore(paths: LoopPaths) -> Restoring | None:
+def interrupted_restore(paths: LoopPaths) -> BegunRestore | None:
     """Return the restore that was interrupted, None if there is none or a writer is at work. Nothing is written."""
     found = RestoreMark(paths).read()
     if found is None or holder_of(paths.lock) is not None or is_recorded(found, paths):
@@ -91,7 +91,7 @@ def interrupted_restore(paths: LoopPaths) -> Restoring | None:
     return found
 
 
-def is_recorded(restoring: Restoring, paths: LoopPaths) -> bool:
+def is_recorded(restoring: BegunRestore, paths: LoopPaths) -> bool:
     """Return whether a restore is in the event log; then only its mark was left.
 
     Only later events count: a tree that was restored before has the same undo id again.
@@ -112,7 +112,7 @@ class RestoreMark:
         with as_store_error(self._file):
             self._file.unlink(missing_ok=True)
 
-    def read(self) -> Restoring | None:
+    def read(self) -> BegunRestore | None:
         """Return the marked restore, None if there is none or its mark is damaged."""
         plain = read_json(self._file)
         try:
@@ -121,7 +121,7 @@ class RestoreMark:
         except (FileNotFoundError, KeyError, TypeError):
             return None
         at = at.replace("+00:00", "Z")
-        return Restoring(goal, before, undo, number, at, plain.get("first"), plain.get("logged", 0))
+        return BegunRestore(goal, before, undo, number, at, plain.get("first"), plain.get("logged", 0))
 
     def restore(self, store: "SnapshotStore", goal: str, number: int | None) -> UndoIds:
         """Restore the tree under a mark, and return the ids that undo it.
@@ -150,7 +150,7 @@ class RestoreMark:
         undo = store.restore(goal, begun)
         return UndoIds(undo) if first is None else UndoIds(first, undo)
 
-    def resume(self, store: "SnapshotStore") -> Restoring | None:
+    def resume(self, store: "SnapshotStore") -> BegunRestore | None:
         """Finish an interrupted restore and return it; None if it had not touched a file.
 
         Also None if the store has lost both ways out, as `verify` tells. Raises LoopError if files were edited since: a
@@ -166,7 +166,7 @@ class RestoreMark:
         store.restore(found.goal)
         return found
 
-    def _is_edited(self, store: "SnapshotStore", found: Restoring) -> bool:
+    def _is_edited(self, store: "SnapshotStore", found: BegunRestore) -> bool:
         """Return whether a file is neither as before the restore nor as it makes it; remove its temporary files.
 
         Where that cannot be told, every file may be edited.

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.loop.reports import loop_page
-from ralph_tracker.report.page import Live, fill_page, policy_of
+from ralph_tracker.report.page import LivePage, fill_page, policy_of
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import loops_of, summary_at, version_of
@@ -136,7 +136,7 @@ class Answer(NamedTuple):
     status: int
 
 
-class Kept:
+class AnswerCache:
     """The latest answers, each made once per version of its loop, in a thread, however many ask for it at once."""
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ class _Site:
     """The handlers of all addresses of a project. Ids are looked up among the loops that are there."""
 
     def __init__(self, project: ProjectPaths, sources: Sources) -> None:
-        self._project, self._sources, self._kept = project, sources, Kept()
+        self._project, self._sources, self._kept = project, sources, AnswerCache()
         self._told: dict[str, tuple[float, str]] = {}
 
     async def loops(self, request: Request) -> Response:
@@ -183,7 +183,7 @@ class _Site:
     async def loop(self, request: Request) -> Response:
         paths = self._loop(request)
 
-        def page(live: Live) -> str:
+        def page(live: LivePage) -> str:
             return loop_page(LoopStore(paths), self._sources.status(paths)["next_step"], live)
 
         return await self._page(request, [paths], page, paths)
@@ -226,14 +226,18 @@ class _Site:
         return (paths, *numbers)
 
     async def _page(
-        self, request: Request, loops: Sequence[LoopPaths], make: Callable[[Live], str], loop: LoopPaths | None = None
+        self,
+        request: Request,
+        loops: Sequence[LoopPaths],
+        make: Callable[[LivePage], str],
+        loop: LoopPaths | None = None,
     ) -> Response:
         """Answer with a page of these loops, made anew once their version changed."""
         version = version_of(loops)
         address = request.url.path
         home = "" if loop is None else f"/loops/{loop.loop_id}"
         above = () if loop is None or address == home else ((loop.loop_id, home),)
-        live = Live(f"{home}/events", version, None if address == "/" else above)
+        live = LivePage(f"{home}/events", version, None if address == "/" else above)
 
         def made() -> Answer:
             try:

@@ -11,7 +11,7 @@ from ralph_tracker.iteration.explain import explain, explanation_document, kept_
 from ralph_tracker.loop.reports import DIFF_ROOM, file_patches
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
-from ralph_tracker.report.page import Live, fill_page
+from ralph_tracker.report.page import LivePage, fill_page
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.text import known_money, number, score, signed_text
@@ -48,7 +48,7 @@ class ComparedValue(NamedTuple):
     verdict: str
 
 
-def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: Live) -> str:
+def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: LivePage) -> str:
     """Return all loops of a project, the latest first, with the scores of the chosen ones in one chart."""
     series = {paths.loop_id: scores_of(SealedRecords(paths)) for paths in chosen}
     last = max((values[-1][0] for values in series.values() if values), default=-1)
@@ -97,7 +97,7 @@ def _in_percent(series: Sequence[tuple[int, float]]) -> list[tuple[int, float | 
     return [(at, value * _HUNDRED) for at, value in series]
 
 
-def diff_page(paths: LoopPaths, before: int, after: int, live: Live) -> str:
+def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:
     """Return two iterations side by side, with the diff of their files. Raises RecordError for a damaged one."""
     diff = _diff(paths, before, after)
     found = diff.differences

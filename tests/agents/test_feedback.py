@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.feedback import BYTES_A_TOKEN, TOKENS, ScorePart, Situation, Undone, feedback, tokens
+from ralph_tracker.agents.feedback import (
+    BYTES_A_TOKEN,
+    TOKENS,
+    FeedbackFacts,
+    RolledBackIteration,
+    ScorePart,
+    feedback,
+    tokens,
+)
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
@@ -31,8 +39,8 @@ bless` rewrites the feedback and this table; `tests/agents/test_feedback.py` che
 HEAD_AND_TAIL = 600  # tokens: eight names of 200 characters, and a reason
 
 
-def situation_in(folder: Path) -> Situation:
-    return decode(Situation, json.loads((folder / "situation.json").read_text("utf-8"))["situation"])
+def situation_in(folder: Path) -> FeedbackFacts:
+    return decode(FeedbackFacts, json.loads((folder / "situation.json").read_text("utf-8"))["situation"])
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -69,7 +77,7 @@ def test_twenty_situations_take_eight_hundred_tokens_at_the_median(bless):
 
 
 def told(**changes) -> list[str]:
-    at = Situation(iteration=2, classification="plateau", score=0.5, best_iteration=2, best_score=0.5)
+    at = FeedbackFacts(iteration=2, classification="plateau", score=0.5, best_iteration=2, best_score=0.5)
     return feedback(at._replace(**changes)).split("\n")
 
 
@@ -78,7 +86,7 @@ def test_without_anything_known_the_score_is_told():
 
 
 def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():
-    assert told(undone=Undone(2))[1] == (
+    assert told(undone=RolledBackIteration(2))[1] == (
         "Rolled back: the files are those of an earlier iteration again, without what iteration 2 changed. "
         "Read them again before you edit them."
     )
@@ -105,7 +113,7 @@ def test_a_small_budget_has_the_first_of_each_section_before_the_second_of_any()
         problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"}), alerts=("HIGH it2-x: y",)
     )
     small = feedback(
-        Situation(2, "plateau", 0.5, problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"})),
+        FeedbackFacts(2, "plateau", 0.5, problems=RemainingProblems(2, Metrics(), tests, lost={"test_gone": "passed"})),
         budget=70,
     ).split("\n")
     assert "- test_gone (passed before)" in small
@@ -129,13 +137,13 @@ words = st.text(max_size=300)
 def test_whatever_it_holds_it_stays_within_the_budget(names, messages, reason):
     tests = tuple(FailingTest(name, None, name) for name in names)
     whole = feedback(
-        Situation(
+        FeedbackFacts(
             2,
             "regression",
             0.5,
             problems=RemainingProblems(1, Metrics(), tests),
             alerts=tuple(messages),
-            undone=Undone(2, tuple(names)),
+            undone=RolledBackIteration(2, tuple(names)),
             decision=Decision("rollback", reason, 1.0, 1),
         )
     )

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.feedback import (
     TOKENS,
-    Undone,
+    RolledBackIteration,
     alert_line,
     current_situation,
     score_parts,
@@ -53,7 +53,7 @@ def test_of_a_damaged_record_nothing_is_known(driven, damage):
     for name in ("metrics.json", "measurement.json"):
         (folder / name).write_text(damage)
     found = situation_of(LoopStore(driven.paths), record, driven.root)
-    assert (found.problems, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), Undone(1))
+    assert (found.problems, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), RolledBackIteration(1))
 
 
 def test_the_place_of_an_alert_is_told():

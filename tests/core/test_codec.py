@@ -6,7 +6,7 @@ from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.lineage import Lineage
-from ralph_tracker.core.metrics import Measurement, Metrics, Reading, Usage
+from ralph_tracker.core.metrics import MeasuredValue, Measurement, Metrics, Usage
 from tests.tables import table
 
 ALERT = Alert(TYPE_BY_NAME["stalled"], 3, "no progress", until=("test_count", 2.0), severity_override=Severity.HIGH)
@@ -33,7 +33,7 @@ def test_a_field_is_read_by_its_earlier_name():
 
 
 def test_a_value_that_was_written_as_a_list_is_read():
-    line = Lineage(readings={"test_count": Reading(5, 1)}, not_loaded=frozenset({"b", "a"}))
+    line = Lineage(readings={"test_count": MeasuredValue(5, 1)}, not_loaded=frozenset({"b", "a"}))
     plain = encode(line)
     assert (plain["readings"], plain["not_loaded"]) == ({"test_count": {"value": 5, "iteration": 1}}, ["a", "b"])
     assert decode(Lineage, plain | {"readings": {"test_count": [5, 1]}}) == line

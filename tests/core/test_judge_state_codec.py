@@ -15,7 +15,7 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
-from ralph_tracker.core.metrics import METRICS, Group, Measurement, Metrics, Reading, TestResults, Usage
+from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.store.safe_files import to_json
@@ -97,7 +97,7 @@ ALERTS = st.builds(
 LINES = st.builds(
     Lineage,
     segments=st.lists(st.tuples(COUNTS, COUNTS), max_size=3).map(tuple),
-    readings=st.dictionaries(METRIC_NAMES, st.builds(Reading, NUMBERS, COUNTS), max_size=3),
+    readings=st.dictionaries(METRIC_NAMES, st.builds(MeasuredValue, NUMBERS, COUNTS), max_size=3),
     points=st.lists(POINTS, max_size=2).map(tuple),
     complete=st.lists(POINTS, max_size=2).map(tuple),
     open_alerts=st.lists(ALERTS, max_size=2).map(tuple),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.metrics import Metrics, Reading, delta, deltas, errors_at_size, read
+from ralph_tracker.core.metrics import MeasuredValue, Metrics, delta, deltas, errors_at_size, read
 from tests.tables import table
 
 
@@ -33,9 +33,9 @@ def test_every_numeric_metric_that_both_sides_have_gets_a_delta():
 def test_what_is_missing_keeps_its_earlier_reading():
     first = read(Metrics(test_count=8, lint_errors=2, build_status="success"), 0)
     second = read(Metrics(test_count=9), 1, first)
-    kept = {"lint_errors": Reading(2, 0), "build_failed": Reading(0.0, 0)}
-    assert second == {"test_count": Reading(9, 1), **kept}
-    assert first == {"test_count": Reading(8, 0), **kept}
+    kept = {"lint_errors": MeasuredValue(2, 0), "build_failed": MeasuredValue(0.0, 0)}
+    assert second == {"test_count": MeasuredValue(9, 1), **kept}
+    assert first == {"test_count": MeasuredValue(8, 0), **kept}
 
 
 @table(

@@ -11,7 +11,7 @@ from ralph_tracker.formats.report import (
     SEVERITIES,
     Counts,
     CoverageReport,
-    Declared,
+    DeclaredCounts,
     LintReport,
     TestReport,
     TypeReport,
@@ -51,12 +51,14 @@ def test_a_report_hands_its_identities_to_the_core():
 
 
 def test_test_reports_add_up():
-    one = TestReport(outcomes={"a": PASSED}, durations={"a": 1.0}, declared=Declared(tests=1), contradiction="x")
-    two = TestReport(outcomes={"b": FAILED}, in_error=frozenset({"b"}), declared=Declared(tests=2), contradiction="y")
+    one = TestReport(outcomes={"a": PASSED}, durations={"a": 1.0}, declared=DeclaredCounts(tests=1), contradiction="x")
+    two = TestReport(
+        outcomes={"b": FAILED}, in_error=frozenset({"b"}), declared=DeclaredCounts(tests=2), contradiction="y"
+    )
     both = one + two
     assert list(both.outcomes.items()) == [("a", PASSED), ("b", FAILED)]
     assert (both.durations, both.in_error) == ({"a": 1.0}, {"b"})
-    assert both.declared == Declared(tests=3)
+    assert both.declared == DeclaredCounts(tests=3)
     assert both.contradiction == "x; y"
     assert not both.rerun
 
@@ -110,8 +112,8 @@ def test_no_test_report_at_all_adds_up_to_none():
 
 
 def test_half_a_declared_total_is_none():
-    assert (Declared(tests=1) + Declared()).tests is None
-    assert Declared(failures=1) + Declared(failures=2) == Declared(failures=3)
+    assert (DeclaredCounts(tests=1) + DeclaredCounts()).tests is None
+    assert DeclaredCounts(failures=1) + DeclaredCounts(failures=2) == DeclaredCounts(failures=3)
 
 
 def test_coverage_adds_up_line_by_line():

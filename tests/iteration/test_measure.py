@@ -14,7 +14,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
-from ralph_tracker.store.snapshots.snapshot_types import Skipped
+from ralph_tracker.store.snapshots.snapshot_types import SkippedPath
 
 
 def test_what_checks_say_they_measure_belongs_to_the_loop():
@@ -61,7 +61,7 @@ def test_code_is_counted_before_the_checks_write(iteration_snapshots, place):
 
 def test_what_could_not_be_read_is_named(iteration_snapshots):
     kept = iteration_snapshots.capture(None, ())
-    skipped = (Skipped("locked/", UNREADABLE), Skipped("socket", "a socket"))
+    skipped = (SkippedPath("locked/", UNREADABLE), SkippedPath("socket", "a socket"))
     kept = kept._replace(snapshot=kept.snapshot._replace(skipped=skipped))
     assert tree_notes(kept) == ["not_kept_as_not_readable: locked/"]
 

@@ -16,7 +16,7 @@ from ralph_tracker.errors import InputError
 from ralph_tracker.measure.handed_in import (
     PASS_RATE_TOLERANCE,
     Cases,
-    Given,
+    HandedInMetrics,
     NotPlainError,
     plain_metrics,
     plain_usage,
@@ -327,7 +327,7 @@ def test_numbers_are_taken_in_their_unit():
     taken = plain_metrics({"testing": {"pass_rate": 100, "test_count": 3}, "quality_score": 1})
     values = {name: value for name, value in taken.values.items() if value is not None}
     assert repr((values, taken.quality_score)) == "({'test_count': 3, 'pass_rate': 100.0}, 1.0)"
-    assert isinstance(taken, Given)
+    assert isinstance(taken, HandedInMetrics)
 
 
 @table(

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.process import Finished, Streams, run_command
+from ralph_tracker.measure.process import FinishedCommand, Streams, run_command
 
 pytestmark = pytest.mark.slow
 
@@ -50,8 +50,8 @@ exec(holder)
 
 
 @pytest.fixture
-def run(tmp_path) -> Callable[..., Finished]:
-    def run(command, **options) -> Finished:
+def run(tmp_path) -> Callable[..., FinishedCommand]:
+    def run(command, **options) -> FinishedCommand:
         settings = {"cwd": tmp_path, "env": dict(os.environ), "timeout_s": PATIENCE_S} | options
         given = {name: settings.pop(name) for name in ("stdin", "cap") if name in settings}
         return run_command(command, Streams(tmp_path / "out", tmp_path / "err", **given), **settings)

@@ -10,7 +10,7 @@ from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.results import measured_kind, read_results
 from tests.tables import table
 
@@ -24,7 +24,7 @@ RUFF = (
 TYPES = b'{"file": "a.py", "line": 1, "column": 0, "message": "m", "hint": null, "code": "x", "severity": "error"}\n'
 STOPPED = TYPES.replace(b'"x"', b'"syntax"')
 CUT = b"<testsuite><testcase"
-EXIT_0, EXIT_1 = Finished(exit_code=0), Finished(exit_code=1)
+EXIT_0, EXIT_1 = FinishedCommand(exit_code=0), FinishedCommand(exit_code=1)
 
 
 def coverage(covered: int, total: int) -> bytes:
@@ -37,7 +37,9 @@ def coverage(covered: int, total: int) -> bytes:
 def ran(tmp_path: Path):
     """Make the result of a check from the bytes of its reports; None is one that was not written."""
 
-    def result(name: str, *reports: bytes | None, finished: Finished = EXIT_0, paths=None, **options) -> CheckResult:
+    def result(
+        name: str, *reports: bytes | None, finished: FinishedCommand = EXIT_0, paths=None, **options
+    ) -> CheckResult:
         found = []
         for number, data in enumerate(reports):
             path = tmp_path / f"{name}-{number}"
@@ -120,10 +122,10 @@ def test_a_group_that_was_not_measured_says_why_and_has_no_value(ran, checks, ab
 @pytest.mark.parametrize(
     ("finished", "told"),
     [
-        (Finished(exit_code=4), True),
-        (Finished(exit_code=0), False),
-        (Finished(signal="SIGKILL"), False),
-        (Finished(exit_code=127, problem="command not found"), False),
+        (FinishedCommand(exit_code=4), True),
+        (FinishedCommand(exit_code=0), False),
+        (FinishedCommand(signal="SIGKILL"), False),
+        (FinishedCommand(exit_code=127, problem="command not found"), False),
     ],
     ids=["failed", "went well", "killed", "not there"],
 )
@@ -162,7 +164,7 @@ def test_a_kind_that_is_configured_overrides_what_a_report_says(ran):
 
 
 @pytest.mark.parametrize(
-    ("finished", "expected"), [(EXIT_0, 0), (EXIT_1, None), (Finished(exit_code=0, timed_out=True), None)]
+    ("finished", "expected"), [(EXIT_0, 0), (EXIT_1, None), (FinishedCommand(exit_code=0, timed_out=True), None)]
 )
 def test_silence_is_no_finding_only_after_a_good_end(ran, finished, expected):
     assert read_results([ran("types", b"", finished=finished)]).metrics.type_errors == expected
@@ -187,9 +189,9 @@ def test_the_severity_of_lint_findings_is_overridden_by_code(ran, severity, erro
     [
         (EXIT_0, "success"),
         (EXIT_1, "failure"),
-        (Finished(signal="SIGKILL"), "failure"),
-        (Finished(exit_code=0, timed_out=True), "failure"),
-        (Finished(not_found=True, problem="command not found: make"), None),
+        (FinishedCommand(signal="SIGKILL"), "failure"),
+        (FinishedCommand(exit_code=0, timed_out=True), "failure"),
+        (FinishedCommand(not_found=True, problem="command not found: make"), None),
     ],
 )
 def test_a_build_is_as_good_as_its_end(ran, finished, status):

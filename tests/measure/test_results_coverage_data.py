@@ -12,7 +12,7 @@ from ralph_tracker.formats.report import CoverageReport, Unreadable
 from ralph_tracker.measure import results
 from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport
-from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.results import read_results
 from tests.tables import table
 
@@ -40,7 +40,7 @@ def test_the_sources_tell_of_how_many_lines(project):
 def test_a_check_may_name_the_data_file_as_its_report(project):
     check = Check("coverage", ["x"], reports=(".coverage",))
     found = FoundReport(".coverage", project / ".coverage")
-    result = CheckResult(check, Finished(exit_code=0), (found,), project / "out", project / "err")
+    result = CheckResult(check, FinishedCommand(exit_code=0), (found,), project / "out", project / "err")
     assert read_results([result], root=project).metrics.coverage_percentage == 75.0
     without = read_results([result])
     assert without.metrics.coverage_percentage is None

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.cli.replay import Remaining
+from ralph_tracker.cli.replay import TimeEstimate
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
 
 START = "from ralph_tracker.cli.app import main; main()"
@@ -67,7 +67,7 @@ def test_a_build_check_that_fails_is_reported_with_the_compilers_line(branch, ra
 
 
 def test_the_remaining_time_goes_by_the_commits_that_were_measured_in_this_run():
-    remaining = Remaining(6, jobs=2, now=0.0)
+    remaining = TimeEstimate(6, jobs=2, now=0.0)
     steps = [(50.0, True), (60.0, False), (60.0, False), (70.0, True), (300.0, False), (301.0, False)]
     assert [remaining.after(now, cached=cached) for now, cached in steps] == [
         *("5 left", "4 left", "3 left, about 15 s", "2 left, about 20 s", "1 left, about 83 s", "")

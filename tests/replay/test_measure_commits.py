@@ -3,7 +3,7 @@
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.formats.report import CoverageReport, Diagnostic
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.results import CheckTotals
 from ralph_tracker.replay.measure_commits import ResultsCache, result_of
 
@@ -27,9 +27,9 @@ def test_every_field_comes_back(tmp_path):
         cache = ResultsCache(tmp_path)
         staged = cache.new_folder()
         (staged / "output").mkdir()
-        kept = cache.keep(str(number), staged, totals, (result_of(CHECK, Finished(exit_code=1), staged),))
+        kept = cache.keep(str(number), staged, totals, (result_of(CHECK, FinishedCommand(exit_code=1), staged),))
         found = cache.find(str(number), (CHECK,))
         assert (found.totals, found.folder) == (totals, kept.folder)
-        assert [each.finished for each in found.ran] == [Finished(exit_code=1)]
+        assert [each.finished for each in found.ran] == [FinishedCommand(exit_code=1)]
         assert cache.find(str(number), (CHECK, Check("lint", "true"))) is None
     assert cache.find("none", (CHECK,)) is None

@@ -2,15 +2,15 @@
 
 from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.measure.process import Finished
+from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.runner.attempt import AgentRun, AttemptVerdict, RetryLimits, describe_run, step_after, verdict_of
 from tests.tables import table
 
-WELL = Finished(exit_code=0, duration_s=1.0)
-FAILED = Finished(exit_code=1, duration_s=1.0)
-KILLED = Finished(signal="SIGKILL", duration_s=1.0)
-LATE = Finished(signal="SIGTERM", timed_out=True, duration_s=60.0)
-ABSENT = Finished(not_found=True, problem="command not found: agent")
+WELL = FinishedCommand(exit_code=0, duration_s=1.0)
+FAILED = FinishedCommand(exit_code=1, duration_s=1.0)
+KILLED = FinishedCommand(signal="SIGKILL", duration_s=1.0)
+LATE = FinishedCommand(signal="SIGTERM", timed_out=True, duration_s=60.0)
+ABSENT = FinishedCommand(not_found=True, problem="command not found: agent")
 
 
 def told(ending=Ending.UNKNOWN, **more):

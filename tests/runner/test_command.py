@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.attempt import Prepared, prepare_command
+from ralph_tracker.runner.attempt import PreparedCommand, prepare_command
 from ralph_tracker.runner.backends import BACKENDS
 from tests.tables import table
 
 FILE = Path("/loop/prompt.md")
 COMMANDS = {
-    "neither: standard input": (["claude", "-p"], Prepared(("claude", "-p"), FILE)),
-    "as an argument": (["a", "{prompt}"], Prepared(("a", "do {prompt_file}"), None)),
-    "inside an argument": (["a", "--say={prompt}!"], Prepared(("a", "--say=do {prompt_file}!"), None)),
-    "as a file": (["a", "-f", "{prompt_file}"], Prepared(("a", "-f", "/loop/prompt.md"), None)),
-    "both": (["{prompt_file}", "{prompt}"], Prepared(("/loop/prompt.md", "do {prompt_file}"), None)),
-    "braces that are none of ours": (["a", "{x}", "{}"], Prepared(("a", "{x}", "{}"), FILE)),
+    "neither: standard input": (["claude", "-p"], PreparedCommand(("claude", "-p"), FILE)),
+    "as an argument": (["a", "{prompt}"], PreparedCommand(("a", "do {prompt_file}"), None)),
+    "inside an argument": (["a", "--say={prompt}!"], PreparedCommand(("a", "--say=do {prompt_file}!"), None)),
+    "as a file": (["a", "-f", "{prompt_file}"], PreparedCommand(("a", "-f", "/loop/prompt.md"), None)),
+    "both": (["{prompt_file}", "{prompt}"], PreparedCommand(("/loop/prompt.md", "do {prompt_file}"), None)),
+    "braces that are none of ours": (["a", "{x}", "{}"], PreparedCommand(("a", "{x}", "{}"), FILE)),
 }
 
 

@@ -10,7 +10,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisi
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.migrate import migrate
-from ralph_tracker.store.snapshots.snapshot_types import Note, Skipped
+from ralph_tracker.store.snapshots.snapshot_types import Note, SkippedPath
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
 
@@ -61,7 +61,7 @@ def old(tmp_path: Path) -> OldStore:
 
 def test_every_snapshot_comes_along_under_its_name_and_by_the_ids_that_records_hold(old):
     root = old.paths.root
-    first_tree, first = old.keep("refs/iterations/0", Note(skipped=(Skipped(".env", "may hold a secret"),)))
+    first_tree, first = old.keep("refs/iterations/0", Note(skipped=(SkippedPath(".env", "may hold a secret"),)))
     (root / "deep").mkdir()
     (root / "deep/new.txt").write_text("new\n")
     second_tree, _ = old.keep("refs/iterations/1", Note(empty_directories=("empty",)))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ralph_tracker.agents.claude_code.host import HOST
-from ralph_tracker.agents.hosts.hook_entry import Presence, read_event, within
+from ralph_tracker.agents.hosts.hook_entry import SessionLoop, read_event, within
 from ralph_tracker.agents.hosts.session_journal import (
     CONTEXT,
     COSTS,
@@ -27,7 +27,7 @@ def line(environment: Mapping[str, str], descriptor: int = 0) -> str:
     return within(HOST, environment, descriptor, "statusLine", _line)
 
 
-def _line(where: Presence, descriptor: int) -> str:
+def _line(where: SessionLoop, descriptor: int) -> str:
     payload = read_event(descriptor)
     if where.loop is None:
         return ""

@@ -23,7 +23,7 @@ _CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TURN: Final = "PostToolBatch"
 
 
-class Presence(NamedTuple):
+class SessionLoop(NamedTuple):
     """The project and loop of a session.
 
     `loop` is the folder of its running loop, None if one is wanted but not started yet. `driven` is whether
@@ -35,7 +35,7 @@ class Presence(NamedTuple):
     driven: bool = False
 
 
-def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> Presence | None:
+def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> SessionLoop | None:
     """Return the project and loop of a hook's session, None if it belongs to no loop.
 
     The first of `variables` that is set names the project, else it is `folder`, the working directory.
@@ -48,7 +48,7 @@ def presence(environment: Mapping[str, str], folder: str, variables: Iterable[st
     loop = _running_loop_folder(root, environment)
     if loop is None and wish != "1":
         return None
-    return Presence(root, loop, environment.get(DRIVEN, "0") not in {"", "0"})
+    return SessionLoop(root, loop, environment.get(DRIVEN, "0") not in {"", "0"})
 
 
 def _running_loop_folder(root: str, environment: Mapping[str, str]) -> str | None:
@@ -82,7 +82,7 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
     """Read an event, handle it, and return what to print: one JSON document or nothing."""
     began = time.time()
 
-    def act(where: Presence, descriptor: int) -> str:
+    def act(where: SessionLoop, descriptor: int) -> str:
         event = host.hear(read_event(descriptor))
         if event is None:
             return ""
@@ -97,10 +97,10 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
 
 
 def within(
-    host: Host, environment: Environment, descriptor: int, what: str, act: Callable[[Presence, int], str]
+    host: Host, environment: Environment, descriptor: int, what: str, act: Callable[[SessionLoop, int], str]
 ) -> str:
     """Return the result of `act` in a session of a loop, "" outside of one or after an error, which is logged."""
-    where: Presence | None = None
+    where: SessionLoop | None = None
     try:
         try:
             folder = os.getcwd()  # noqa: PTH109  # pathlib is slower than all of this
@@ -119,7 +119,7 @@ def within(
 
 
 def _answer_event(
-    host: Host, event: HookEvent, where: Presence, environment: Environment, began: float
+    host: Host, event: HookEvent, where: SessionLoop, environment: Environment, began: float
 ) -> HookAnswer | None:
     name = event.get("hook_event_name")
     if name in _CALLS or name in {_TURN, "StopFailure"}:
@@ -140,7 +140,7 @@ def _answer_event(
     return None
 
 
-def _on_tool(host: Host, event: HookEvent, where: Presence, environment: Environment) -> HookAnswer | None:
+def _on_tool(host: Host, event: HookEvent, where: SessionLoop, environment: Environment) -> HookAnswer | None:
     """Log a tool event; the end of a turn is answered with continuation's message, if any."""
     assert where.loop is not None  # noqa: S101  # as it is called
     name = event.get("hook_event_name")
@@ -158,7 +158,7 @@ def _on_tool(host: Host, event: HookEvent, where: Presence, environment: Environ
     return None if reply is None else reply._replace(event=str(name))
 
 
-def _session_started(event: HookEvent, where: Presence, environment: Environment) -> HookAnswer | None:
+def _session_started(event: HookEvent, where: SessionLoop, environment: Environment) -> HookAnswer | None:
     """Tell the agent the status of the loop; measure the baseline if a loop is wanted and none is running.
 
     A session that resumes after compaction does not start a loop. Raises as `Tracker.pre_loop` does.

@@ -23,7 +23,7 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.safe_files import read_json, to_json, write_whole
 from ralph_tracker.store.safe_open import own_file
-from ralph_tracker.tracker import Decided, Tracker
+from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"
 _SCHEMA: Final = 1
@@ -182,7 +182,7 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
     return None
 
 
-def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: Decided) -> HookAnswer:
+def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionResult) -> HookAnswer:
     """Make the agent continue, unless it was held too often."""
     cap = stop.host.cap(stop.environment)
     action = decided.decision.action

@@ -48,7 +48,7 @@ def _without_turns(thresholds: ContinuationThresholds) -> ContinuationThresholds
     return thresholds._replace(complexity=endless)
 
 
-class Steering(NamedTuple):
+class SteeringConfig(NamedTuple):
     """The frozen configuration for sessions: thresholds, and whether the tracker's records are used.
 
     Limits of turns and tool calls are only included if the configuration asks for it (`turn_limits`).
@@ -59,7 +59,7 @@ class Steering(NamedTuple):
     quality: bool = False
 
 
-def steering_of(loop: str) -> Steering:
+def steering_of(loop: str) -> SteeringConfig:
     """Return the settings frozen by `pre_loop`, the defaults if they cannot be read."""
     try:
         with open(f"{loop}/{RULES}", encoding="utf-8", opener=own_file) as file:  # called at every turn
@@ -67,9 +67,9 @@ def steering_of(loop: str) -> Steering:
         thresholds = continuation_thresholds_of(section)
         if section["turn_limits"] is not True:
             thresholds = _without_turns(thresholds)
-        return Steering(thresholds, section["enabled"] is True, section["quality"] is True)
+        return SteeringConfig(thresholds, section["enabled"] is True, section["quality"] is True)
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return Steering()
+        return SteeringConfig()
 
 
 def log_prompt(loop: str, event: HookEvent) -> None:

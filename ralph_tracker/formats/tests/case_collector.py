@@ -22,7 +22,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.report import KEPT, Counts, Declared, TestReport, both
+from ralph_tracker.formats.report import KEPT, Counts, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_bytes import plain, plausible
 
 SEPARATOR: Final = "::"
@@ -176,7 +176,7 @@ class CaseCollector:
 
     def report(
         self,
-        declared: Declared | None = None,
+        declared: DeclaredCounts | None = None,
         *,
         contradiction: str | None = None,
         note: str | None = None,
@@ -193,7 +193,7 @@ class CaseCollector:
             in_error=frozenset(self._in_error),
             rerun=frozenset(self._rerun),
             flaky=frozenset(self._flaky),
-            declared=declared or Declared(),
+            declared=declared or DeclaredCounts(),
             contradiction=contradiction,
             note=both(note, broken),
             unnamed=unnamed or Counts(),
@@ -272,7 +272,7 @@ def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
 
 
 def contradiction(
-    declared: Declared, cases: CaseCollector, also: Iterable[int] = (), *, failures_elsewhere: int = 0
+    declared: DeclaredCounts, cases: CaseCollector, also: Iterable[int] = (), *, failures_elsewhere: int = 0
 ) -> str | None:
     """Return how the declared counts differ from the cases, None if they agree.
 
@@ -288,7 +288,7 @@ def contradiction(
     return unlike("failures and errors", bad, 0) if bad > 0 and not cases.failed else None
 
 
-def impossible(declared: Declared, room: int) -> str | None:
+def impossible(declared: DeclaredCounts, room: int) -> str | None:
     """Return which declared count cannot be true, None if all can: one below zero, or more bad tests than `room`."""
     for name, number in declared._asdict().items():
         if number is not None and number < 0:

@@ -8,7 +8,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, number, objects, text
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
@@ -107,7 +107,7 @@ class _Run:
             raise DamageError("cut short: the event that ends the report (done) is missing")
         if self._done is not None and self._done.get("success") is not True and not cases.failed:
             cases.add(WHOLE_RUN, ERROR)
-        declared = Declared(tests=int(self._expected)) if self._expected else Declared()
+        declared = DeclaredCounts(tests=int(self._expected)) if self._expected else DeclaredCounts()
         # Files that failed to load or set up add to the announced ones.
         found = len(cases.outcomes)
         return cases.report(

@@ -10,7 +10,7 @@ import msgspec
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, json_object
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
@@ -76,7 +76,7 @@ def read(content: Content) -> TestReport:
             cases.add(case_id(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
         if result.status == "failed" and not result.assertion_results:
             broken.append((file, result.message if isinstance(result.message, str) else ""))
-    declared = Declared(tests=report.num_total_tests, failures=report.num_failed_tests)
+    declared = DeclaredCounts(tests=report.num_total_tests, failures=report.num_failed_tests)
     wrong = contradiction(declared, cases)
     for file, said in broken:
         cases.add(case_id(file, "(test file)"), ERROR, said=_without_banner(said))

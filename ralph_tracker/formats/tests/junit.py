@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import KEPT, Declared, TestReport
+from ralph_tracker.formats.report import KEPT, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
@@ -43,8 +43,8 @@ class Totals:
     """
 
     def __init__(self) -> None:
-        self.declared = Declared()
-        self._root = Declared()
+        self.declared = DeclaredCounts()
+        self._root = DeclaredCounts()
         self._all_tests: int | None = None
         self.reruns = 0  # the extra runs of all cases
         self._below_zero: str | None = None
@@ -57,16 +57,16 @@ class Totals:
         said = self._read(attributes)
         self._all_tests = _sum(self._all_tests, said.tests)
         if outermost:
-            self.declared = Declared(
+            self.declared = DeclaredCounts(
                 tests=_sum(self.declared.tests, said.tests),
                 failures=_sum(self.declared.failures, said.failures),
                 errors=_sum(self.declared.errors, said.errors),
                 skipped=_sum(self.declared.skipped, said.skipped),
             )
 
-    def _read(self, attributes: Mapping[str, str]) -> Declared:
+    def _read(self, attributes: Mapping[str, str]) -> DeclaredCounts:
         """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
-        said = Declared(
+        said = DeclaredCounts(
             tests=count(attributes, "tests"),
             failures=count(attributes, "failures"),
             errors=count(attributes, "errors"),
@@ -82,7 +82,7 @@ class Totals:
 
     def close(self) -> None:
         """Use the root's counts if no suite declared any."""
-        if self.declared == Declared():
+        if self.declared == DeclaredCounts():
             self.declared = self._root
 
     def contradiction(self, counted: int, *, failed: int, more_is_fine: bool) -> str | None:

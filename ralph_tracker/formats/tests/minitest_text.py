@@ -8,7 +8,7 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Counts, Declared, TestReport
+from ralph_tracker.formats.report import Counts, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
@@ -47,7 +47,7 @@ def read(content: Content) -> TestReport:
     cases, said = CaseCollector(), _failure_messages(text)
     for name, outcome, seconds in named:
         cases.add(name, outcome, seconds, said=said.get(name))
-    return cases.report(Declared(tests=runs, failures=failures, errors=errors, skipped=skips))
+    return cases.report(DeclaredCounts(tests=runs, failures=failures, errors=errors, skipped=skips))
 
 
 def _listed_tests(content: Content) -> list[tuple[str, str, float]]:

@@ -10,7 +10,7 @@ import msgspec
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, json_object
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
@@ -63,7 +63,7 @@ def read(content: Content) -> TestReport:
             _id(test.key, content), outcome, seconds, rerun=retried, flaky=retried and outcome == PASSED, said=test.said
         )
     stats = report.stats
-    declared = Declared(tests=stats.tests, failures=stats.failures, skipped=stats.pending)
+    declared = DeclaredCounts(tests=stats.tests, failures=stats.failures, skipped=stats.pending)
     hooks = list(failures.elements())
     said = {test.key: test.said for test in report.failures}
     wrong = contradiction(declared, cases, failures_elsewhere=len(hooks))

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
@@ -50,7 +50,7 @@ class _Reader(Elements):
     def __init__(self, content: Content) -> None:
         super().__init__(content)
         self._cases = CaseCollector()
-        self._declared = Declared()
+        self._declared = DeclaredCounts()
         self._message = ""
         self._not_counted: list[int] = []
         self._suites: list[Mapping[str, str]] = []
@@ -64,7 +64,7 @@ class _Reader(Elements):
         if not self.path:
             if name not in _ROOTS:
                 raise DamageError(f"the root element is <{name}>, not one of NUnit's")
-            self._declared = Declared(
+            self._declared = DeclaredCounts(
                 tests=first_count(attributes, "total", "testcasecount"),
                 failures=first_count(attributes, "failed", "failures"),
                 errors=count(attributes, "errors"),

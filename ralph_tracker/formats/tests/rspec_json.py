@@ -7,7 +7,7 @@ import msgspec
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, json_object
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction, file_name
 
@@ -53,7 +53,7 @@ def read(content: Content) -> TestReport:
         case = case_id(file_name(example.file_path), example.full_description)
         cases.add(case, _OUTCOMES[example.status], example.run_time, said=example.said)
     said = report.summary
-    declared = Declared(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
+    declared = DeclaredCounts(tests=said.example_count, failures=said.failure_count, skipped=said.pending_count)
     wrong = contradiction(declared, cases)
     messages = report.messages if isinstance(report.messages, list) else []
     text = [each for each in messages if isinstance(each, str)]

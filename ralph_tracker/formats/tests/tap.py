@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, unlike
 from ralph_tracker.formats.tests.case_collector import SEPARATOR as _SEPARATOR
@@ -190,7 +190,7 @@ class _Run:
             raise DamageError("cut short: a plan (1..N) is missing")
         if self._bail_out is None and self._found < planned and not self._plan_is_last:
             raise DamageError(f"cut short: {planned} tests are planned, {self._found} are there")
-        declared = Declared(tests=planned if self._plans else None)
+        declared = DeclaredCounts(tests=planned if self._plans else None)
         unlike_plan = declared.tests is not None and planned != self._found
         said = [unlike("tests", planned, self._found) if unlike_plan else None]
         if self._bail_out is not None:
@@ -198,7 +198,7 @@ class _Run:
             if not self._cases.failed:
                 self._cases.add("(bail out)", ERROR)
         return self._cases.report(
-            Declared() if self._runs_files else declared,  # the plan counts files, not their tests
+            DeclaredCounts() if self._runs_files else declared,  # the plan counts files, not their tests
             contradiction="; ".join(filter(None, said)) or None,
             note=f"tests that were not planned: {'; '.join(self._skipped_plans)}" if self._skipped_plans else None,
         )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import KEPT, Declared, TestReport
+from ralph_tracker.formats.report import KEPT, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
 from ralph_tracker.formats.xml_reader import Elements, count
@@ -42,7 +42,7 @@ class _Reader(Elements):
         self._results: list[tuple[str, str, str, str]] = []
         self._classes: dict[str, str] = {}
         self._definition = ""
-        self._declared = Declared()
+        self._declared = DeclaredCounts()
         self._run = ""
         self._complete = False
 
@@ -61,7 +61,7 @@ class _Reader(Elements):
         elif name == "ResultSummary":
             self._run, self._complete = attributes.get("outcome", ""), True
         elif name == "Counters":
-            self._declared = Declared(
+            self._declared = DeclaredCounts(
                 tests=count(attributes, "total"),
                 failures=count(attributes, "failed"),
                 errors=count(attributes, "error"),

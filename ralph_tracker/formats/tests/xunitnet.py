@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Declared, TestReport
+from ralph_tracker.formats.report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, case_id, contradiction, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
@@ -33,7 +33,7 @@ class _Reader(Elements):
         self._open: Mapping[str, str] | None = None
         self._message = ""
         self._cases = CaseCollector()
-        self._declared: Declared | None = None
+        self._declared: DeclaredCounts | None = None
         self._class = ""
         self._errors: list[str] = []
 
@@ -44,7 +44,7 @@ class _Reader(Elements):
         if name == "assembly":
             if not _ASSEMBLY_KEYS & attributes.keys():
                 raise DamageError("the assembly says nothing of a test run")
-            declared = Declared(
+            declared = DeclaredCounts(
                 tests=count(attributes, "total"),
                 failures=count(attributes, "failed"),
                 errors=count(attributes, "errors"),

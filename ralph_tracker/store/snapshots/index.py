@@ -27,7 +27,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     untracked_reason,
 )
 from ralph_tracker.store.snapshots.ignore_rules import Scope, folders_above, tracked_files
-from ralph_tracker.store.snapshots.snapshot_types import Skipped, SnapshotLimits
+from ralph_tracker.store.snapshots.snapshot_types import SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
 from ralph_tracker.store.snapshots.working_tree import LeftOutError, Prints, TreeReader, TreeView, print_of
 
@@ -48,7 +48,7 @@ _TRIES: Final = 3
 _WHILE_MOVING: Final = 30
 
 
-class Seen(NamedTuple):
+class SeenFile(NamedTuple):
     """A file as it was kept; without `print` it is always read again."""
 
     mode: str
@@ -77,13 +77,13 @@ class FolderFiles:
             self._facts = dict(zip(self.prints, _FACTS.iter_unpack(rows), strict=True))
         return self._facts
 
-    def get(self, name: str) -> Seen | None:
+    def get(self, name: str) -> SeenFile | None:
         if name not in self.prints:
             return None
         mode, size, digest = self.facts[name]
-        return Seen(MODES[mode], digest.hex(), size, self.prints[name])
+        return SeenFile(MODES[mode], digest.hex(), size, self.prints[name])
 
-    def put(self, name: str, seen: Seen) -> None:
+    def put(self, name: str, seen: SeenFile) -> None:
         facts = MODES.index(seen.mode), seen.size, bytes.fromhex(seen.object_id)
         if self.facts.get(name) != facts:
             self.tree = None
@@ -125,12 +125,12 @@ class Index:
         """Return the id of the tree, None if not known."""
         return self.folders[""].tree
 
-    def get(self, path: str) -> Seen | None:
+    def get(self, path: str) -> SeenFile | None:
         """Return a file as it was kept, None for what is not in the tree."""
         folder, _, name = path.rpartition("/")
         return self.folders[folder].get(name) if folder in self.folders else None
 
-    def put(self, path: str, seen: Seen) -> None:
+    def put(self, path: str, seen: SeenFile) -> None:
         """Add or replace a file; the tree's id is kept if only the file's time has changed."""
         folder, _, name = path.rpartition("/")
         if folder not in self.folders:
@@ -246,7 +246,7 @@ class Scan(NamedTuple):
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedPath, ...]
     empty_folders: tuple[str, ...]
     prints: Prints
 
@@ -255,16 +255,16 @@ class Scan(NamedTuple):
         return self.added + self.removed
 
 
-class Captured(NamedTuple):
+class CapturedTree(NamedTuple):
     """The tree that the index now matches, and what of the working tree is not in it."""
 
     tree: str
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedPath, ...]
     empty_directories: tuple[str, ...]
     quiescent: bool
 
 
-def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> Captured:
+def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> CapturedTree:
     """Update an index to match the tree; retry, up to three times, if files change meanwhile.
 
     A file that is truncated while being read is retried more often, so that a busy agent does not cost an iteration.
@@ -288,8 +288,8 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         tries += 1
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
-    skipped = sorted((*scan.skipped, *starmap(Skipped, scanner.left_out.items())))
-    return Captured(write(), tuple(skipped), scan.empty_folders, quiescent)
+    skipped = sorted((*scan.skipped, *starmap(SkippedPath, scanner.left_out.items())))
+    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent)
 
 
 class Scanner:
@@ -318,7 +318,7 @@ class Scanner:
                 f"{self._root} holds {walk.count} files to keep, over the limit of {self._limits.max_files}: "
                 "ignore what need not be kept, or raise the limit"
             )
-        skipped = tuple(Skipped(path, reason) for path, reason in sorted(walk.skipped.items()))
+        skipped = tuple(SkippedPath(path, reason) for path, reason in sorted(walk.skipped.items()))
         seen = {path: print_of(status) for path, status in walk.added.items()}
         prints = TreeView(self._root).prints((*walk.added, *removed), seen)
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
@@ -337,7 +337,7 @@ class Scanner:
             self._index.drop(path)
         for path in scan.added:
             try:
-                self._index.put(path, Seen(*reader.read(path), self.settled_print(path)))
+                self._index.put(path, SeenFile(*reader.read(path), self.settled_print(path)))
             except LeftOutError as error:
                 self.left_out[path] = str(error)
                 if self._index.get(path) is not None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
-from ralph_tracker.store.snapshots.index import Captured, Index, Scanner, Seen
+from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scanner, SeenFile
 from ralph_tracker.store.snapshots.objects import hash_only
 from ralph_tracker.store.snapshots.snapshot_types import (
     SAFETY,
@@ -65,7 +65,7 @@ class Restore:
         self._scanner_for = scanner_for
         self._save = save
 
-    def run(self, now: Captured, goal: Content, begun: Begun | None) -> str:
+    def run(self, now: CapturedTree, goal: Content, begun: Begun | None) -> str:
         """Turn the tree, now `now`, into `goal`, and return the id that undoes it."""
         if not now.quiescent:
             raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
@@ -108,7 +108,7 @@ class Restore:
             self._save(self._index)
         return undo_id
 
-    def _steps_to(self, now: Captured, goal: Content) -> _Steps:
+    def _steps_to(self, now: CapturedTree, goal: Content) -> _Steps:
         """Compare the current tree with the goal.
 
         Raises StoreError before anything is touched, for files in the way that cannot be kept and for damaged objects.
@@ -156,7 +156,7 @@ class Restore:
         index = self._index.copy()
         with TreeReader(self._root, self._kept.objects.take) as reader:
             for path in more:
-                index.put(path, Seen(*reader.read(path), None))
+                index.put(path, SeenFile(*reader.read(path), None))
         return index.write(self._kept.objects.add)
 
     def _carry_out(self, steps: _Steps, undo_id: str) -> None:
@@ -185,7 +185,7 @@ class Restore:
             if change.new_mode is None or change.new_id is None or change.size is None:
                 goal.drop(change.path)
             else:
-                goal.put(change.path, Seen(change.new_mode, change.new_id, change.size, None))
+                goal.put(change.path, SeenFile(change.new_mode, change.new_id, change.size, None))
         scanner = self._scanner_for(goal)
         scan = scanner.scan()
         touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # ignored: as removed

@@ -47,7 +47,7 @@ class Entry(NamedTuple):
     object_id: str
 
 
-class Skipped(NamedTuple):
+class SkippedPath(NamedTuple):
     """A path of the working tree that is not kept, with the reason for the user."""
 
     path: str
@@ -70,7 +70,7 @@ class Snapshot(NamedTuple):
 
     tree: str
     commit: str
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
 
@@ -113,7 +113,7 @@ class Note(NamedTuple):
     """
 
     message: str = ""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPath, ...] = ()
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
     modes: Mapping[str, int] = {}
@@ -165,7 +165,7 @@ def decode_note(message: bytes) -> Note:
             raise StoreError("a kept snapshot names folders out of the tree; do not use this store")
         return Note(
             message=title.decode("utf-8", "replace"),
-            skipped=tuple(Skipped(path, reason) for path, reason in document["skipped"]),
+            skipped=tuple(SkippedPath(path, reason) for path, reason in document["skipped"]),
             empty_directories=empty,
             quiescent=bool(document["quiescent"]),
             modes={path: mode & 0o777 for path, mode in document["modes"].items()},

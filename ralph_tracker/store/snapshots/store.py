@@ -28,7 +28,7 @@ from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
 from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, left_out, repository_of
-from ralph_tracker.store.snapshots.index import Captured, Index, Scan, Scanner, Seen, capture
+from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scan, Scanner, SeenFile, capture
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.restore import Restore
 from ralph_tracker.store.snapshots.snapshot_types import (
@@ -66,7 +66,7 @@ _WITHOUT_GIT: Final = (
 
 
 # The changed files by path; None for a deleted one.
-Changed = Mapping[str, Seen | None]
+Changed = Mapping[str, SeenFile | None]
 
 
 class KeptSnapshot(NamedTuple):
@@ -320,7 +320,7 @@ class SnapshotStore(KeptTrees):
         elif known != kept:
             raise StoreError(f"iteration {number} is kept already as {known}: give the next number")
 
-    def _capture(self, index: Index, began: int) -> Captured:
+    def _capture(self, index: Index, began: int) -> CapturedTree:
         scanner = self._scanner(index, began)
 
         def take_in(scan: Scan) -> None:
@@ -436,7 +436,7 @@ def _rebuild_tree(kept: KeptTrees, snapshot: KeptSnapshot, others: Sequence[Kept
             return
         index = Index()
         for file in files:
-            index.put(file.path, Seen(file.mode, file.object_id, file.size, None))
+            index.put(file.path, SeenFile(file.mode, file.object_id, file.size, None))
         for path, seen in changed.items():
             if seen is not None:
                 index.put(path, seen)

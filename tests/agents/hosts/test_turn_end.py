@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ralph_tracker.agents.hosts import session_journal, turn_end
-from ralph_tracker.agents.hosts.turn_end import Steering, evaluate_lines, events_of, lines_of, steering_of
+from ralph_tracker.agents.hosts.turn_end import SteeringConfig, evaluate_lines, events_of, lines_of, steering_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -171,7 +171,7 @@ class TestConfiguration:
     def test_what_cannot_be_read_leaves_the_defaults(self, agent, text):
         file = agent.session.loop / "continuation.json"
         file.unlink() if text is None else file.write_text(text)
-        assert steering_of(str(agent.session.loop)) == Steering()
+        assert steering_of(str(agent.session.loop)) == SteeringConfig()
         assert kinds(agent.words() for _ in range(4)) == "...n"
 
     def test_the_record_stops_a_session_every_5_turns_where_that_is_configured(self, session):

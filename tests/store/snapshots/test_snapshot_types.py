@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import SECRET, TOOL_CACHE, folder_reason, untracked_reason
 from ralph_tracker.store.snapshots.ignore_rules import rules_above, rules_below
-from ralph_tracker.store.snapshots.snapshot_types import Note, Skipped, decode_note, shown
+from ralph_tracker.store.snapshots.snapshot_types import Note, SkippedPath, decode_note, shown
 from tests.tables import table
 
 
@@ -97,7 +97,7 @@ def test_rules_are_carried_down(rule: str, above: list[str]) -> None:
 def test_a_note_comes_back() -> None:
     note = Note(
         message="iteration 3 \u2192 best\n\nlonger",
-        skipped=(Skipped("a\udcff", "why"),),
+        skipped=(SkippedPath("a\udcff", "why"),),
         empty_directories=("x\ny",),
         quiescent=False,
         modes={"a": 0o600},

@@ -12,7 +12,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.lock import hold
-from ralph_tracker.store.snapshots.index import Index, Seen, load, save, stable_print
+from ralph_tracker.store.snapshots.index import Index, SeenFile, load, save, stable_print
 from ralph_tracker.store.snapshots.objects import Draft, Pack
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
@@ -86,7 +86,7 @@ def test_unchanged_files_are_not_read_again(store, bare_project):
 def test_an_index_that_did_not_change_is_not_written_again(tmp_path):
     index, place = Index(), tmp_path / "index"
     for path in ("a", "b/c"):
-        index.put(path, Seen("100644", ONE, 4, None))
+        index.put(path, SeenFile("100644", ONE, 4, None))
     index.write(name)
     save(index, tmp_path, tmp_path)
     written = place.stat().st_ino
