@@ -56,6 +56,15 @@ class TestIterationFolder:
 
 
 class TestDerivedFiles:
+    def test_of_an_iteration_before_the_latest_are_outdated(self, store, loop):
+        before = {path: path.read_bytes() for path in (store.paths.state, store.paths.trajectory)}
+        assert store.current_summary().iteration == 1
+        loop.turn()
+        for path, data in before.items():
+            path.unlink()
+            path.write_bytes(data)
+        assert store.current_summary() is None
+
     def test_say_which_iteration_they_are_of(self, store):
         rows = [json.loads(line) for line in store.paths.trajectory.read_bytes().splitlines()]
         assert [row["iteration"] for row in rows] == [0, 1]

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.user_repository import changed_since_commit, head_of, repository_around
+from ralph_tracker.store.snapshots.user_repository import (
+    changed_since_commit,
+    endless_in_tree,
+    head_of,
+    repository_around,
+)
 from tests.tables import table
 
 from .projects import Project
@@ -283,13 +288,31 @@ def test_a_pipe_where_git_reads_is_named_and_not_waited_for(place: str, project:
         assert f"could not be read ({repository.endless}: a pipe," in (project.make_store().note or "")
 
 
-def test_the_empty_device_and_sockets_in_a_git_folder_are_as_good_as_files(project: Project) -> None:
+def test_a_pipe_that_git_reads_where_it_takes_in_a_folder_is_named(project: Project) -> None:
+    project.git("init", "-q", "nested")
+    os.mkfifo(project.root / ".git/HEAD.pipe")  # that of the tree itself is examined with its repository
+    assert endless_in_tree(project.root) is None
+    os.mkfifo(project.root / "nested/.git/packed-refs")
+    assert endless_in_tree(project.root) == str(project.root / "nested/.git/packed-refs")
+    os.mkfifo(project.root / "src/.gitignore")
+    (project.root / "nested/.git/packed-refs").unlink()
+    assert endless_in_tree(project.root) == str(project.root / "src/.gitignore")
+
+
+def test_the_empty_device_and_sockets_in_a_git_folder_are_as_good_as_files_and_other_devices_are_not(
+    project: Project,
+) -> None:
     git = project.root / ".git"
     (git / "info/attributes").symlink_to(os.devnull)
     os.mknod(git / "fsmonitor--daemon.ipc", 0o600 | 0o140000)
     repository = repository_around(project.root)
     assert repository is not None
     assert (repository.trouble(), repository.head()) == (None, project.git("rev-parse", "HEAD").strip())
+    (git / "info/attributes").unlink()
+    (git / "info/attributes").symlink_to("/dev/zero")
+    repository = repository_around(project.root)
+    assert repository is not None
+    assert repository.endless == str(git / "info/attributes")
 
 
 def test_a_tracked_file_that_a_pipe_or_a_link_replaced_is_changed_and_not_read(project: Project) -> None:
