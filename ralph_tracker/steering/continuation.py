@@ -104,11 +104,6 @@ class ComplexityThresholds(NamedTuple):
     generation: ComplexityLimits = ComplexityLimits(15, 35, 50, 0.75)
     large_context: Count = 100_000
 
-    def limits(self, complexity: Complexity) -> ComplexityLimits:
-        """Return the limits for tasks of that complexity."""
-        limits: ComplexityLimits = getattr(self, complexity)
-        return limits
-
 
 class VerdictThresholds(NamedTuple):
     """The lowest scores to continue and to be nudged, below which a session is forced; the first turns are exempt."""
@@ -416,7 +411,7 @@ class Continuation:
                 token_budgets=thresholds.token_budgets._replace(context_window=context_window)
             )
         self.thresholds: ContinuationThresholds = thresholds
-        self.limits: ComplexityLimits = thresholds.complexity.limits(complexity)
+        self.limits: ComplexityLimits = getattr(thresholds.complexity, complexity)
         self.metrics = ProgressMetrics(thresholds)
         self.context_tokens: int | None = None
         self.interventions = 0
