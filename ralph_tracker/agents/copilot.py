@@ -40,7 +40,7 @@ def hear(payload: HookEvent) -> HookEvent | None:
 
 
 def say(answer: HookAnswer) -> Mapping[str, Any] | None:
-    """Return the answer of a hook; a person can be told nothing."""
+    """Return the answer of a hook; Copilot shows none of it to a person."""
     if answer.kind == "hold":
         return {"decision": "block", "reason": answer.text}
     return {"additionalContext": answer.text} if answer.kind == "tell" else None

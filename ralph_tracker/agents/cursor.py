@@ -1,4 +1,4 @@
-"""Cursor: hooks that are told of the next message, by cursor.com/docs/hooks; it was never run here."""
+"""Cursor: hooks that answer with the next message, after cursor.com/docs/hooks; never run with the real client."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -29,7 +29,7 @@ def hear(payload: HookEvent) -> HookEvent | None:
 
 
 def say(answer: HookAnswer) -> Mapping[str, Any] | None:
-    """Return the answer of a hook; a failed call and a person can be told nothing."""
+    """Return the answer of a hook; Cursor shows no message after a failed call, and none to a person."""
     if answer.kind == "hold":
         return {"followup_message": answer.text}
     is_heard = answer.kind == "tell" and answer.event in {"SessionStart", "PostToolUse"}

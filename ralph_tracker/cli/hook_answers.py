@@ -32,7 +32,7 @@ def tracker_of(root: Path, loop_id: str | None, *, trust: bool = False) -> "Trac
 
 
 def consent(*, trust: bool) -> "Consent":
-    """Return how to decide about what the user does not trust: as told, else by asking at a terminal, else no."""
+    """Return how to decide about what the user does not trust: by the option, else by asking at a terminal, else no."""
     if trust:
         return True
     here = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
@@ -154,7 +154,7 @@ def alert_line(alert: "Alert", facts: "IterationFacts") -> str:
 
 
 def _say_baseline(facts: "IterationFacts") -> None:
-    """Print what the baseline measured; a single failing test stands in the first line."""
+    """Print what the baseline measured; a single failing test is named in the first line."""
     failing = [line.removeprefix("failing: ") for line in facts.lines if line.startswith("failing: ")]
     others = [line for line in facts.lines if not line.startswith("failing: ")]
     first = f"Baseline: {facts.counts or 'nothing measured'}."

@@ -67,7 +67,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
         return json.loads(done.stdout)
 
     async def status() -> Any:  # noqa: ANN401
-        """Tell where the loop stands: last and best iteration, open alerts, the decision and the next step."""
+        """Return the state of the loop: last and best iteration, open alerts, the decision and the next step."""
         return await answer("status")
 
     def what_to_fix() -> str:

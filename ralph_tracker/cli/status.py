@@ -49,7 +49,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
 
 
 def document_at(paths: LoopPaths) -> StatusDocument:
-    """Return where a loop stands and the next step. Raises RecordError as `summary_at` does."""
+    """Return the state of a loop and the next step. Raises RecordError as `summary_at` does."""
     summary = summary_at(paths)
     begun = unrecorded_iteration(paths, summary)
     document = {

@@ -79,7 +79,7 @@ def with_checks(config: Config, checks: Mapping[str, Any]) -> Config:
 
 
 def frozen_config(document: Any, source: str, digest: str, mark: object) -> Config:  # noqa: ANN401  # as parsed
-    """Take a configuration as it was frozen, or validate it where `mark` is not that of what stands there.
+    """Take a configuration as it was frozen, or validate it where `mark` is not that of the file.
 
     Raises ConfigError.
     """

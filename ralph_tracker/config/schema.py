@@ -238,7 +238,7 @@ class PriceSection(Section):
 
 
 class FeedbackSection(Section):
-    """What an agent is told of its last iteration: at most about so many tokens, the most valuable first."""
+    """The feedback on its last iteration that an agent gets: at most about so many tokens, the most valuable first."""
 
     tokens: Annotated[int, Field(ge=100)] = 800
 

@@ -135,7 +135,7 @@ def _verdict(raised: Iterable[Alert], integrity: Integrity, at: AlertFacts, basi
 
 
 def raises_doubt(alert: Alert) -> bool:
-    """Tell whether the verdict of integrity hangs on an alert: it stands for findings, or for tests that are gone."""
+    """Return whether the integrity verdict depends on an alert: one for findings, or for tests that are gone."""
     return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
 
 

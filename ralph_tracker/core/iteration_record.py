@@ -43,7 +43,7 @@ class MetricsDocument(TypedDict, total=False):
 
 
 class FindingDocument(TypedDict):
-    """`line` stands in the new text, null where it is gone; `reference` is the iteration compared with."""
+    """`line` is in the new text, null where it is gone; `reference` is the iteration compared with."""
 
     rule: str
     severity: SeverityWord

@@ -73,7 +73,7 @@ class ExportedLoop:
         self._secrets = tuple(dict.fromkeys(v for each in (environment, *variables) for v in secret_values(each)))
 
     def summary(self) -> Summary:
-        """Return where the loop stands now."""
+        """Return the state of the loop now."""
         summary = with_events(self.store.summary(), self.store.events())
         return summary._replace(message=self.mask(summary.message))
 

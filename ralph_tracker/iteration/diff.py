@@ -229,7 +229,7 @@ class SideDocument(TypedDict):
 
 
 class ChangeDocument(TypedDict):
-    """The verdict goes by the direction of the metric: `changed` where it has none."""
+    """The verdict follows the direction of the metric: `changed` if it has none."""
 
     name: str
     before: float | str | None

@@ -242,7 +242,7 @@ class LoopOverview(NamedTuple):
 
 
 def gather_loop(store: LoopStore) -> LoopOverview:
-    """Return a loop as it stands. Raises RecordError for one that cannot be read."""
+    """Return a loop with all that its reports show. Raises RecordError for one that cannot be read."""
     loop = LoopReader.read(store, lambda _: frozenset())
     summary = store.summary()
     scorer = store.state(summary, loop.config.thresholds).scorer

@@ -37,7 +37,7 @@ TakenOver = Literal["abandoned", "rebaselined"]
 
 @dataclass(frozen=True, slots=True)
 class LoopStart:
-    """The circumstances of a new loop.
+    """Start a loop: record its baseline.
 
     `named` is its id, None for the next default one. `taken_over` is the status for a loop that is still running; with
     None such a loop is an error. `allow_missing` lets the command of a check be absent and tests unmeasured. `limits`

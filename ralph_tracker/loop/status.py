@@ -1,4 +1,4 @@
-"""Where a loop stands: in a sentence, and as the document of `status`, with what is missing of its kept files.
+"""The state of a loop: in a sentence, and as the document of `status`, with what is missing of its kept files.
 
 The sentence needs only the few iterations that matter, so that it is fast in a long loop.
 """
@@ -75,7 +75,7 @@ def advice(summary: Summary, selected: int | None) -> str:
 
 
 def state_sentence(summary: Summary, paths: LoopPaths) -> str:
-    """Return the sentence that says where the loop stands."""
+    """Return the state of the loop as a sentence."""
     numbers = {0, summary.iteration} | ({summary.best_iteration} - {None})
     points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
     best = None if summary.best_iteration is None else points[summary.best_iteration]

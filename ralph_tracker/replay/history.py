@@ -128,7 +128,7 @@ class History(NamedTuple):
         return found
 
     def candidates(self, names: Iterable[str], base: str | None) -> tuple[Commit, ...]:
-        """Return the base, then each candidate: a commit by its name, else a folder as its files stand now.
+        """Return the base, then each candidate: a commit by its name, else a folder with its present files.
 
         Without `base` that is where they all, and HEAD, come from. Needs `objects` for folders. Raises InputError.
         """

@@ -189,7 +189,7 @@ def result_of(check: Check, finished: FinishedCommand, folder: Path) -> CheckRes
 
 
 class ReplayInterrupted(Exception):  # noqa: N818  # no error: the replay was told to stop
-    """The replay was told to stop, so that what the checks gave counts for nothing."""
+    """The replay was asked to stop, so the results of the running checks are dropped."""
 
 
 class MeasuredCommit(NamedTuple):

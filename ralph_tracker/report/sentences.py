@@ -129,7 +129,7 @@ def without_repeats(message: str, tests: Collection[str], errors: Collection[str
 def loop_sentence(
     start: Point, best: Point | None, last: Point, setbacks: Sequence[Setback] = (), advice: str = ""
 ) -> str:
-    """Return where a loop stands: from the baseline to the best iteration, what followed it, what was rolled back.
+    """Return the state of a loop: from the baseline to the best iteration, what followed it, what was rolled back.
 
     `best` is None while no iteration is. `advice` is a sentence that ends it, "" for none.
     """

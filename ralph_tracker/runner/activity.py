@@ -1,4 +1,4 @@
-"""Say what happens in a loop right now: who is at work since when, and the agent's latest words."""
+"""Say what happens in a loop right now: who works since when, and the agent's latest words."""
 
 import json
 import os

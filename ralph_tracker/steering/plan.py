@@ -182,7 +182,7 @@ class OutcomeDocument(TypedDict):
 
 
 class TaskDocument(TypedDict):
-    """`loops` work on the task, the last one is at work; `head` is the commit that it was begun on."""
+    """`loops` work on the task, the last one is running; `head` is the commit that it was begun on."""
 
     id: str
     title: str

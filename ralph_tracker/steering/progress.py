@@ -113,7 +113,7 @@ class TaskProgressSummary(NamedTuple):
 
 
 class SummaryDocument(TypedDict):
-    """Costs are USD; `cost_is_partial` says that some tasks told none, so that it is a lower bound."""
+    """Costs are USD; `cost_is_partial` says that some tasks reported none, so it is a lower bound."""
 
     tasks_completed: int
     tasks_remaining: int

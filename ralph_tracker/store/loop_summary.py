@@ -63,7 +63,7 @@ class Summary(NamedTuple):
 
     @property
     def recommendation(self) -> "DecisionDocument":
-        """Return the decision as an orchestrator is told."""
+        """Return the decision in the words of the hook for orchestrators."""
         # Its keys stay in the order in which they are stored.
         return cast("DecisionDocument", {key: value for key, value in self.decision.items() if key != "rule"})
 
