@@ -71,6 +71,13 @@ def test_an_interrupted_undo_is_finished_by_the_same_undo(loop, ask):
     assert (loop.turn().previous, (loop.root / "a.txt").read_text()) == (1, "two\n")
 
 
+def test_one_that_touched_no_file_is_not_finished_by_the_next_iteration(interrupted):
+    loop, _ = interrupted
+    (loop.root / "a.txt").write_text("two\n")
+    assert (loop.turn().previous, (loop.root / "a.txt").read_text()) == (1, "two\n")
+    assert interrupted_restore(loop.paths) is None
+
+
 def test_the_undo_ids_are_listed_with_what_they_bring_back(loop, ask):
     assert ask(loop.root, "restore", "--list").out == "no undo ids: nothing was restored in this loop\n"
     first = loop.tracker.restore(0).undo
