@@ -337,9 +337,9 @@ def test_a_runner_without_a_report_counts_by_its_exit_status(project, with_tools
 @pytest.mark.parametrize(
     ("files", "install"),
     [
-        (sources.VITEST, ("vitest@4.1.12",)),
+        pytest.param(sources.VITEST, ("vitest@4.1.12",), marks=pytest.mark.deep),
         (sources.JEST, ("jest@30.5.2",)),
-        (sources.MOCHA, ("mocha@12.0.3", "nyc@18.0.0")),
+        pytest.param(sources.MOCHA, ("mocha@12.0.3", "nyc@18.0.0"), marks=pytest.mark.deep),
     ],
     ids=["vitest", "jest", "mocha"],
 )

@@ -114,7 +114,9 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.deep) if name == "gradle" else name for name in CASES]
+)
 def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_path):
     case = CASES[name]
     with_tools(case.needs, case.install)
