@@ -134,6 +134,18 @@ def test_kept_files_stay_in_their_folders_and_come_back(prepared, tmp_path, ask)
     assert json.loads(ask(loop.root, "history", "--json").out)[8]["iteration_metrics"]["iteration"] == 8
 
 
+@pytest.mark.slow
+def test_iterations_whose_records_are_too_large_for_a_pack_stay_plain(copied):
+    loop = copied()
+    tests = loop.paths.iteration(7) / "tests.json"
+    tests.unlink()
+    with tests.open("wb") as file:
+        file.truncate((128 << 20) + 1)
+    pack(loop)
+    assert not loop.paths.packs.exists()
+    assert loop.paths.iteration(1).is_dir()
+
+
 def test_a_hook_packs_what_is_older_than_the_last_100(driven):
     really, os.fsync = os.fsync, lambda _: None
     try:
