@@ -78,7 +78,9 @@ def why_best(candidates: Iterable[Candidate], scorer: Scorer) -> tuple[str, ...]
         return ()
     said = [] if best.rank == 0 else ["No iteration is verified and clean."]
     if best.given or not scorer.seen.union:
-        return (*said, "It has the highest score.")
+        tied = any(each is not best and scorer.score(each) == scorer.score(best) for each in pool)
+        tie = "; of those with this score it has the fewest findings, or is the latest" if tied else ""
+        return (*said, f"It has the highest score{tie}.")
     tests = _believed_now(best, scorer)
     equals = [each for each in pool if _believed_now(each, scorer) == tests]
     others = len(equals) - 1

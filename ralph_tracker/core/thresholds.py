@@ -55,9 +55,10 @@ class LoopLimits(NamedTuple):
 
 
 class AlertThresholds(NamedTuple):
-    """Beyond these an iteration raises an alert; `classification.coverage_drop` decides its class.
+    """Beyond these an iteration raises an alert; `classification.coverage_drop` decides the class of the iteration.
 
-    `coverage_drop` in points, `error_increase` a count, `complexity_growth` a share of the previous value.
+    `coverage_drop` in points, `error_increase` a count (where tests have no names it decides the class too),
+    `complexity_growth` a share of the previous value.
     """
 
     coverage_drop: Amount = 2.0
@@ -80,7 +81,8 @@ class ClassificationThresholds(NamedTuple):
 class StallThresholds(NamedTuple):
     """A loop is stalled after `window` iterations without progress.
 
-    `tolerance` in points, or percent of a count; `variance` and `score_gain` of the score.
+    Without progress: each metric within `tolerance` (points, or percent of a count) of the one before, the variance of
+    the scores below `variance`, the score at most `score_gain` above the one before the window.
     """
 
     window: Annotated[int, Bounds(2, 100)] = 3

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.file_roles import kind_of_file
-from ralph_tracker.integrity.parsed_tests import Language, language_of
+from ralph_tracker.integrity.source_tests import Language, language_of
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000

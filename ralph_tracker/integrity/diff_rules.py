@@ -11,8 +11,8 @@ from ralph_tracker.integrity.changes import ChangedFile, FileVersions, Text, one
 from ralph_tracker.integrity.evaded_tests import find_evaded_tests
 from ralph_tracker.integrity.file_roles import kind_of_file
 from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings
-from ralph_tracker.integrity.parsed_tests import Language, language_of
 from ralph_tracker.integrity.rules import COMMANDS, RULES, Rule
+from ralph_tracker.integrity.source_tests import Language, language_of
 
 
 class Mark(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.integrity.changes import ChangedFile, added_lines, one_line
-from ralph_tracker.integrity.parsed_tests import Language, SourceTest, syntax_of, tests_of
 from ralph_tracker.integrity.report_ids import definitions
+from ralph_tracker.integrity.source_tests import Language, SourceTest, syntax_of, tests_of
 
 _SCRIPT: Final = """
 (expression_statement (_) @assertion (#match? @assertion "^(await )?(expect|assert|chai|sinon|t|should)\\\\b"))

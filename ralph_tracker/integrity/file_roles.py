@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any, Final, Literal
 
-from ralph_tracker.integrity.parsed_tests import language_of, tests_of
+from ralph_tracker.integrity.source_tests import language_of, tests_of
 
 Kind = Literal["test", "support", "data", "settings"]
 

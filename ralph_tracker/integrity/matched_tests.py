@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from functools import cached_property, partial
 from typing import Final
 
-from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest, language_of
 from ralph_tracker.integrity.report_ids import Parts, definitions, split_id
+from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest, language_of
 
 _STRING: Final = (
     r"[a-zA-Z]{0,2}(?:\"\"\".*?\"\"\"|'''.*?'''|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')|`(?:\\.|[^`\\])*`"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.parsed_tests import SEPARATOR, SourceTest, language_of
+from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest, language_of
 
 Parts = tuple[str, ...]
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.integrity.changes import ChangedFile
-from ralph_tracker.integrity.parsed_tests import Language
+from ralph_tracker.integrity.source_tests import Language
 
 HIGH: Final = Severity.HIGH
 _PYTHON: Final = frozenset[Language]({"python"})

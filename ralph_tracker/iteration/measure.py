@@ -22,7 +22,7 @@ from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
-from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
+from ralph_tracker.iteration.tree_facts import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,

@@ -20,7 +20,6 @@ from ralph_tracker.integrity.file_roles import (
     shares_names,
     why_inseparable,
 )
-from ralph_tracker.integrity.parsed_tests import language_of, tests_of
 from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,
@@ -30,12 +29,13 @@ from ralph_tracker.integrity.rerun_findings import (
     missing_names,
     still_failing,
 )
+from ralph_tracker.integrity.source_tests import language_of, tests_of
 from ralph_tracker.iteration.earlier_tests import EarlierFile, Runner
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
 from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Change, as_utf8
 
 if TYPE_CHECKING:
-    from ralph_tracker.integrity.parsed_tests import SourceTest
+    from ralph_tracker.integrity.source_tests import SourceTest
 
 RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."

@@ -59,7 +59,7 @@ class LoopStart:
         """Record the baseline, or finish what a killed call for the same one began.
 
         Raises LoopError for a loop that exists or is unfinished, InputError and ConfigError for bad input,
-        UntrustedError for checks that came with the project. Checks that are found are the caller's own act.
+        UntrustedError for checks that came with the project. Detected checks need no consent: the user asked for them.
         """
         project = self.project
         config = with_limits(load_config(project.paths.root), self.limits)
@@ -119,7 +119,7 @@ class LoopStart:
             document = dump_yaml(
                 loop_document(store.paths.loop_id, config, at, linked_to=linked, origin=origin, facts=facts)
             ).encode()
-            if given is None:  # before it is there: a call that is killed in between leaves no loop that is nobody's
+            if given is None:  # first, so that a killed call never leaves a loop that is not trusted
                 self.trust.mark_loop(store.paths, document)
             store.write(store.paths.loop_file, document)
             record_iteration(store, judgement, measured, at)

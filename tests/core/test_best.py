@@ -96,6 +96,11 @@ class TestWhyBest:
                 id="none is verified",
             ),
             pytest.param([candidate(0, 0.5, given=True)], ("It has the highest score.",), id="scores are given"),
+            pytest.param(
+                [candidate(0, 0.5, given=True), candidate(1, 0.5, given=True), candidate(2, 0.4, given=True)],
+                ("It has the highest score; of those with this score it has the fewest findings, or is the latest.",),
+                id="equal scores are given",
+            ),
         ],
     )
     def test_in_up_to_three_sentences(self, pool, expected):

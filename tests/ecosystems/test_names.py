@@ -7,8 +7,8 @@ import pytest
 
 from ralph_tracker.formats.registry import examine
 from ralph_tracker.formats.report import TestReport
-from ralph_tracker.integrity.parsed_tests import tests_of as read
 from ralph_tracker.integrity.report_ids import definitions
+from ralph_tracker.integrity.source_tests import tests_of as read
 
 from . import sources
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.integrity.matched_tests import matches
-from ralph_tracker.integrity.parsed_tests import tests_of as read
+from ralph_tracker.integrity.source_tests import tests_of as read
 from tests.tables import table
 
 Texts = tuple[str, str]

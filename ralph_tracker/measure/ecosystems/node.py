@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.ecosystems.ecosystem import (
+from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     PROBE_TIMEOUT_S,
     Checks,
     Ecosystem,

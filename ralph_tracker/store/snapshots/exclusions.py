@@ -127,9 +127,11 @@ SECRETS: Final = (
     ".irb_history",
 )
 # Templates of such files, meant to be shared.
-NO_SECRETS: Final = ("*.example", "*.sample", "*.template", "*.dist", "*.pub")
+SHARED_TEMPLATES: Final = ("*.example", "*.sample", "*.template", "*.dist", "*.pub")
 # How a private key begins, PEM or PuTTY's.
-KEY: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY|PuTTY-User-Key-File-\d)")
+PRIVATE_KEY_START: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY|PuTTY-User-Key-File-\d)"
+)
 _NAMES: Final = tuple(pattern for pattern in SECRETS if "/" not in pattern)
 _PATHS: Final = tuple(f"/{pattern}" for pattern in SECRETS if "/" in pattern)
 _LAST_NAMES: Final = frozenset(pattern.rpartition("/")[2] for pattern in _PATHS)
@@ -137,8 +139,8 @@ TEMPORARY_PREFIX: Final = ".ralph-tracker-"
 TEMPORARY_SUFFIX: Final = ".tmp"
 OWN_FOLDER: Final = "ralph-tracker's own folder"
 TOOL_CACHE: Final = "a tool's cache"
-SECRET: Final = "may hold a secret and is not tracked"  # noqa: S105  a reason, no password
-PRIVATE_KEY: Final = "begins as a private key does and is not tracked"
+SECRET_REASON: Final = "may hold a secret and is not tracked"  # noqa: S105  a reason, no password
+PRIVATE_KEY_REASON: Final = "begins as a private key does and is not tracked"
 NESTED: Final = "the git folder, or the file that names it, of a nested repository"
 UNSTORABLE: Final = "git cannot hold a file of this name"
 UNREADABLE: Final = "not readable"
@@ -189,7 +191,7 @@ def untracked_reason(path: str) -> str | None:
     lower = path.lower()
     name = lower.rpartition("/")[2]
     holds_credentials = _one_of(_NAMES)(name) or (name in _LAST_NAMES and f"/{lower}".endswith(_PATHS))
-    return SECRET if holds_credentials and not _one_of(NO_SECRETS)(name) else None
+    return SECRET_REASON if holds_credentials and not _one_of(SHARED_TEMPLATES)(name) else None
 
 
 def path_matcher(patterns: Collection[str]) -> Callable[[str], bool]:

@@ -19,7 +19,7 @@ from ralph_tracker.store.safe_files import read_bytes, write_whole
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
-    SECRET,
+    SECRET_REASON,
     UNREADABLE,
     file_reason,
     folder_reason,
@@ -493,6 +493,6 @@ class _Walk:
             if self._is_ignored(path, is_folder=False):
                 return ""
             reason = untracked_reason(path)
-            if reason and not (reason == SECRET and self._scope.includes(path)):
+            if reason and not (reason == SECRET_REASON and self._scope.includes(path)):
                 return reason
         return file_reason(path, status, self._limits)

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple, Self
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.safe_files import sync_all
 from ralph_tracker.store.snapshots.exclusions import (
-    KEY,
-    PRIVATE_KEY,
+    PRIVATE_KEY_REASON,
+    PRIVATE_KEY_START,
     TEMPORARY_PREFIX,
     TEMPORARY_SUFFIX,
     UNREADABLE,
@@ -139,8 +139,8 @@ class TreeReader(TreeSteps):
             raise StoreError(f"{shown(path)} is no file any more: run it again")
         mode = EXEC_MODE if status.st_mode & stat.S_IXUSR else FILE_MODE
         first = _part(descriptor, status.st_size)
-        if self._is_left_out and KEY.match(first) and self._is_left_out(path):
-            raise LeftOutError(PRIVATE_KEY)
+        if self._is_left_out and PRIVATE_KEY_START.match(first) and self._is_left_out(path):
+            raise LeftOutError(PRIVATE_KEY_REASON)
         return ReadFile(mode, *self._take(first, iter(lambda: _part(descriptor, CHUNK), b"")))
 
 

@@ -11,8 +11,8 @@ from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     OWN_FOLDER,
-    PRIVATE_KEY,
-    SECRET,
+    PRIVATE_KEY_REASON,
+    SECRET_REASON,
     TOOL_CACHE,
     UNREADABLE,
     UNSTORABLE,
@@ -209,14 +209,14 @@ def test_every_skip_has_its_reason(project: Project, tmp_path: Path) -> None:
     assert dict(snapshot.skipped) == {
         ".aiwg/": OWN_FOLDER,
         ".coverage": TOOL_CACHE,
-        ".env": SECRET,
+        ".env": SECRET_REASON,
         "__pycache__/": TOOL_CACHE,
         "a.txt": over,
         "big.bin": over,
-        "conf/.env.local": SECRET,
-        "home/id_rsa": SECRET,
+        "conf/.env.local": SECRET_REASON,
+        "home/id_rsa": SECRET_REASON,
         "htmlcov/": TOOL_CACHE,
-        "key.pem": SECRET,
+        "key.pem": SECRET_REASON,
         "new/node_modules/": TOOL_CACHE,
         "odd/.GIT/": UNSTORABLE,
         "odd/.gitmodules": UNSTORABLE,
@@ -254,7 +254,7 @@ OPEN_NAMES = (
 
 
 def test_names_of_credentials_are_known_and_others_are_not_taken_for_them() -> None:
-    assert [name for name in SECRET_NAMES if untracked_reason(name) != SECRET] == []
+    assert [name for name in SECRET_NAMES if untracked_reason(name) != SECRET_REASON] == []
     assert [name for name in OPEN_NAMES if untracked_reason(name) is not None] == []
 
 
@@ -273,8 +273,8 @@ def test_a_private_key_of_any_name_is_left_out_and_nothing_of_it_is_stored(proje
     first = store.snapshot()
     project.write("grown", KEY)  # was kept before
     second = store.snapshot()
-    skipped = {path: reason for path, reason in second.skipped if reason == PRIVATE_KEY}
-    assert skipped == {"notes.txt": PRIVATE_KEY, "old": PRIVATE_KEY}
+    skipped = {path: reason for path, reason in second.skipped if reason == PRIVATE_KEY_REASON}
+    assert skipped == {"notes.txt": PRIVATE_KEY_REASON, "old": PRIVATE_KEY_REASON}
     assert {*first.skipped} == {*second.skipped}
     assert {"tracked", "public", "text.md", "grown"} <= {*store.paths(second.tree)}
     assert not {"notes.txt", "old"} & {*store.paths(second.tree)}
@@ -287,7 +287,7 @@ def test_a_key_is_left_out_where_git_cannot_be_asked(bare_project: Project) -> N
     bare_project.write("a")
     store = bare_project.make_store()
     snapshot = store.snapshot()
-    assert ("notes.txt", PRIVATE_KEY) in snapshot.skipped
+    assert ("notes.txt", PRIVATE_KEY_REASON) in snapshot.skipped
     assert store.paths(snapshot.tree) == ("a",)
     assert not any(KEY.encode() in file.read_bytes() for file in bare_project.folder.rglob("*") if file.is_file())
 
@@ -300,7 +300,7 @@ def test_what_the_configuration_includes_is_kept(project: Project, tmp_path: Pat
     store.create([".env.test", "certs/*"])
     snapshot = store.snapshot()
     assert {*store.paths(snapshot.tree)} >= {".env.test", "certs/a.pem", "certs/deep/key"}
-    assert dict(snapshot.skipped) == {".aiwg/": OWN_FOLDER, ".env": SECRET, "other/a.pem": SECRET}
+    assert dict(snapshot.skipped) == {".aiwg/": OWN_FOLDER, ".env": SECRET_REASON, "other/a.pem": SECRET_REASON}
     assert store.read_only_copy(tmp_path / "copy").snapshot().tree == snapshot.tree
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.exclusions import SECRET, TOOL_CACHE, folder_reason, untracked_reason
+from ralph_tracker.store.snapshots.exclusions import SECRET_REASON, TOOL_CACHE, folder_reason, untracked_reason
 from ralph_tracker.store.snapshots.ignore_rules import rules_above, rules_below
 from ralph_tracker.store.snapshots.snapshot_types import Note, SkippedPath, decode_note, shown
 from tests.tables import table
@@ -20,12 +20,12 @@ def test_a_path_is_shown_as_one_printable_line(path: str, line: str) -> None:
 @table(
     ("path", "reason"),
     [
-        (".env", SECRET),
-        ("a/.env.production", SECRET),
+        (".env", SECRET_REASON),
+        ("a/.env.production", SECRET_REASON),
         ("a/.env.example", None),
         ("env", None),
-        ("server.key", SECRET),
-        ("id_ed25519", SECRET),
+        ("server.key", SECRET_REASON),
+        ("id_ed25519", SECRET_REASON),
         ("id_ed25519.pub", None),
         (".coverage.host.123", TOOL_CACHE),
         (".coveragerc", None),

@@ -5,8 +5,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.parsed_tests import SourceTest
-from ralph_tracker.integrity.parsed_tests import tests_of as read
+from ralph_tracker.integrity.source_tests import SourceTest
+from ralph_tracker.integrity.source_tests import tests_of as read
 from tests.tables import table
 
 NAMES = {

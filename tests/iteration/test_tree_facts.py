@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.formats.report import Block, CoverageReport
-from ralph_tracker.iteration.tree_metrics import TREE_METRICS, TreeFacts
+from ralph_tracker.iteration.tree_facts import TREE_METRICS, TreeFacts
 from ralph_tracker.measure.code_metrics import CodeCount
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
