@@ -70,6 +70,13 @@ def driven(request, tmp_path):
             run.kill()
 
 
+def at_least(*names):
+    """Go through something with these clients each time, with the others in `make test-agents-full`."""
+    clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
+    return pytest.mark.parametrize("driven", clients, indirect=True)
+
+
+@at_least("claude", "codex", "opencode")
 def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
     script = (
         *(writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("one")),
@@ -102,12 +109,6 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
         assert each["usage"].get("turns") == TURNS.get(driven.name)
         assert each["usage"]["cost_usd"] == pytest.approx(2 * TURN_USD[driven.name])
     assert "Stopped: Target reached" in out
-
-
-def at_least(*names):
-    """Go through something with these clients each time, with the others in `make test-agents-full`."""
-    clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
-    return pytest.mark.parametrize("driven", clients, indirect=True)
 
 
 def until(holds, what, seconds=120):
@@ -179,7 +180,7 @@ def test_a_client_that_hangs_or_is_killed_is_run_again(driven):
     assert done == "agent: done"
 
 
-@at_least("opencode")
+@at_least("codex")
 def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
     with driven.playing(writing("calc.py", WRONG + "\n"), hang(), *RIGHT_FIX) as service:
         run = driven.begin(service.url, "--max-iterations", "2")
