@@ -305,7 +305,7 @@ class Tracker(NamedTuple):
         from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
-        from ralph_tracker.loop.reports import close, contender_of  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.reports import contender_of, write_closing_reports  # noqa: PLC0415  # as above
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
@@ -342,7 +342,9 @@ class Tracker(NamedTuple):
             if applied.undo is not None:
                 summary = follow(store, summary, chosen, UndoIds(applied.undo), utc_text(self.clock.now()))
             applied = replace(applied, placement=placement)
-            closed = close(store, selection, rows, lost, summary, applied, utc_text(self.clock.now()), finish=finish)
+            closed = write_closing_reports(
+                store, selection, rows, lost, summary, applied, utc_text(self.clock.now()), finish=finish
+            )
             if finish:
                 store.done()
         _export(loop)

@@ -18,7 +18,7 @@ _MODULE = '''\
 """The template {name} in Python, by tools/translate_template.py: change that, then `make bless`."""
 
 from {module} import {view}
-from ralph_tracker.report.text import for_markdown
+from ralph_tracker.report.value_text import for_markdown
 
 
 def render({value}: {view}) -> str:  # noqa: C901, PLR0912, PLR0915  # as long as the template

@@ -24,7 +24,7 @@ from ralph_tracker.iteration.open_problems import (
     first_words,
     remaining_problems,
 )
-from ralph_tracker.report.text import for_terminal, in_ranges
+from ralph_tracker.report.value_text import for_terminal, in_ranges
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
@@ -115,7 +115,7 @@ class Section(NamedTuple):
     total: int | None = None
 
 
-def tokens(text: str) -> int:
+def estimated_tokens(text: str) -> int:
     """Estimate the tokens of a text, rather too many than too few."""
     return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
@@ -183,7 +183,7 @@ def _sections(at: FeedbackFacts) -> Iterator[Section]:
         yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
     yield Section("The task is not done until these pass:", at.lacks)
     if at.problems is not None:
-        yield from _of_files(at.problems, "" if at.undone is None else " in the files that you have now")
+        yield from _problem_sections(at.problems, "" if at.undone is None else " in the files that you have now")
     if at.undone is None:
         yield Section("Open alerts:", at.alerts)
     yield Section("What costs the score most:", tuple(_costs(at.parts)))
@@ -199,7 +199,7 @@ def _why_undone(undone: RolledBackIteration, alerts: Iterable[str]) -> Iterator[
     yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
 
 
-def _of_files(problems: RemainingProblems, where: str) -> Iterator[Section]:
+def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Section]:
     listed = problems.listed or ListedDiagnostics()
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
@@ -298,13 +298,13 @@ def _cut(text: str) -> str:
     return plain if len(plain) <= _LINE else f"{plain[: _LINE - 1]}…"
 
 
-def tokens_of(store: LoopStore) -> int:
+def token_budget_of(store: LoopStore) -> int:
     """Return the token budget of the feedback; the default for a loop of an earlier version. Raises RecordError."""
     section: Any = LoopReader.read(store, configured_by).config.document.get("feedback")
     return int(section["tokens"]) if isinstance(section, dict) else TOKENS
 
 
-def situation_of(
+def feedback_facts_of(
     committed: SealedRecords,
     record: IterationRecord,
     root: Path,
@@ -336,10 +336,10 @@ def situation_of(
     )
 
 
-def current_situation(committed: SealedRecords, summary: Summary, root: Path) -> FeedbackFacts:
+def current_feedback_facts(committed: SealedRecords, summary: Summary, root: Path) -> FeedbackFacts:
     """Return the situation of a running loop for an agent that begins a session, without a decision.
 
-    Damage and errors are as in `situation_of`.
+    Damage and errors are as in `feedback_facts_of`.
     """
     return FeedbackFacts(
         iteration=summary.iteration,

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.claude_sdk import ClaudeEvents
 from ralph_tracker.agents.hosts.session_journal import end_of_tool, file_named
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, objects, text, total, word
-from ralph_tracker.agents.output.output_reader import recognise
+from ralph_tracker.agents.output.run_output import recognise
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.events import (
     Event,

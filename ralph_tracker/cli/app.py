@@ -164,7 +164,7 @@ def answer_fast(arguments: list[str]) -> int | None:
     from pathlib import Path
 
     root, loop_id, as_json = Path(found.get("--root", ".")), found.get("--loop-id"), "--json" in found
-    from ralph_tracker.cli.hook_answers import answer, record_next
+    from ralph_tracker.cli.iteration_hooks import answer, record_next
 
     if phase == "loop-decision":
         return answer(root, loop_id, as_json=as_json, apply="--apply" in found)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.cli.hook_answers import tracker_of
+from ralph_tracker.cli.iteration_hooks import tracker_of
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
@@ -15,7 +15,7 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import ABSENT
+from ralph_tracker.report.value_text import ABSENT
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop

@@ -16,7 +16,7 @@ from ralph_tracker.iteration.diff import (
     side_by_side,
 )
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import ABSENT, number, signed_text
+from ralph_tracker.report.value_text import ABSENT, number, signed_text
 from ralph_tracker.store.record_listing import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
 

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from ralph_tracker.cli.hook_answers import consent
+from ralph_tracker.cli.iteration_hooks import consent
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
 from ralph_tracker.core.alerts import TYPES, Alert
@@ -33,7 +33,7 @@ from ralph_tracker.iteration.gate import (
 )
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
-from ralph_tracker.report.text import for_markdown, for_terminal, number, signed_text
+from ralph_tracker.report.value_text import for_markdown, for_terminal, number, signed_text
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes

@@ -12,7 +12,7 @@ from ralph_tracker.cli.output import complain, cut, say, say_json, say_table, sa
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import ABSENT, cost_per_point, money
+from ralph_tracker.report.value_text import ABSENT, cost_per_point, money
 from ralph_tracker.store.record_listing import as_of_now, listing
 
 COLUMNS: Final = (

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.hook_answers import consent
+from ralph_tracker.cli.iteration_hooks import consent
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import document_of, say, say_json, say_wrapped
 from ralph_tracker.core.iteration_record import rerun_document

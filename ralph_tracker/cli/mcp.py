@@ -53,7 +53,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations
 
-    from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of
+    from ralph_tracker.agents.feedback import current_feedback_facts, feedback, token_budget_of
     from ralph_tracker.store.loop_store import LoopStore
 
     loop = () if loop_id is None else ("--loop-id", loop_id)
@@ -75,7 +75,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
         try:
             paths = find_loop(root, loop_id, environment)
             store = LoopStore(paths)
-            return feedback(current_situation(store, summary_at(paths), root), tokens_of(store))
+            return feedback(current_feedback_facts(store, summary_at(paths), root), token_budget_of(store))
         except RalphTrackerError as error:
             raise ToolError(str(error)) from None
 

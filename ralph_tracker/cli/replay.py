@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from ralph_tracker.cli.hook_answers import tracker_of
+from ralph_tracker.cli.iteration_hooks import tracker_of
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.output import cut, flush, harmless, say, say_json, say_wrapped
@@ -15,7 +15,7 @@ from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import sparkline
+from ralph_tracker.report.value_text import sparkline
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop

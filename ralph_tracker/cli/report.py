@@ -1,4 +1,4 @@
-"""ralph-tracker report: a report as Markdown."""
+"""ralph-tracker report: one iteration as Markdown, or the whole loop as a page (--html) or a comment (--for pr)."""
 
 import os
 import sys

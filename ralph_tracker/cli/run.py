@@ -8,15 +8,15 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.hook import say_selection, step_after
-from ralph_tracker.cli.hook_answers import tracker_of
+from ralph_tracker.cli.iteration_hooks import tracker_of
 from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
 from ralph_tracker.cli.options import place_options, trust_option
 from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.backends import BACKENDS
-from ralph_tracker.runner.plan_run import plan_opened
-from ralph_tracker.runner.run import RunRequest, opened
+from ralph_tracker.runner.plan_run import open_plan_run
+from ralph_tracker.runner.run import RunRequest, open_run
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
@@ -97,7 +97,7 @@ def command(
         refuse_senseless(loop_id, options)
         return run_plan(plan, tracker_of(root, None, trust=trust), asked, Screen())
     screen = Screen()
-    with opened(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
+    with open_run(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
         outcome = run.drive()
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
     if outcome.closed is None:
@@ -137,7 +137,7 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Screen
     say_changed(file, read_plan(file))
     person = person_here()
     step = _GO_ON.format(file=file)
-    with plan_opened(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
+    with open_plan_run(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
         outcome = run.drive()
     if outcome.ended.how == "done":
         say(f"The plan is done. {outcome.ended.reason}")

@@ -14,7 +14,7 @@ from ralph_tracker.iteration.explain import explain, explanation_document, kept_
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.report.iteration_view import iteration_view, rerun_line
 from ralph_tracker.report.sentences import Point, iteration_sentence, percent, point_of
-from ralph_tracker.report.text import ABSENT, decision_in_words
+from ralph_tracker.report.value_text import ABSENT, decision_in_words
 from ralph_tracker.store.record_listing import listing
 
 _TESTS_SHOWN: Final = 5

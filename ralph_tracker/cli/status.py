@@ -14,7 +14,7 @@ from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence
 from ralph_tracker.report.sentences import score_in_words, without_repeats
-from ralph_tracker.report.text import decision_in_words, known_money
+from ralph_tracker.report.value_text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration
 from ralph_tracker.store.pending_export import unsent_warnings

@@ -20,7 +20,7 @@ from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import scores_of, state_sentence
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import ABSENT, known_money, trend
+from ralph_tracker.report.value_text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration, version_of

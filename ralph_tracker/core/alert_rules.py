@@ -251,7 +251,7 @@ def _flaky_test(at: AlertFacts) -> Alert | None:
     return at.alert("flaky_test", message, at.stale_names_note, tests=at.tests.flaky)
 
 
-_RULES_OF_ONE: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
+_RULES: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
     working_tests_failing,
     build_broken,
     _functionality_loss,
@@ -285,7 +285,7 @@ def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
 
 def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration, except those of integrity, the worst first."""
-    alerts = [alert for rule in _RULES_OF_ONE if (alert := rule(at)) is not None]
+    alerts = [alert for rule in _RULES if (alert := rule(at)) is not None]
     for group, metrics in missing_groups(at).items():
         if group in at.already_missing:
             continue

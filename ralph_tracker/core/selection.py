@@ -117,7 +117,7 @@ def select(
         accepted=selected.adjusted >= thresholds.score.acceptance,
         delta=half_up(lead, SCORE_DECIMALS),
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
-        why_not_final=_why_not_final(selected, final, is_chosen=reason is None),
+        why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
         degradation=degradation,
         rationale=_rationale(contenders, selected, degradation, reason, why),
         peak_by_quality_score=_peak_by_quality(contenders),
@@ -148,10 +148,10 @@ def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
     return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
 
 
-def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_chosen: bool) -> str | None:
+def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_by_mode: bool) -> str | None:
     """Return the first reason that holds, None if the final one was selected or no reason applies.
 
-    `is_chosen` is False if a person named the iteration: then a tie is no reason.
+    `is_by_mode` is False if a person named the iteration: then a tie is no reason.
     """
     chosen, last = selected.candidate, final.candidate
     fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
@@ -160,7 +160,7 @@ def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, i
         (not last.verified, "Final iteration is not verified"),
         (not last.clean, f"Final iteration is {last.verdict}"),
         (last.believed < chosen.believed, fewer),
-        (is_chosen and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
+        (is_by_mode and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
     )
     if selected.iteration == final.iteration:
         return None

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.formats.report import (
     EMPTY,
-    MOST,
+    MAX_DIAGNOSTICS,
     Diagnostic,
     Kind,
     LintReport,
@@ -166,7 +166,11 @@ def diagnostics(
     if len(data) > _MOST_LISTED_BYTES or not content.opening:
         return ()
     chosen = recognise(content) if format is None else BY_NAME.get(format)
-    return () if chosen is None else tuple(islice(_diagnostics(chosen.diagnostics(content), severity or {}), MOST))
+    return (
+        ()
+        if chosen is None
+        else tuple(islice(_diagnostics(chosen.diagnostics(content), severity or {}), MAX_DIAGNOSTICS))
+    )
 
 
 def _diagnostics(rows: Iterable[Row], overrides: Mapping[str, Severity]) -> Iterator[Diagnostic]:

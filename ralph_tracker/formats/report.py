@@ -28,7 +28,7 @@ __all__ = [
     "Unreadable",
 ]
 
-KEPT: Final = 200  # messages of failing tests: nobody reads more
+MAX_FAILURES: Final = 200  # messages of failing tests: nobody reads more
 
 
 def known_sum(one: int | None, other: int | None) -> int | None:
@@ -160,7 +160,7 @@ def add_tests(reports: Iterable[TestReport]) -> TestReport:
         unnamed=total.unnamed,
         broken=frozenset(total.broken),
         skipped_lines=total.skipped_lines,
-        messages=dict(islice(total.messages.items(), KEPT)),
+        messages=dict(islice(total.messages.items(), MAX_FAILURES)),
         not_loaded=total.not_loaded,
     )
 
@@ -301,8 +301,8 @@ _WORDS: Final[Mapping[str, Severity]] = {
     **dict.fromkeys(("note", "info", "information", "help", "hint", "style", "low", "convention", "refactor"), "note"),
     **dict.fromkeys(("none", "ignore"), "none"),
 }
-MOST: Final = 5_000
-_MESSAGE: Final = 300
+MAX_DIAGNOSTICS: Final = 5_000
+_MAX_MESSAGE: Final = 300
 
 Row = tuple[Any, Any, Any, Any, Any]
 """As a report has it, of whatever type: file, line, code, the tool's word for the severity, message."""
@@ -333,7 +333,7 @@ def first_line(message: object) -> str:
     """Return the first line of a tool's message that is not empty, at most 300 characters; "" for none."""
     lines = (line.strip() for line in message.splitlines()) if isinstance(message, str) else iter(())
     text = next(filter(None, lines), "")
-    return text if len(text) <= _MESSAGE else f"{text[: _MESSAGE - 1]}…"
+    return text if len(text) <= _MAX_MESSAGE else f"{text[: _MAX_MESSAGE - 1]}…"
 
 
 def by_line(pattern: re.Pattern[str], content: Content) -> Iterator[Row]:

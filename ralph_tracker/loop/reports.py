@@ -27,7 +27,7 @@ from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
-from ralph_tracker.report.text import decision_in_words
+from ralph_tracker.report.value_text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import LoopReader
@@ -137,7 +137,7 @@ def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
     return SelectionCandidate(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
 
 
-def close(
+def write_closing_reports(
     store: LoopStore,
     selection: Selection,
     rows: Sequence[Mapping[str, Any]],

@@ -14,7 +14,7 @@ from ralph_tracker.core.selection import Selection, SelectionCandidate
 from ralph_tracker.report.charts import mermaid_chart, outcome_strip
 from ralph_tracker.report.iteration_view import AlertRow
 from ralph_tracker.report.sentences import Point, Setback, loop_sentence, measured_in_words, percent
-from ralph_tracker.report.text import ABSENT, cost_per_point, money, number, score, sparkline
+from ralph_tracker.report.value_text import ABSENT, cost_per_point, money, number, score, sparkline
 
 # The letters under which outcomes are kept.
 PASSED, FAILED, SKIPPED = "p", "f", "s"

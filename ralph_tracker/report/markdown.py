@@ -15,7 +15,7 @@ from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.report import iteration_report as shipped
 from ralph_tracker.report.iteration_view import iteration_view
-from ralph_tracker.report.text import commands_for_markdown, for_markdown, for_terminal
+from ralph_tracker.report.value_text import commands_for_markdown, for_markdown, for_terminal
 
 if TYPE_CHECKING:
     import jinja2

@@ -8,8 +8,8 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.output.output_reader import RunOutputReader
 from ralph_tracker.agents.output.run_outcome import Ending, RunReport
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.process import FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values

@@ -23,7 +23,7 @@ from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.commands import command_of, is_there, last_words
 from ralph_tracker.measure.results import measured_kind
-from ralph_tracker.runner.run import RunRequest, meant, named_options, opened, still_running
+from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import (
@@ -221,7 +221,7 @@ def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str
 
 
 @contextmanager
-def plan_opened(
+def open_plan_run(
     file: Path, tracker: Tracker, asked: RunRequest, screen: Screen, person: Person | None
 ) -> Iterator["PlanRun"]:
     """Hold a plan's lock while the body runs it.
@@ -312,7 +312,7 @@ class PlanRun:
     def _refine_task(self, tracker: Tracker, assignment: Assignment, asked: RunRequest) -> TaskOutcome | None:
         """Run the loop of a task; return its outcome if it was interrupted, None if the loop has ended."""
         at, plan = assignment.position, assignment.summary
-        with opened(tracker, asked, self.screen) as run:
+        with open_run(tracker, asked, self.screen, "the same command again") as run:
             run.prefix = f"[plan {at}/{plan.tasks_total} · {LiveProgress(plan).percent}%] "
             store = tracker.store()
             named = named_checks(assignment.task, LoopReader.read(store, configured_by).config.document)
@@ -345,7 +345,7 @@ class PlanRun:
 
     def _takes_over(self, current: str | None) -> bool:
         """Return whether the current loop must be given up. Raises LoopError if it is not ours."""
-        summary = None if current is None else meant(self.tracker._replace(loop_id=current))
+        summary = None if current is None else selected_loop_summary(self.tracker._replace(loop_id=current))
         if summary is None or summary.status != "running":
             return False
         ours = any(current in each.loops for each in self.state.tasks)
@@ -354,5 +354,5 @@ class PlanRun:
         return True
 
     def _status(self, loop_id: str) -> str | None:
-        summary = meant(self.tracker._replace(loop_id=loop_id))
+        summary = selected_loop_summary(self.tracker._replace(loop_id=loop_id))
         return None if summary is None else summary.status

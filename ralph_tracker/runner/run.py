@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import TOKENS, feedback, situation_of, tokens_of
+from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.hook_entry import DRIVEN
 from ralph_tracker.agents.output.run_outcome import RunReport
 from ralph_tracker.config.regular_file import read_regular
@@ -25,7 +25,7 @@ from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.text import known_money
+from ralph_tracker.report.value_text import known_money
 from ralph_tracker.runner.attempt import (
     AttemptLimits,
     RetryLimits,
@@ -69,9 +69,7 @@ _NO_COST: Final = (
 _NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
 _NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
 _INTERRUPTED: Final = "interrupted: the run was stopped from outside"
-_ONCE: Final = (
-    "Ctrl-C: this iteration is finished first; press it again to stop now; `ralph-tracker run --resume` continues later"
-)
+_FIRST_CTRL_C: Final = "Ctrl-C: this iteration is finished first; press it again to stop now; {resume} continues later"
 _START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 
@@ -401,7 +399,7 @@ class Run:
         store = self.tracker.store()
         # What a rolled-back iteration lacked does not apply to the current files.
         is_current = store.summary().head == record.iteration
-        situation = situation_of(
+        situation = feedback_facts_of(
             store,
             record,
             self.tracker.root,
@@ -447,8 +445,10 @@ class RunRequest(NamedTuple):
 
 
 @contextmanager
-def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]:
-    """Begin or continue a loop, as its only run while the body runs.
+def open_run(
+    tracker: Tracker, asked: RunRequest, screen: Screen, resume: str = "`ralph-tracker run --resume`"
+) -> Iterator[Run]:
+    """Begin or continue a loop, as its only run while the body runs; `resume` is what continues it after Ctrl-C.
 
     Raises StoreError if another run drives it, else as `begin` and `take_up` do.
     """
@@ -460,8 +460,8 @@ def opened(tracker: Tracker, asked: RunRequest, screen: Screen) -> Iterator[Run]
         progress.write(store.paths)
         config = LoopReader.read(store, configured_by).config
         limits, prices = config.thresholds.loop, prices_of(config.document.get("prices", {}))
-        budget = tokens_of(store)
-        interrupts = Interrupts(lambda: screen.line(_ONCE))
+        budget = token_budget_of(store)
+        interrupts = Interrupts(lambda: screen.line(_FIRST_CTRL_C.format(resume=resume)))
         with interrupts:
             yield Run(tracker, store.paths, limits, progress, screen, interrupts, tokens=budget, prices=prices)
 
@@ -473,7 +473,7 @@ def begin(tracker: Tracker, asked: RunRequest) -> RunProgress:
     """
     settings = RunSettings(asked.command)._replace(**asked.settings)
     _refuse_unusable(tracker, settings)
-    summary = meant(tracker)
+    summary = selected_loop_summary(tracker)
     if summary is not None and summary.status == "running" and not asked.new:
         raise still_running(summary)
     record = tracker.pre_loop(
@@ -496,7 +496,7 @@ def take_up(tracker: Tracker, asked: RunRequest) -> RunProgress:
     Raises LoopError if there is nothing to continue, InputError for limits, which are frozen with their loop, and
     UntrustedError for a loop, or an agent on record, of somebody else.
     """
-    summary = meant(tracker)
+    summary = selected_loop_summary(tracker)
     if summary is None:
         if not asked.command:
             raise LoopError(f"no loop in {tracker.root.resolve()}, nothing to resume; {_START}")
@@ -542,7 +542,7 @@ def _progress_of(paths: LoopPaths, summary: Summary, command: tuple[str, ...]) -
     return RunProgress(summary.loop_id, RunSettings(command), summary.iteration + 1)
 
 
-def meant(tracker: Tracker) -> Summary | None:
+def selected_loop_summary(tracker: Tracker) -> Summary | None:
     """Return the status of the loop that is meant, None if there is none."""
     try:
         return summary_at(find_loop(tracker.root, tracker.loop_id, tracker.environment))

@@ -198,7 +198,7 @@ class _Known:
     def __init__(self) -> None:
         self._hashes: dict[int, None] = {}
 
-    def meet(self, thing: Hashable) -> bool:
+    def add_is_known(self, thing: Hashable) -> bool:
         """Return whether a thing is known, and remember it."""
         mark = hash(thing)
         known = mark in self._hashes
@@ -285,7 +285,7 @@ class ProgressMetrics:
                 else:
                     self._change_reported = True
             case TestsPassed():
-                known = [self._passing.meet(name) for name in event.names]
+                known = [self._passing.add_is_known(name) for name in event.names]
                 if not all(known):
                     self._progress()
             case TurnEnded():
@@ -303,7 +303,7 @@ class ProgressMetrics:
         self.tools_used += 1
         if not event.refused:
             self._look_at_tree(event.tree)
-        is_known = self._calls.meet((event.name, event.arguments, event.result, self._told, self._epoch))
+        is_known = self._calls.add_is_known((event.name, event.arguments, event.result, self._told, self._epoch))
         if is_known or not event.refused:
             self._repeat(is_known)
 
@@ -313,7 +313,7 @@ class ProgressMetrics:
             if self._change_reported:
                 self._new_epoch()
         elif tree != self._told:
-            is_first, is_known = self._told is None, self._trees.meet(tree)
+            is_first, is_known = self._told is None, self._trees.add_is_known(tree)
             self._told, self._epoch = tree, 0
             if not is_first and not is_known:
                 self._progress()
@@ -321,13 +321,13 @@ class ProgressMetrics:
 
     def _read(self, event: FileRead) -> None:
         self.total_file_reads += 1
-        if self._files.meet(event.path):
+        if self._files.add_is_known(event.path):
             self.files_revisited += 1
             if not self._has_tools:  # if a host reports only files; else the call itself is the repeat
-                self._repeat(self._calls.meet((event.path, self._told, self._epoch)))
+                self._repeat(self._calls.add_is_known((event.path, self._told, self._epoch)))
             return
         if not self._has_tools:
-            self._calls.meet((event.path, self._told, self._epoch))
+            self._calls.add_is_known((event.path, self._told, self._epoch))
         self.unique_files_read += 1
         self._progress()
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Generic, Protocol, Self, TypeVar
 
-from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
+from ralph_tracker.steering.session_callbacks import SILENCE_S, Outcome
 from ralph_tracker.transports.conversation import STOPPING, Conversation
 
 STARTING: Final = "🔧 ..."

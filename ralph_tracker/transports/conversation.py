@@ -5,7 +5,14 @@ from abc import ABC, abstractmethod
 from collections import deque
 from typing import Final
 
-from ralph_tracker.steering.callbacks import SILENCE_S, AgentCallbacks, ToolLog, hold_checkpoint, is_cancel, tool_line
+from ralph_tracker.steering.session_callbacks import (
+    SILENCE_S,
+    AgentCallbacks,
+    ToolLog,
+    hold_checkpoint,
+    is_cancel,
+    tool_line,
+)
 
 KEPT_MESSAGES: Final = 100
 

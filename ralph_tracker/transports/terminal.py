@@ -23,8 +23,8 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from ralph_tracker.report.text import for_terminal
-from ralph_tracker.steering.callbacks import SILENCE_S, Outcome
+from ralph_tracker.report.value_text import for_terminal
+from ralph_tracker.steering.session_callbacks import SILENCE_S, Outcome
 from ralph_tracker.transports.conversation import STOPPING, Conversation
 
 _PIECE: Final = 4096

@@ -14,7 +14,7 @@ from ralph_tracker.report import charts
 from ralph_tracker.report.page import LivePage, fill_page
 from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
-from ralph_tracker.report.text import known_money, number, score, signed_text
+from ralph_tracker.report.value_text import known_money, number, score, signed_text
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_summary import current_loop, loops_of
 from ralph_tracker.store.record_listing import Listing, as_of_now

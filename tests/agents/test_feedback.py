@@ -17,8 +17,8 @@ from ralph_tracker.agents.feedback import (
     FeedbackFacts,
     RolledBackIteration,
     ScorePart,
+    estimated_tokens,
     feedback,
-    tokens,
 )
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.decision import Decision
@@ -51,7 +51,7 @@ def test_each_situation_is_told_as_on_record_with_every_fact(folder, bless):
     assert told == golden.read_text("utf-8")
     facts = json.loads((folder / "situation.json").read_text("utf-8"))["facts"]
     assert [fact for fact in facts if fact not in told] == []
-    assert tokens(told) <= TOKENS
+    assert estimated_tokens(told) <= TOKENS
 
 
 def rows():
@@ -59,7 +59,7 @@ def rows():
     for folder in FOLDERS:
         said = feedback(situation_in(folder))
         facts = json.loads((folder / "situation.json").read_text("utf-8"))["facts"]
-        yield folder.name, len(facts), sum(fact in said for fact in facts), tokens(said)
+        yield folder.name, len(facts), sum(fact in said for fact in facts), estimated_tokens(said)
 
 
 def test_twenty_situations_take_eight_hundred_tokens_at_the_median(bless):

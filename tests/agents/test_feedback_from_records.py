@@ -8,10 +8,10 @@ from ralph_tracker.agents.feedback import (
     TOKENS,
     RolledBackIteration,
     alert_line,
-    current_situation,
+    current_feedback_facts,
+    feedback_facts_of,
     score_parts,
-    situation_of,
-    tokens_of,
+    token_budget_of,
     undone,
 )
 from ralph_tracker.core.alerts import TYPES, Alert
@@ -26,14 +26,14 @@ def test_after_a_rollback_the_files_are_judged_that_the_agent_has(driven):
     driven.start(tests=GREEN | {"test_old": "failed"})
     record = driven.turn(tests=RED | {"test_old": "failed"})
     store = LoopStore(driven.paths)
-    before = situation_of(store, record, driven.root, record.decision)
+    before = feedback_facts_of(store, record, driven.root, record.decision)
     assert (before.undone, [test.name for test in before.problems.failing]) == (None, ["test_add", "test_old"])
     driven.roll_back(0)
-    after = situation_of(store, record, driven.root, record.decision)
+    after = feedback_facts_of(store, record, driven.root, record.decision)
     assert [test.name for test in after.problems.failing] == ["test_old"]
     assert [test.name for test in after.undone.lacked.failing if test.is_broken] == ["test_add"]
     assert after.parts == score_parts(store, 0)
-    assert current_situation(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(
+    assert current_feedback_facts(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(
         decision=None
     )
 
@@ -52,7 +52,7 @@ def test_of_a_damaged_record_nothing_is_known(driven, damage):
     folder = driven.paths.iteration(1)
     for name in ("metrics.json", "measurement.json"):
         (folder / name).write_text(damage)
-    found = situation_of(LoopStore(driven.paths), record, driven.root)
+    found = feedback_facts_of(LoopStore(driven.paths), record, driven.root)
     assert (found.problems, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), RolledBackIteration(1))
 
 
@@ -65,7 +65,7 @@ def test_the_place_of_an_alert_is_told():
 def test_the_budget_is_that_of_the_loop(driven):
     (driven.root / "ralph-tracker.yaml").write_text("version: 1\nfeedback: {tokens: 300}\n")
     driven.start(tests=GREEN)
-    assert tokens_of(LoopStore(driven.paths)) == 300
+    assert token_budget_of(LoopStore(driven.paths)) == 300
 
 
 def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
@@ -73,5 +73,5 @@ def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
     path = driven.paths.loop_file
     path.write_text(path.read_text().replace("  feedback:\n    tokens: 800\n", ""))
     assert "feedback" not in path.read_text()
-    assert tokens_of(LoopStore(driven.paths)) == TOKENS
-    assert json.dumps(tokens_of(LoopStore(driven.paths))) == "800"
+    assert token_budget_of(LoopStore(driven.paths)) == TOKENS
+    assert json.dumps(token_budget_of(LoopStore(driven.paths))) == "800"

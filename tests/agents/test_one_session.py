@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.agents.claude_sdk import ClaudeEvents
 from ralph_tracker.agents.hosts.host import answer_function
-from ralph_tracker.agents.hosts.turn_end import events_of, lines_of
+from ralph_tracker.agents.hosts.steering_advice import events_of, lines_of
 from ralph_tracker.agents.recorded_session import read_stream
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ralph_tracker.runner.run import Outcome, Run, RunRequest, opened
+from ralph_tracker.runner.run import Outcome, Run, RunRequest, open_run
 from ralph_tracker.tracker import Tracker
 
 CONFIG = """\
@@ -101,7 +101,7 @@ class Project:
 
     def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> Outcome:
         """Drive a loop to its end; `change` gets the run before that."""
-        with opened(
+        with open_run(
             Tracker(self.root, environment=dict(os.environ)), self.asked(*arguments, **more), self.screen
         ) as run:
             if change is not None:

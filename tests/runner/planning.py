@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from ralph_tracker.runner.plan_run import PlanOutcome, plan_opened
+from ralph_tracker.runner.plan_run import PlanOutcome, open_plan_run
 from ralph_tracker.steering import Checkpoint, Person
 from ralph_tracker.store.plan_files import prompt_path, read_plan
 from ralph_tracker.tracker import Tracker
@@ -96,7 +96,7 @@ class Planned:
         """Run the plan to its end; `change` gets what runs it before that."""
         asked = self.project.asked(command, **more)
         tracker = Tracker(self.root, environment=dict(os.environ))
-        with plan_opened(self.file, tracker, asked, self.project.screen, desk.person if desk else None) as run:
+        with open_plan_run(self.file, tracker, asked, self.project.screen, desk.person if desk else None) as run:
             if change is not None:
                 change(run)
             return run.drive()

@@ -109,6 +109,7 @@ class TestGoingOn:
         script.write_text(script.read_text().replace("exit 0\n", "kill -INT $PPID\nexit 0\n"))
         outcome = planned.drive(command)
         assert (outcome.ended.how, outcome.was_asked) == ("stopped", True)
+        assert "the same command again continues later" in " ".join(planned.lines)
         assert planned.statuses() == {"a": "complete", "b": "pending"}
         assert planned.drive(command).ended.how == "done"
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.steering.callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering.session_callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.transports.chat import BROKEN_OFF, NO_ANSWER, STARTING, STOPPING, ChatSession, pieces_of
 from tests.tables import table
 

@@ -16,8 +16,8 @@ import termios
 import pytest
 from rich.console import Console
 
-from ralph_tracker.steering.callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering.session_callbacks import Interaction, Outcome, checkpoint_text, follow
 from ralph_tracker.transports.conversation import STOPPING
 from ralph_tracker.transports.terminal import TerminalSession
 

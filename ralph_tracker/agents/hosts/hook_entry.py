@@ -125,7 +125,7 @@ def _answer_event(
     if name in _CALLS or name in {_TURN, "StopFailure"}:
         return None if where.loop is None else _on_tool(host, event, where, environment)
     if name == "UserPromptSubmit" and where.loop is not None:
-        from ralph_tracker.agents.hosts.turn_end import log_prompt  # noqa: PLC0415  # once per prompt
+        from ralph_tracker.agents.hosts.steering_advice import log_prompt  # noqa: PLC0415  # once per prompt
 
         log_prompt(where.loop, event)
         return None
@@ -151,7 +151,7 @@ def _on_tool(host: Host, event: HookEvent, where: SessionLoop, environment: Envi
         note_event(where.loop, event)
     if event.get("agent_id") is not None or not (name == _TURN or (is_call and not host.ends_turns)):
         return None
-    from ralph_tracker.agents.hosts.turn_end import turn_ended  # noqa: PLC0415  # once per turn
+    from ralph_tracker.agents.hosts.steering_advice import turn_ended  # noqa: PLC0415  # once per turn
 
     turn = {"hook_event_name": _TURN, "session_id": event.get("session_id")} if is_call else event
     reply = turn_ended(turn, where.root, where.loop, environment)
@@ -166,7 +166,7 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     # Once per session, and the tracker imports the measuring code.
     from pathlib import Path  # noqa: PLC0415
 
-    from ralph_tracker.agents.feedback import current_situation, feedback, tokens_of  # noqa: PLC0415
+    from ralph_tracker.agents.feedback import current_feedback_facts, feedback, token_budget_of  # noqa: PLC0415
     from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
@@ -178,7 +178,7 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     tracker.require_loop()
     store = tracker.store()
     summary = require_running(summary_at(store.paths))
-    text = feedback(current_situation(store, summary, tracker.root), tokens_of(store))
+    text = feedback(current_feedback_facts(store, summary, tracker.root), token_budget_of(store))
     return HookAnswer("tell", "SessionStart", text)
 
 

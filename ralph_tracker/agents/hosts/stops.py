@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import feedback, situation_of, tokens_of
+from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_journal import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.config.regular_file import open_regular
@@ -194,7 +194,7 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     store = stop.tracker.store()
-    text = feedback(situation_of(store, record, stop.tracker.root, decided.decision), tokens_of(store))
+    text = feedback(feedback_facts_of(store, record, stop.tracker.root, decided.decision), token_budget_of(store))
     words = [text, _GO_ON]
     if turns.blocks == cap:
         words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ralph_tracker.formats.report import MOST, NO_CODE, LintReport, Row, Severity, severity_of
+from ralph_tracker.formats.report import MAX_DIAGNOSTICS, NO_CODE, LintReport, Row, Severity, severity_of
 from ralph_tracker.formats.report_bytes import Content, xml_root
 from ralph_tracker.formats.xml_reader import Elements
 
@@ -38,7 +38,7 @@ class _Reader(Elements):
         if name == _FINDING:
             code, word = attributes.get("source", NO_CODE), attributes.get("severity")
             self.findings[code, severity_of(word, code)] += 1
-            if len(self.rows) < MOST:
+            if len(self.rows) < MAX_DIAGNOSTICS:
                 self.rows.append((self._file, attributes.get("line"), code, word, attributes.get("message")))
         elif name == "file":
             self._file = attributes.get("name")

@@ -22,7 +22,7 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.report import KEPT, Counts, DeclaredCounts, TestReport, both
+from ralph_tracker.formats.report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_bytes import plain, plausible
 
 SEPARATOR: Final = "::"
@@ -153,7 +153,7 @@ class CaseCollector:
         self.outcomes[case] = FAILED if outcome == ERROR else outcome
         if outcome == ERROR:
             self._in_error.add(case)
-        if said and outcome in (FAILED, ERROR) and len(self._messages) < KEPT and (short := message(said)):
+        if said and outcome in (FAILED, ERROR) and len(self._messages) < MAX_FAILURES and (short := message(said)):
             self._messages[case] = short
         if seconds is not None and 0 <= seconds < math.inf:
             self._durations[case] = float(seconds)
@@ -166,12 +166,12 @@ class CaseCollector:
         """Add something that failed but is not a completed test; `said` as in `add`."""
         name = steady(name)
         self._broken.add(name)
-        if said and len(self._messages) < KEPT and (short := message(said)):
+        if said and len(self._messages) < MAX_FAILURES and (short := message(said)):
             self._messages[name] = short
 
     def add_not_loaded(self, place: str, said: str) -> None:
         """Add a file, package or suite whose tests could not be collected, with the tool's message."""
-        if place not in self._not_loaded and len(self._not_loaded) < KEPT:
+        if place not in self._not_loaded and len(self._not_loaded) < MAX_FAILURES:
             self._not_loaded[place] = why_not_loaded(said)
 
     def report(

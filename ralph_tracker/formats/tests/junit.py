@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import KEPT, DeclaredCounts, TestReport
+from ralph_tracker.formats.report import MAX_FAILURES, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
@@ -298,7 +298,7 @@ class _Reader:
             verdict.teardown = attributes.get("message", "").startswith(_PYTEST_TEARDOWN)
         if rank >= _FAILED and not verdict.text:
             said = verdict.said = attributes.get("message", "")
-            if len(self._messages) < KEPT or _file_not_loaded(self._cases[-1], said):
+            if len(self._messages) < MAX_FAILURES or _file_not_loaded(self._cases[-1], said):
                 self._gathering = local
                 self.text.begin()
 
@@ -332,10 +332,10 @@ class _Reader:
         if rank == _ERROR:
             self._in_error.add(case)
         if rank >= _FAILED and verdict:
-            if len(self._messages) < KEPT and (short := message(verdict.said, verdict.text)):
+            if len(self._messages) < MAX_FAILURES and (short := message(verdict.said, verdict.text)):
                 self._messages[case] = short
             place = _file_not_loaded(attributes, verdict.said, verdict.text)
-            if place and place not in self._not_loaded and len(self._not_loaded) < KEPT:
+            if place and place not in self._not_loaded and len(self._not_loaded) < MAX_FAILURES:
                 self._not_loaded[place] = why_not_loaded(verdict.text or verdict.said)
         if verdict and verdict.reruns:
             self._totals.reruns += verdict.reruns

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import KEPT, DeclaredCounts, TestReport
+from ralph_tracker.formats.report import MAX_FAILURES, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
 from ralph_tracker.formats.xml_reader import Elements, count
@@ -70,7 +70,12 @@ class _Reader(Elements):
             self._complete = True
 
     def closed(self, name: str) -> None:
-        if name == "Message" and self.path[-1:] == ["ErrorInfo"] and self._results and len(self._messages) < KEPT:
+        if (
+            name == "Message"
+            and self.path[-1:] == ["ErrorInfo"]
+            and self._results
+            and len(self._messages) < MAX_FAILURES
+        ):
             self._messages.setdefault(len(self._results) - 1, self.text)
 
     def report(self) -> TestReport:

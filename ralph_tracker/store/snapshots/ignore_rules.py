@@ -120,7 +120,7 @@ class IgnoreRules:
         positive = "|".join(f"(?:{pattern.pattern})" for pattern, rule in self._rules if not rule.negated)
         self._any = re.compile(positive or _NEVER, re.DOTALL)  # checked first: most paths match no rule
 
-    def leave_out(self, path: str, *, is_folder: bool) -> bool:
+    def ignores(self, path: str, *, is_folder: bool) -> bool:
         """Return whether the file, link or folder at that path below the root is ignored."""
         name = _as_bytes(path)
         if not self._any.fullmatch(name):
@@ -229,7 +229,7 @@ def freeze(root: Path) -> FrozenScope:
         between = repository.prefix.removeprefix(folder).strip("/")
         lines += rules_above(bytes_of(file), between.split("/") if between else [])
     rules = _one_list([*lines, *_rules_inside(root)])
-    return FrozenScope(rules, None if tracked is None else tuple(left_out(tracked, IgnoreRules(rules))))
+    return FrozenScope(rules, None if tracked is None else tuple(tracked_but_ignored(tracked, IgnoreRules(rules))))
 
 
 def tracked_files(root: Path) -> frozenset[str]:
@@ -249,7 +249,7 @@ def repository_of(root: Path) -> UserRepository | None:
     files = _files_around(repository, default_user_ignore_file())
     rules = IgnoreRules(_one_list([line for folder, file in files for line in rules_below(bytes_of(file), folder)]))
     folders = repository.prefix.rstrip("/")
-    if not any(rules.leave_out(folder, is_folder=True) for folder in (*folders_above(folders), folders)):
+    if not any(rules.ignores(folder, is_folder=True) for folder in (*folders_above(folders), folders)):
         return repository
     try:
         return repository if repository.tracked_paths() else None
@@ -257,7 +257,7 @@ def repository_of(root: Path) -> UserRepository | None:
         return None
 
 
-def left_out(
+def tracked_but_ignored(
     tracked: Iterable[str], rules: IgnoreRules, includes: Callable[[str], bool] | None = None
 ) -> Iterator[str]:
     """Yield the paths, which git tracks, that the rules would exclude; `includes` as in a scope."""
@@ -267,13 +267,11 @@ def left_out(
         for folder in () if above in closed else folders_above(path):
             if folder not in closed:
                 parent, _, name = folder.rpartition("/")
-                is_left_out = folder_reason(name) is not None or rules.leave_out(folder, is_folder=True)
+                is_left_out = folder_reason(name) is not None or rules.ignores(folder, is_folder=True)
                 closed[folder] = closed[parent] or is_left_out
         is_closed = closed[above]
         may_be_secret = untracked_reason(path) is not None and not (includes and includes(path))
-        if (is_closed or may_be_secret or rules.leave_out(path, is_folder=False)) and LOOP_FOLDER not in path.split(
-            "/"
-        ):
+        if (is_closed or may_be_secret or rules.ignores(path, is_folder=False)) and LOOP_FOLDER not in path.split("/"):
             yield path
 
 

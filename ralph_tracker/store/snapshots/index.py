@@ -464,7 +464,7 @@ class _Walk:
             self.skipped[f"{path}/"] = reason
 
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
-        return path.rpartition("/")[0] in self._closed or self._scope.rules.leave_out(path, is_folder=is_folder)
+        return path.rpartition("/")[0] in self._closed or self._scope.rules.ignores(path, is_folder=is_folder)
 
     def _report_refused(self, path: str, error: OSError) -> None:
         """Report a path that the system does not show, unless it was deleted meanwhile."""

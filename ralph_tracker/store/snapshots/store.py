@@ -27,7 +27,7 @@ from ralph_tracker.store.safe_files import (
 from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
-from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, left_out, repository_of
+from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, repository_of, tracked_but_ignored
 from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scan, Scanner, SeenFile, capture
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.restore import Restore
@@ -269,7 +269,7 @@ class SnapshotStore(KeptTrees):
         except (NoSnapshotError, StoreError):
             return frozenset()
         scope = self._scope()
-        return frozenset(left_out(paths, scope.rules, scope.includes))
+        return frozenset(tracked_but_ignored(paths, scope.rules, scope.includes))
 
     def pack(self) -> None:
         """Merge loose contents and small packs into one pack; nothing is deleted."""
@@ -384,7 +384,9 @@ def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
 def _make_frozen(folder: Path, root: Path, include: Sequence[str] = (), more: Iterable[str] = ()) -> None:
     """Create a store with the scope of a tree as it is now."""
     frozen = freeze(root)
-    tracked = None if frozen.tracked is None else {*frozen.tracked, *left_out(more, IgnoreRules(frozen.rules))}
+    tracked = (
+        None if frozen.tracked is None else {*frozen.tracked, *tracked_but_ignored(more, IgnoreRules(frozen.rules))}
+    )
     make_store(folder, frozen.rules, None if tracked is None else _lines(sorted(tracked)))
     if include:
         write_whole(folder / INCLUDED, _lines(include))

@@ -8,8 +8,8 @@ import pytest
 
 from ralph_tracker.agents.claude_sdk import HOOK_TIMEOUT_S, ClaudeEvents
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.callbacks import SILENCE_S
 from ralph_tracker.steering.events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
+from ralph_tracker.steering.session_callbacks import SILENCE_S
 
 
 def started(call, name="Bash", given=None):

@@ -4,7 +4,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ralph_tracker.agents.output.output_reader import RunOutputReader
 from ralph_tracker.agents.output.run_outcome import (
     Ending,
     RunReport,
@@ -15,6 +14,7 @@ from ralph_tracker.agents.output.run_outcome import (
     outcome_of_whole_message,
     retry_time,
 )
+from ralph_tracker.agents.output.run_output import RunOutputReader
 from tests.tables import table
 
 

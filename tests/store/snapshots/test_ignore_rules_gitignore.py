@@ -44,7 +44,7 @@ def files(root: Path, frozen: IgnoreRules, below: str = "") -> set[str]:
     found: set[str] = set()
     for entry in os.scandir(root / below):
         path = below + entry.name
-        if path == ".git" or frozen.leave_out(path, is_folder=entry.is_dir()):
+        if path == ".git" or frozen.ignores(path, is_folder=entry.is_dir()):
             continue
         found |= files(root, frozen, f"{path}/") if entry.is_dir() else {path}
     return found
@@ -78,4 +78,4 @@ def test_random_rules_leave_out_what_git_leaves_out(seed, tree):
     ],
 )
 def test_the_last_rule_that_matches_wins_and_names_are_bytes(rule, path, left_out):
-    assert IgnoreRules(f"{rule}\n".encode()).leave_out(path, is_folder=False) == left_out
+    assert IgnoreRules(f"{rule}\n".encode()).ignores(path, is_folder=False) == left_out

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
-from ralph_tracker.report.text import decision_in_words
+from ralph_tracker.report.value_text import decision_in_words
 from ralph_tracker.store.loop_summary import find_loop, refuse_unrecorded, require_running, summary_at
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.hosts import session_journal, turn_end
-from ralph_tracker.agents.hosts.turn_end import SteeringConfig, evaluate_lines, events_of, lines_of, steering_of
+from ralph_tracker.agents.hosts import session_journal, steering_advice
+from ralph_tracker.agents.hosts.steering_advice import SteeringConfig, evaluate_lines, events_of, lines_of, steering_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
@@ -307,7 +307,7 @@ class TestJournal:
         assert agent.session.troubles == []
 
     def test_folding_says_how_many_turns_there_were(self):
-        assert evaluate_lines([], ContinuationThresholds()) == turn_end.TurnGuidance()
+        assert evaluate_lines([], ContinuationThresholds()) == steering_advice.TurnGuidance()
         assert evaluate_lines([{"event": "PostToolBatch"}] * 3, ContinuationThresholds()).turns == 3
 
 

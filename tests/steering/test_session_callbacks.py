@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.steering.callbacks import AgentCallbacks, Interaction, Outcome, follow
 from ralph_tracker.steering.events import FileRead, PersonSaid, ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering.session_callbacks import AgentCallbacks, Interaction, Outcome, follow
 from tests.tables import table
 
 

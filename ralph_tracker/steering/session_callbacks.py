@@ -218,42 +218,44 @@ class Interaction:
             task.add_done_callback(self._tasks.discard)
 
     async def _start(self, callbacks: AgentCallbacks, event: ToolStarted) -> None:
-        await self._look(callbacks)
+        await self._check_cancelled(callbacks)
         # A batch runs through, unless it is longer than a whole budget or its ends never come.
         if self.tools_used >= 2 * self._every:
-            await self._hold(callbacks)
+            await self._ask_at_checkpoint(callbacks)
         if self.cancelled:
             return
         self.tools_used += 1
         self._log.start(event.name, event.call)
         if callbacks.on_tool_start:
-            await _heard(callbacks.on_tool_start, event.name, otherwise=None)
+            await _call_or_default(callbacks.on_tool_start, event.name, otherwise=None)
 
     async def _end(self, callbacks: AgentCallbacks, event: ToolEnded) -> None:
         self.tools_used += not self._log.end(event.name, event.success, event.call)
         if callbacks.on_tool_end:
-            await _heard(callbacks.on_tool_end, event.name, event.success, otherwise=None)
+            await _call_or_default(callbacks.on_tool_end, event.name, event.success, otherwise=None)
         if not self._log.running:
-            await self._look(callbacks)
+            await self._check_cancelled(callbacks)
             if self.tools_used >= self._every:
-                await self._hold(callbacks)
+                await self._ask_at_checkpoint(callbacks)
 
-    async def _look(self, callbacks: AgentCallbacks) -> None:
+    async def _check_cancelled(self, callbacks: AgentCallbacks) -> None:
         if callbacks.check_cancelled and not self.cancelled:
-            cancelled = await _heard(callbacks.check_cancelled, otherwise=False)
+            cancelled = await _call_or_default(callbacks.check_cancelled, otherwise=False)
             self.cancelled = self.cancelled or cancelled
 
-    async def _hold(self, callbacks: AgentCallbacks) -> None:
+    async def _ask_at_checkpoint(self, callbacks: AgentCallbacks) -> None:
         if self.cancelled or not callbacks.on_checkpoint:
             return
-        goes_on = await _heard(callbacks.on_checkpoint, self.tools_used, otherwise=False)
+        goes_on = await _call_or_default(callbacks.on_checkpoint, self.tools_used, otherwise=False)
         if not goes_on:
             self.cancelled = True
         elif not self.cancelled:
             self.tools_used = 0
 
 
-async def _heard(callback: Callable[[*_Given], Awaitable[_Answer]], *given: *_Given, otherwise: _Answer) -> _Answer:
+async def _call_or_default(
+    callback: Callable[[*_Given], Awaitable[_Answer]], *given: *_Given, otherwise: _Answer
+) -> _Answer:
     try:
         return await callback(*given)
     except Exception:  # noqa: BLE001  # whatever a transport raises

@@ -1,4 +1,4 @@
-"""Evaluate the session's journal at the end of a turn, and pass continuation's message to the agent.
+"""Evaluate the session's journal after each batch of tool calls, and pass continuation's message to the agent.
 
 Each hook is a new process, so the session's state is in the journal, to which hooks append in one write: its last 256
 KiB are evaluated again, as `simulate` does. A prompt or a measured stop starts again, because the work of one iteration
