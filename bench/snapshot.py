@@ -141,7 +141,7 @@ class Subject:
             self.take(what, lambda: subprocess.run(command, cwd=self.root, check=True, capture_output=True))  # noqa: B023
         previous = self.kept[-1]
         self.take("snapshot", lambda: self.kept.append(self.store().snapshot(number=number)))
-        assert len(self.kept[-1].changed) == self.changed
+        assert len(self.store().changes(previous.commit, self.kept[-1].commit)) == self.changed
         self.take("diff", lambda: file_changes(self.store(), previous.commit, self.kept[-1].commit))
 
     def weigh(self, *, pack: bool) -> None:
