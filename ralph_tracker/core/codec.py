@@ -1,6 +1,6 @@
 """Values as plain JSON and back, by their annotations: a field that is added to a value is stored and read.
 
-A value with a `measured` method is written as what that returns; one with a class method `named` as its name.
+A value with a `known_values` method is written as what that returns; one with a class method `named` as its name.
 """
 
 from collections.abc import Callable, Mapping

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.measure.checks import Check, environment_for_checks
+from ralph_tracker.measure.checks import Check, environment_for_checks, without_own_environment
 from ralph_tracker.measure.process import SHELL
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
@@ -35,7 +35,7 @@ for name in sys.argv[1:]:
         print("lacks", name)
 """
 _INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
-_PROBE_TIMEOUT_S: Final = 60
+PROBE_TIMEOUT_S: Final = 60
 _ADDS: Final = {
     "uv": "uv add --dev {}",
     "poetry": "poetry add --group dev {}",
@@ -97,6 +97,24 @@ def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
         )
         return asked.returncode == 0
     return find_program(name, cwd, env) is not None
+
+
+def ask_program(
+    command: Sequence[str], root: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a program of the project for what it prints, for at most a minute; None if it does not start or end."""
+    try:
+        return subprocess.run(  # noqa: S603  # a tool of the project
+            command,
+            cwd=root,
+            env=without_own_environment(environment, root),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_TIMEOUT_S,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def find_program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | None:
@@ -203,7 +221,7 @@ def _missing_modules(
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_PROBE_TIMEOUT_S,
+            timeout=PROBE_TIMEOUT_S,
             check=True,
         )
     except (OSError, subprocess.SubprocessError, ValueError):

@@ -9,7 +9,6 @@ import platform
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,8 +16,8 @@ from typing import Final
 
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.checks import Check, without_own_environment
-from ralph_tracker.measure.commands import command_of, find_program
+from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.commands import ask_program, command_of, find_program
 from ralph_tracker.version import __version__
 
 _NODE: Final = "node_modules"
@@ -34,7 +33,6 @@ _WHERE: Final = {
     "hatch": ("hatch", "env", "find"),
 }
 _RUNS: Final = re.compile(rf"(?<![\w./-])({'|'.join(_WHERE)}) run (?:([\w.+-]+):)?")
-_ASKED_S: Final = 60
 # Stands for such a program in a copy, for which it would make an environment without packages. Only programs of the
 # environment are run without it: others are names of scripts that it knows.
 _STAND_IN: Final = """#!/bin/sh
@@ -123,18 +121,11 @@ def _run_as_here(root: Path, copy: Path, checks: Sequence[Check], environment: M
 def _kept_elsewhere(tool: str, name: str | None, root: Path, environment: Mapping[str, str]) -> Path | None:
     """Return the environment that a tool has made for the project, None if there is none."""
     named = [name or "default"] if tool == "hatch" else []
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        asked = subprocess.run(  # noqa: S603  # the project's own tool
-            [*_WHERE[tool], *named],
-            cwd=root,
-            env=without_own_environment(environment, root),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=_ASKED_S,
-            check=True,
-        )
-        prefix = Path((asked.stdout.strip().splitlines() or [""])[-1])
+    asked = ask_program([*_WHERE[tool], *named], root, environment)
+    if asked is None or asked.returncode:
+        return None
+    prefix = Path((os.fsdecode(asked.stdout).strip().splitlines() or [""])[-1])
+    with contextlib.suppress(OSError):  # a folder that may not be looked into
         return prefix if prefix.is_absolute() and (prefix / "bin").is_dir() else None
     return None
 

@@ -139,7 +139,7 @@ class ResultsCache(NamedTuple):
         return Results(totals, ran, target)
 
     def keep_packed(self, key: str, packed: bytes, staged: Path, checks: tuple[Check, ...]) -> Results | None:
-        """Keep what `packed` gave on another machine, None if it is damaged or of other checks."""
+        """Keep what `pack` gave on another machine, None if it is damaged or of other checks."""
         target = self.folder / key
         with as_store_error(target):
             try:

@@ -170,7 +170,7 @@ class Entry(NamedTuple):
 
 
 class LoopStore(SealedRecords):
-    """The writable store of one loop; only the holder of `writing()` may write."""
+    """The writable store of one loop; only the holder of `write_lock()` may write."""
 
     @contextmanager
     def write_lock(self, purpose: str) -> Iterator[bool]:

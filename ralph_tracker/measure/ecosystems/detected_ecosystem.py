@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Any, Final
 
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_bytes import plain
-from ralph_tracker.measure.checks import is_our_bin, without_own_environment
+from ralph_tracker.measure.checks import is_our_bin
+from ralph_tracker.measure.commands import ask_program
 
 Checks = dict[str, dict[str, Any]]
-PROBE_TIMEOUT_S: Final = 60
 _VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 
@@ -114,31 +113,14 @@ def version_of(
 
 def output_of(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
     """Return what a program of the project prints on standard output, None if it does not run or fails."""
-    done = _run_query(command, root, environment)
+    done = ask_program(command, root, environment)
     return None if done is None or done.returncode else plain(done.stdout.decode("utf-8", "replace"))
 
 
 def why_not(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
     """Return the last line that a program prints which does not run, or what the system says of it."""
-    done = _run_query(command, root, environment)
+    done = ask_program(command, root, environment)
     printed = "" if done is None else plain((done.stdout + done.stderr).decode("utf-8", "replace"))
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     error = first_error(printed)
     return error.line if error else lines[-1] if lines else "it cannot be started"
-
-
-def _run_query(
-    command: Sequence[str], root: Path, environment: Mapping[str, str]
-) -> subprocess.CompletedProcess[bytes] | None:
-    try:
-        return subprocess.run(  # noqa: S603  # a tool of the project
-            command,
-            cwd=root,
-            env=without_own_environment(environment, root),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PROBE_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None

@@ -16,9 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.commands import how_to_add
+from ralph_tracker.measure.commands import PROBE_TIMEOUT_S, how_to_add
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
-    PROBE_TIMEOUT_S,
     Checks,
     Ecosystem,
     by_status,
