@@ -89,15 +89,15 @@ def sarif_bare(data: bytes) -> Numbers:
 
 
 def ours(data: bytes) -> Numbers:
-    from ralph_tracker.formats import registry, report  # noqa: PLC0415 (only the process that needs it loads it)
+    from ralph_tracker.formats import parsed_report, registry  # noqa: PLC0415 (only the process that needs it loads it)
 
     match registry.read(data):
-        case report.TestReport() as found:
+        case parsed_report.TestReport() as found:
             return (found.tests,)
-        case report.CoverageReport() as found:
+        case parsed_report.CoverageReport() as found:
             assert found.contradiction is None, found.contradiction
             return found.lines_covered, found.lines_total
-        case report.LintReport() as found:
+        case parsed_report.LintReport() as found:
             return (found.results + found.suppressed,)
     raise AssertionError(data[:80])
 

@@ -37,8 +37,8 @@ from ralph_tracker.steering import (
     new_plan_state,
     run_evaluated,
 )
-from ralph_tracker.steering.evaluators import QualityState
-from ralph_tracker.steering.events import Event
+from ralph_tracker.steering.progress_evaluators import QualityState
+from ralph_tracker.steering.session_events import Event
 
 LIMIT_US, GROWTH_KB = 50, 16
 SETTLED = 20_000

@@ -15,8 +15,8 @@ from collections.abc import AsyncIterator, Callable
 
 import discord
 
+from ralph_tracker.session_ui.chat_session import ChatSession
 from ralph_tracker.steering import Event, Interaction, ToolEnded, ToolStarted, TurnEnded, follow
-from ralph_tracker.transports.chat import ChatSession
 
 MESSAGE_CHARACTERS = 2000
 NOBODY = discord.AllowedMentions.none()  # an agent that writes @everyone rings nobody

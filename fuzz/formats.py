@@ -18,7 +18,7 @@ import atheris
 
 with atheris.instrument_imports(include=["ralph_tracker.formats"]):
     from ralph_tracker.formats import registry
-    from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+    from ralph_tracker.formats.parsed_report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
 
 ROOT = Path(__file__).parent
 FINDINGS, SEEDS = ROOT / "findings", ROOT / "seeds"

@@ -7,9 +7,9 @@ from ralph_tracker.version import __version__
 if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision
     from ralph_tracker.core.iteration_record import IterationRecord
-    from ralph_tracker.core.selection import Selection
+    from ralph_tracker.core.output_selection import Selection
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
-    from ralph_tracker.hooks import loop_decision, post_iteration, post_loop, pre_loop
+    from ralph_tracker.loop_hooks import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
     "Decision",
@@ -28,12 +28,12 @@ _WHERE = {
     "Decision": "core.decision",
     "IterationRecord": "core.iteration_record",
     "RalphTrackerError": "errors",
-    "Selection": "core.selection",
+    "Selection": "core.output_selection",
     "UntrustedError": "errors",
-    "loop_decision": "hooks",
-    "post_iteration": "hooks",
-    "post_loop": "hooks",
-    "pre_loop": "hooks",
+    "loop_decision": "loop_hooks",
+    "post_iteration": "loop_hooks",
+    "post_loop": "loop_hooks",
+    "pre_loop": "loop_hooks",
 }
 
 

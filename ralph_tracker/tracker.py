@@ -26,7 +26,7 @@ from ralph_tracker.iteration.commit import (
     undo_restore,
     write_report,
 )
-from ralph_tracker.iteration.measure import (
+from ralph_tracker.iteration.tree_measurement import (
     Checkout,
     IterationMeasurer,
     MeasuredIteration,
@@ -302,7 +302,7 @@ class Tracker(NamedTuple):
         NotReproducedError if it now measures differently, UntrustedError for filters in the settings of a repository
         that the user has not accepted, where a branch is asked for; nothing is selected then.
         """
-        from ralph_tracker.core.selection import select  # noqa: PLC0415  # as above
+        from ralph_tracker.core.output_selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.reports import contender_of, write_closing_reports  # noqa: PLC0415  # as above

@@ -16,7 +16,6 @@ from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
-from ralph_tracker.iteration.measure import configured_by
 from ralph_tracker.iteration.open_problems import (
     FailingTest,
     ListedDiagnostics,
@@ -24,13 +23,14 @@ from ralph_tracker.iteration.open_problems import (
     first_words,
     remaining_problems,
 )
+from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.report.value_text import for_terminal, in_ranges
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
-from ralph_tracker.store.packs import kept_json
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.record_reader import SealedRecords
 
 TOKENS: Final = 800
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.

@@ -16,7 +16,7 @@ from ralph_tracker.store.loop_summary import checked_root, find_loop
 from ralph_tracker.store.safe_files import as_store_error
 
 if TYPE_CHECKING:
-    from ralph_tracker.export.rows import ExportedLoop
+    from ralph_tracker.export.loop_rows import ExportedLoop
 
 _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
 
 def _loops(root: Path, loop_id: str | None, *, every: bool) -> "list[ExportedLoop]":
-    from ralph_tracker.export.rows import ExportedLoop
+    from ralph_tracker.export.loop_rows import ExportedLoop
 
     if not every:
         return [ExportedLoop(LoopStore(find_loop(root, loop_id, os.environ)), os.environ)]
@@ -111,7 +111,7 @@ def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience
 
 
 def _write(loops: "list[ExportedLoop]", kind: str, output: Path | None) -> None:
-    from ralph_tracker.export.rows import csv_lines, json_lines, write_parquet
+    from ralph_tracker.export.loop_rows import csv_lines, json_lines, write_parquet
 
     if kind == "parquet" and output is not None:
         rows = write_parquet(loops, output)

@@ -20,7 +20,7 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
-from ralph_tracker.iteration.gate import (
+from ralph_tracker.iteration.gate_worktree import (
     NOT_MEASURED,
     PASS,
     ExitCode,

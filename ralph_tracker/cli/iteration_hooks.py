@@ -84,7 +84,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
         return
     from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
     from ralph_tracker.report.sentences import score_in_words
-    from ralph_tracker.store.sealed_records import SealedRecords
+    from ralph_tracker.store.record_reader import SealedRecords
 
     number, loop_id = record.iteration, record.loop_id
     facts = facts_of(SealedRecords(find_loop(root, loop_id, os.environ)), number, record.previous)

@@ -6,7 +6,7 @@ from typing import Final
 
 from ralph_tracker.cli.output import say_wrapped
 from ralph_tracker.errors import Terminated
-from ralph_tracker.runner.run_progress import run_state
+from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.restore_mark import interrupted_restore

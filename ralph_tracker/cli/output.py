@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 from ralph_tracker.errors import StoreError
 
 if TYPE_CHECKING:  # most verbs list no records
-    from ralph_tracker.store.sealed_records import RecordDocument
+    from ralph_tracker.store.record_reader import RecordDocument
 
 WIDTH: Final = 80
 _NARROWEST: Final = 40

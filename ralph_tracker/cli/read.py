@@ -11,10 +11,18 @@ import click
 from ralph_tracker.cli.output import complain, say, say_json
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
+from ralph_tracker.formats.parsed_report import (
+    CoverageReport,
+    Kind,
+    LintReport,
+    Report,
+    TestReport,
+    TypeReport,
+    Unreadable,
+)
 from ralph_tracker.formats.registry import ReadReport, examine
-from ralph_tracker.formats.report import CoverageReport, Kind, LintReport, Report, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS
-from ralph_tracker.measure.results import as_json, is_data
+from ralph_tracker.formats.report_content import DEFAULT_LIMITS
+from ralph_tracker.measure.report_totals import as_json, is_data
 from ralph_tracker.store.trust import Trust
 
 STANDARD_INPUT: Final = "-"

@@ -11,7 +11,7 @@ from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
-from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded_iteration

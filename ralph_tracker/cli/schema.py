@@ -18,10 +18,10 @@ from ralph_tracker.cli.simulate import SimulationDocument
 from ralph_tracker.cli.verify import VerificationDocument
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.iteration_record import DecisionDocument, RecordDocument
-from ralph_tracker.core.selection import SelectionDocument
+from ralph_tracker.core.output_selection import SelectionDocument
 from ralph_tracker.iteration.diff import DiffDocument
 from ralph_tracker.iteration.explain import ExplainedDocument
-from ralph_tracker.iteration.gate import GateDocument
+from ralph_tracker.iteration.gate_worktree import GateDocument
 from ralph_tracker.iteration.open_problems import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument

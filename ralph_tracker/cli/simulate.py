@@ -8,13 +8,15 @@ from typing import IO, Final, NamedTuple, TypedDict, cast
 
 import click
 
-from ralph_tracker.agents.recorded_session import read_session
+from ralph_tracker.agents.session_log_reader import read_session
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
-from ralph_tracker.steering.continuation import (
+from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimpleProgressEvaluator
+from ralph_tracker.steering.session_events import Event
+from ralph_tracker.steering.stop_decision import (
     Action,
     Complexity,
     Continuation,
@@ -22,8 +24,6 @@ from ralph_tracker.steering.continuation import (
     classify_task_complexity,
     continuation_thresholds_of,
 )
-from ralph_tracker.steering.evaluators import ProgressMonitor, SimpleProgressEvaluator
-from ralph_tracker.steering.events import Event
 
 STANDARD_INPUT: Final = "-"
 _LONGEST: Final = 16 << 20

@@ -18,8 +18,8 @@ from ralph_tracker.report.value_text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration
 from ralph_tracker.store.pending_export import unsent_warnings
+from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
-from ralph_tracker.store.sealed_records import SealedRecords
 
 ALERTS_SHOWN: Final = 10
 

@@ -10,7 +10,7 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
-from ralph_tracker.runner.run_progress import read_progress
+from ralph_tracker.runner.saved_run import read_progress
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import checked_root, find_loop

@@ -24,7 +24,7 @@ from ralph_tracker.report.value_text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration, version_of
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_reader import SealedRecords
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

@@ -18,9 +18,9 @@ from pydantic import (
 from ralph_tracker.config.problems import first_problem, short_text
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
 from ralph_tracker.errors import ConfigError, InputError
-from ralph_tracker.formats.report import Severity
-from ralph_tracker.steering.continuation import ContinuationThresholds
+from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
+from ralph_tracker.steering.stop_decision import ContinuationThresholds
 
 _SUM_TOLERANCE = 1e-6
 

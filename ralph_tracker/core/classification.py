@@ -5,7 +5,7 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.adjusted_score import Scorer
+from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration
 from ralph_tracker.core.metrics import (
     BY_NAME,

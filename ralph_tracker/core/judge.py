@@ -6,17 +6,17 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
-from ralph_tracker.core.adjusted_score import (
+from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
+from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
+from ralph_tracker.core.best_so_far import Candidate, best_now, best_of, extend_frontier
+from ralph_tracker.core.classification import ScoreContext, classify, step_of
+from ralph_tracker.core.comparable_score import (
     Scorer,
     adjusted_parts_of,
     findings_at_size,
     weights_of_tests,
     why_adjusted,
 )
-from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
-from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.best import Candidate, best_now, best_of, extend_frontier
-from ralph_tracker.core.classification import ScoreContext, classify, step_of
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
 from ralph_tracker.core.findings import NOTHING_FOUND, Severity
 from ralph_tracker.core.integrity_verdict import (

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.adjusted_score import Scorer, weights_of_tests
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import Plain, decode, encode
+from ralph_tracker.core.comparable_score import Scorer, weights_of_tests
 from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults

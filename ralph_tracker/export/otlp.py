@@ -9,8 +9,8 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ralph_tracker.errors import ConfigError
+from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.resumable_send import RefusedError, UnreachableError
-from ralph_tracker.export.rows import VALUES, ExportedLoop, Row
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport
 from ralph_tracker.version import __version__

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.export.rows import ExportedLoop, Row
+from ralph_tracker.export.loop_rows import ExportedLoop, Row
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport

@@ -8,7 +8,7 @@ esbuild, oxc, jest): it is then appended to the error in parentheses.
 import re
 from typing import Final, NamedTuple
 
-from ralph_tracker.formats.report_bytes import plain
+from ralph_tracker.formats.report_content import plain
 
 _LONGEST: Final = 300
 _MOST_LINES: Final = 50_000

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 
-from ralph_tracker.formats.report_bytes import Content, DamageError, Unreadable, parse_json
+from ralph_tracker.formats.report_content import Content, DamageError, Unreadable, parse_json
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")

@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
-from ralph_tracker.formats.report import (
+from ralph_tracker.formats.parsed_report import (
     EMPTY,
     MAX_DIAGNOSTICS,
     Diagnostic,
@@ -26,7 +26,7 @@ from ralph_tracker.formats.report import (
     overridden_severity,
     severity_of,
 )
-from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, Content, DamageError, ReadLimits
+from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Content, DamageError, ReadLimits
 
 Syntax = Literal["xml", "json", "lines", "text"]
 

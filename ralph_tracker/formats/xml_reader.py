@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Final, Self
 
-from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name
+from ralph_tracker.formats.report_content import Content, DamageError, Text, local_name
 
 
 class Elements:

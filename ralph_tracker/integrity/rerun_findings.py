@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
 from ralph_tracker.core.known_tests import belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults, quantity
-from ralph_tracker.integrity.changes import Text
+from ralph_tracker.integrity.changed_text import Text
 from ralph_tracker.integrity.file_roles import is_code
 
 NO_PASS: Final = frozenset({None, SKIPPED})

@@ -7,9 +7,9 @@ from typing import Any
 from ralph_tracker.core.iteration_record import IterationRecord, RecordDocument
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
-from ralph_tracker.iteration.measure import MeasuredIteration
+from ralph_tracker.iteration.tree_measurement import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
-from ralph_tracker.report.markdown import ITERATION_REPORT, has_own, iteration_report
+from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.core.alerts import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.best import Candidate, why_best
+from ralph_tracker.core.best_so_far import Candidate, why_best
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.findings import Integrity
 from ralph_tracker.core.iteration_record import RecordDocument
@@ -48,8 +48,8 @@ from ralph_tracker.report.sentences import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.loop_summary import state_after
-from ralph_tracker.store.packs import kept_json
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.record_reader import SealedRecords
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {

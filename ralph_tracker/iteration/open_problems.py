@@ -28,9 +28,9 @@ from ralph_tracker.core.iteration_record import (
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, half_up, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
-from ralph_tracker.formats.report import Diagnostic, first_line
-from ralph_tracker.store.packs import kept_json
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.formats.parsed_report import Diagnostic, first_line
+from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.record_reader import SealedRecords
 
 FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.

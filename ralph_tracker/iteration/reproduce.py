@@ -7,7 +7,7 @@ from ralph_tracker.core.findings import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, ScratchRunner
-from ralph_tracker.iteration.measure import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
+from ralph_tracker.iteration.tree_measurement import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.environments import link_environments
@@ -16,7 +16,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIter
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import damaged_iteration
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 _SHOWN: Final = 3

@@ -10,7 +10,7 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import belongs_to_any
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.integrity.changes import MAX_BYTES, FileVersions
+from ralph_tracker.integrity.changed_text import MAX_BYTES, FileVersions
 from ralph_tracker.integrity.file_roles import (
     declare_the_same,
     files_named_in_commands,
@@ -431,7 +431,7 @@ class TamperCheck:
 
     def _inspect_change(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
         """Return what our rules or another tool find in the change, and what could not be read."""
-        from ralph_tracker.integrity.diff_rules import inspect  # noqa: PLC0415  # only if something changed
+        from ralph_tracker.integrity.diff_inspection import inspect  # noqa: PLC0415  # only if something changed
 
         changes = self._contents(self._kept.changed)
         if not changes:

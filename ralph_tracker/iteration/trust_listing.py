@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import command_text, configured_checks
-from ralph_tracker.report.markdown import USER_FOLDER
+from ralph_tracker.report.markdown_reports import USER_FOLDER
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.trust import Trust

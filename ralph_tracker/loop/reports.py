@@ -13,11 +13,17 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.adjusted_score import Scorer
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import decode
+from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.selection import Selection, SelectionCandidate, SelectionDocument, select, selection_document
+from ralph_tracker.core.output_selection import (
+    Selection,
+    SelectionCandidate,
+    SelectionDocument,
+    select,
+    selection_document,
+)
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_selection import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
@@ -25,7 +31,7 @@ from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
-from ralph_tracker.report.markdown import pull_request, selection_reports
+from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
 from ralph_tracker.report.value_text import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
@@ -33,9 +39,9 @@ from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
-from ralph_tracker.store.packs import kept_bytes
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.sealed_records import RecordDocument
+from ralph_tracker.store.record_packs import kept_bytes
+from ralph_tracker.store.record_reader import RecordDocument
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}

@@ -17,7 +17,7 @@ from typing import Final
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.commands import ask_program, command_of, find_program
+from ralph_tracker.measure.missing_tools import ask_program, command_of, find_program
 from ralph_tracker.version import __version__
 
 _NODE: Final = "node_modules"

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.measure.checks import environment_for_checks
-from ralph_tracker.measure.commands import last_words
+from ralph_tracker.measure.missing_tools import last_words
 from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.measure.scratch import remove_folder
 from ralph_tracker.replay.history import Commit, History

@@ -21,10 +21,10 @@ import msgspec
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
-from ralph_tracker.formats.report import CoverageReport, Diagnostic
+from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.iteration.earlier_tests import needed_checks
-from ralph_tracker.iteration.measure import shorten_output
 from ralph_tracker.iteration.open_problems import source_line_of
+from ralph_tracker.iteration.tree_measurement import shorten_output
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,
@@ -34,9 +34,9 @@ from ralph_tracker.measure.checks import (
 )
 from ralph_tracker.measure.environments import link_environments, tool_versions
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.limit_to_files import limited_to_files
+from ralph_tracker.measure.partial_test_run import limited_to_files
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.results import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.store.safe_files import as_store_error, temporary_name

@@ -17,20 +17,26 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, load_config, with_limits
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group, TestResults
-from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
 from ralph_tracker.iteration.commit import follow, recover_loop
-from ralph_tracker.iteration.measure import Checkout, IterationMeasurer, configured_by, utc_text, with_detected_checks
 from ralph_tracker.iteration.open_problems import listed_diagnostics
+from ralph_tracker.iteration.tree_measurement import (
+    Checkout,
+    IterationMeasurer,
+    configured_by,
+    utc_text,
+    with_detected_checks,
+)
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.reports import FinishedLoop
 from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.environments import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.checkouts import Checkouts, Environments, SetUpError
-from ralph_tracker.replay.cluster import Cluster
+from ralph_tracker.replay.dask_cluster import Cluster
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import (
     CommitMeasurer,

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
-from ralph_tracker.core.selection import Selection, SelectionCandidate
+from ralph_tracker.core.output_selection import Selection, SelectionCandidate
 from ralph_tracker.report.charts import mermaid_chart, outcome_strip
 from ralph_tracker.report.iteration_view import AlertRow
 from ralph_tracker.report.sentences import Point, Setback, loop_sentence, measured_in_words, percent

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.output.event_values import one_line
 from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.run_progress import FILE, run_state
+from ralph_tracker.runner.saved_run import FILE, run_state
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, attempted_iteration
 from ralph_tracker.store.safe_files import read_json

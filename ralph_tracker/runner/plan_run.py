@@ -18,11 +18,11 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.explain import checks_of
-from ralph_tracker.iteration.measure import configured_by, with_detected_checks
+from ralph_tracker.iteration.tree_measurement import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
-from ralph_tracker.measure.commands import command_of, is_there, last_words
-from ralph_tracker.measure.results import measured_kind
+from ralph_tracker.measure.missing_tools import command_of, is_there, last_words
+from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
@@ -40,7 +40,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import shown
 from ralph_tracker.store.snapshots.user_repository import head_of
 from ralph_tracker.tracker import Tracker

@@ -14,7 +14,7 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
-from ralph_tracker.agents.hosts.hook_entry import DRIVEN
+from ralph_tracker.agents.hosts.hook_answer import DRIVEN
 from ralph_tracker.agents.output.run_outcome import RunReport
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.iteration_record import IterationRecord
@@ -22,7 +22,7 @@ from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
-from ralph_tracker.iteration.measure import configured_by
+from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.value_text import known_money
@@ -40,7 +40,7 @@ from ralph_tracker.runner.attempt import (
     verdict_of,
 )
 from ralph_tracker.runner.backends import BACKENDS, Backend, Price, add_cost, prices_of
-from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
+from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
@@ -48,8 +48,8 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
+from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.safe_files import as_store_error
-from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 if TYPE_CHECKING:

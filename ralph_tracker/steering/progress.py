@@ -5,8 +5,8 @@ from typing import Final, NamedTuple, Protocol, TypedDict, cast
 
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.steering.events import Event, TurnEnded
 from ralph_tracker.steering.plan import STATUSES, PlanDocument, PlanState, state_to_plain
+from ralph_tracker.steering.session_events import Event, TurnEnded
 
 EVALUATION_INTERVAL: Final = 5
 """The number of turns between evaluations."""

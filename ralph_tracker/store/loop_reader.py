@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple
 
 from ralph_tracker.config.load import Config, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, Document, IterationRecord
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline
@@ -18,9 +18,9 @@ from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.loop_summary import START_ANEW, Summary, damaged_iteration, with_events
-from ralph_tracker.store.packs import kept_json
+from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.record_reader import after_plain
 from ralph_tracker.store.safe_files import read_bytes, refuse_newer, to_json
-from ralph_tracker.store.sealed_records import after_plain
 
 Origin = Literal["given", "measured"]
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core import judge_state
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import (
     AlertDocument,
@@ -52,7 +52,8 @@ from ralph_tracker.store.loop_summary import (
     summary_from,
     with_events,
 )
-from ralph_tracker.store.packs import kept_bytes, kept_json, packed_bytes
+from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
+from ralph_tracker.store.record_reader import SealedRecords, after_plain
 from ralph_tracker.store.safe_files import (
     TEMPORARY,
     append_line,
@@ -71,7 +72,6 @@ from ralph_tracker.store.safe_files import (
     write_whole,
 )
 from ralph_tracker.store.safe_open import own_file
-from ralph_tracker.store.sealed_records import SealedRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
@@ -184,7 +184,7 @@ class LoopStore(SealedRecords):
             ends_well = False
             try:
                 if self.paths.old_store.is_dir():
-                    from ralph_tracker.store.migrate import migrate  # noqa: PLC0415  # a loop of an earlier version
+                    from ralph_tracker.store.git_store_migration import migrate  # noqa: PLC0415  # a loop of an earlier version
 
                     migrate(self.paths)
                 yield unfinished
@@ -341,7 +341,7 @@ class LoopStore(SealedRecords):
     def pack_old_records(self, number: int) -> None:
         """Pack the records of older iterations after every few; a failure is ignored, since the next time will do."""
         if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
-            from ralph_tracker.store.packs import pack_records  # noqa: PLC0415  # for a long loop only
+            from ralph_tracker.store.record_packs import pack_records  # noqa: PLC0415  # for a long loop only
 
             with suppress(StoreError), hold_lock(self.paths.lock, "packing records", 0):
                 pack_records(self.paths, number)

@@ -223,7 +223,7 @@ def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:
         plain = read_json(path)
         if isinstance(plain, dict):
             return plain
-    from ralph_tracker.store.packs import kept_json  # noqa: PLC0415  # only for an older iteration
+    from ralph_tracker.store.record_packs import kept_json  # noqa: PLC0415  # only for an older iteration
 
     packed = kept_json(paths, number, "state.json")
     return packed if isinstance(packed, dict) else {}

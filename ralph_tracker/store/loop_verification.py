@@ -16,9 +16,9 @@ from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
 from ralph_tracker.store.loop_summary import summary_from
-from ralph_tracker.store.packs import kept_bytes, kept_json
+from ralph_tracker.store.record_packs import kept_bytes, kept_json
+from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.safe_files import digest, parsed_json, read_bytes, read_json, read_lines
-from ralph_tracker.store.sealed_records import SealedRecords
 from ralph_tracker.store.snapshots.index import SeenFile
 from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, SkippedPath
 from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot

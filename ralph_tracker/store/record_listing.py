@@ -10,14 +10,14 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.load import config_of
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import attempted_iteration, checked_root, current_loop, find_loop
-from ralph_tracker.store.packs import Documents
+from ralph_tracker.store.record_packs import Documents
+from ralph_tracker.store.record_reader import RecordDocument, SealedRecords
 from ralph_tracker.store.safe_files import digest, parsed_quickly, refuse_newer
-from ralph_tracker.store.sealed_records import RecordDocument, SealedRecords
 
 _A_FEW: Final = 2
 
@@ -136,14 +136,14 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     project = ProjectPaths(checked_root(root))
     named = loop_id or os.environ.get("RALPH_LOOP_ID") or current_loop(project)
     if named is not None and not project.loop(named).iteration(0).is_dir():
-        from ralph_tracker.store.foreign_records import (  # noqa: PLC0415  # their models take longer than a listing
-            foreign_folder,
-            foreign_records,
+        from ralph_tracker.store.aiwg_records import (  # noqa: PLC0415  # their models take longer than a listing
+            aiwg_folder,
+            aiwg_records,
         )
 
-        folder = foreign_folder(project, named)
+        folder = aiwg_folder(project, named)
         if folder is not None:
-            return Listing(named, None, tuple(foreign_records(folder)))
+            return Listing(named, None, tuple(aiwg_records(folder)))
     paths = find_loop(root, loop_id, os.environ)
     return Listing(paths.loop_id, SealedRecords(paths))
 

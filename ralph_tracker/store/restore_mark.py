@@ -13,7 +13,7 @@ from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.safe_files import as_store_error, read_json, read_lines, to_json, write_whole
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER
 from ralph_tracker.store.snapshots.snapshot_types import SAFETY
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 if TYPE_CHECKING:
     from ralph_tracker.store.snapshots.store import SnapshotStore

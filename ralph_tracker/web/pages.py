@@ -18,7 +18,7 @@ from ralph_tracker.report.value_text import known_money, number, score, signed_t
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_summary import current_loop, loops_of
 from ralph_tracker.store.record_listing import Listing, as_of_now
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_reader import SealedRecords
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200

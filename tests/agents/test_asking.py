@@ -11,10 +11,10 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ralph_tracker.agents.claude_sdk import claude_ask, openai_ask
+from ralph_tracker.agents.claude_sdk_session import claude_ask, openai_ask
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.evaluators import LLMProgressEvaluator
 from ralph_tracker.steering.progress import ProgressInfo
+from ralph_tracker.steering.progress_evaluators import LLMProgressEvaluator
 from tests.tables import table
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ralph_tracker.agents.claude_sdk import ClaudeEvents
+from ralph_tracker.agents.claude_sdk_session import ClaudeEvents
 from ralph_tracker.steering import AgentCallbacks, Interaction
 
 

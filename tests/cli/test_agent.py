@@ -186,7 +186,7 @@ class TestInThisProcess:
         assert "hookSpecificOutput" in json.loads(capsys.readouterr().out)
 
     def test_a_fault_in_the_answering_itself_is_a_line(self, answered, capsys, monkeypatch):
-        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.hosts.hook_entry", None)
+        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.hosts.hook_answer", None)
         assert answered("hook", "claude-code") == 0
         printed = capsys.readouterr()
         assert printed.out == ""
@@ -242,13 +242,13 @@ class TestCosts:
 
     def test_a_session_of_no_loop_imports_next_to_nothing(self, root):
         found = self.modules(root, STOP)
-        assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.hosts.session_journal"})
-        assert "ralph_tracker.agents.hosts.hook_entry" in found
+        assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.hosts.session_event_log"})
+        assert "ralph_tracker.agents.hosts.hook_answer" in found
 
     def test_a_tool_call_of_a_loop_imports_little(self, root):
         found = self.modules(begun(root), json.dumps({"hook_event_name": "PostToolUse", "tool_name": "x"}))
         assert found.isdisjoint(HEAVY)
-        assert "ralph_tracker.agents.hosts.session_journal" in found
+        assert "ralph_tracker.agents.hosts.session_event_log" in found
 
     def test_the_probe_sees_what_the_end_of_a_turn_imports(self, root):
         assert "ralph_tracker.tracker" in self.modules(begun(root), STOP)

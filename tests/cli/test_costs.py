@@ -22,7 +22,7 @@ NOT_NEEDED = {
     "ralph_tracker.iteration.apply_selection",
     "ralph_tracker.loop.reports",
     "ralph_tracker.config.schema",
-    "ralph_tracker.core.selection",
+    "ralph_tracker.core.output_selection",
     "ralph_tracker.formats.coverage.cobertura",
     "ralph_tracker.formats.lint.ruff_json",
     "ralph_tracker.formats.tests.nunit",
@@ -31,7 +31,7 @@ NOT_NEEDED = {
     "ralph_tracker.measure.handed_in",
     "ralph_tracker.report.loop_view",
     "ralph_tracker.loop.start",
-    "ralph_tracker.store.migrate",
+    "ralph_tracker.store.git_store_migration",
     "tomllib",
     "tree_sitter",
 }

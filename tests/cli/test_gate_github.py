@@ -19,7 +19,7 @@ from ralph_tracker.cli.gate import (
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
 from ralph_tracker.core.findings import Finding, Severity
 from ralph_tracker.core.metrics import MetricSource
-from ralph_tracker.iteration.gate import gate_of
+from ralph_tracker.iteration.gate_worktree import gate_of
 from tests.tables import table
 
 NAMES = {f"t{number:02d}": "passed" for number in range(30)}

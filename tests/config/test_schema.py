@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from ralph_tracker.config.load import thresholds_of
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.thresholds import DIMENSIONS, SELECTION_MODES, Thresholds
-from ralph_tracker.formats.report import SEVERITIES
+from ralph_tracker.formats.parsed_report import SEVERITIES
 from tests.tables import table
 
 CORE = ["loop", "alerts", "classification", "stall", "cycling", "decision"]

@@ -14,7 +14,7 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
-from ralph_tracker.core.selection import Selection, SelectionCandidate, select
+from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import Thresholds
 
 METRIC_NAMES = frozenset(Metrics._fields)

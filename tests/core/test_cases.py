@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ralph_tracker.core.selection import selection_document
+from ralph_tracker.core.output_selection import selection_document
 from ralph_tracker.core.thresholds import Thresholds
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"

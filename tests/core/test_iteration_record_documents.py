@@ -5,7 +5,7 @@ import pytest
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import stored_decision
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.core.selection import selection_document
+from ralph_tracker.core.output_selection import selection_document
 
 P, F = "passed", "failed"
 OF_THE_SEED = [

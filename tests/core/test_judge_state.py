@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.adjusted_score import WeightsOfTests
+from ralph_tracker.core.comparable_score import WeightsOfTests
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.thresholds import Thresholds
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core import judge_state
-from ralph_tracker.core.adjusted_score import AdjustedParts
 from ralph_tracker.core.alerts import TYPES, Alert
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import decode, encode
+from ralph_tracker.core.comparable_score import AdjustedParts
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ralph_tracker.core.adjusted_score import AdjustedParts, Scorer, WeightsOfTests
+from ralph_tracker.core.comparable_score import AdjustedParts, Scorer, WeightsOfTests
 from ralph_tracker.core.known_tests import SeenTests, extend_ranges
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics

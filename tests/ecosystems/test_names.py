@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from ralph_tracker.formats.parsed_report import TestReport
 from ralph_tracker.formats.registry import examine
-from ralph_tracker.formats.report import TestReport
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.source_tests import tests_of as read
 

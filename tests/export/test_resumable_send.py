@@ -6,8 +6,8 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.export import resumable_send
+from ralph_tracker.export.loop_rows import ExportedLoop
 from ralph_tracker.export.resumable_send import RefusedError, UnreachableError, key_of, send
-from ralph_tracker.export.rows import ExportedLoop
 from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.pending_export import PendingExport
 from tests.measured.conftest import Workshop

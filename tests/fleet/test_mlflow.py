@@ -151,7 +151,7 @@ OURS = """
 import os, sys, time
 from pathlib import Path
 from ralph_tracker.export.mlflow_runs import MlflowRuns
-from ralph_tracker.export.rows import ExportedLoop
+from ralph_tracker.export.loop_rows import ExportedLoop
 from ralph_tracker.export.resumable_send import send
 from ralph_tracker.store.loop_store import Project
 runs = MlflowRuns(os.environ, "ours")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import (
+from ralph_tracker.formats.parsed_report import (
     CoverageReport,
     LintReport,
     TestReport,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.parsed_report import Unreadable
 from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.formats.registry import FORMATS, diagnostics, read
-from ralph_tracker.formats.report import (
+from ralph_tracker.formats.parsed_report import (
     Diagnostic,
     LintReport,
     TypeReport,
@@ -16,6 +15,7 @@ from ralph_tracker.formats.report import (
     severity_of,
     severity_of_word,
 )
+from ralph_tracker.formats.registry import FORMATS, diagnostics, read
 from tests.tables import table
 
 REPORTS = Path(__file__).parents[2] / "fixtures" / "reports"

@@ -4,8 +4,16 @@ import json
 from pathlib import Path
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import Block, CoverageReport, LintReport, Report, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.parsed_report import (
+    Block,
+    CoverageReport,
+    LintReport,
+    Report,
+    TestReport,
+    TypeReport,
+    Unreadable,
+)
+from ralph_tracker.formats.report_content import Content
 from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import Unreadable
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.parsed_report import Unreadable
+from ralph_tracker.formats.report_content import Content, DamageError
 from tests.tables import table
 
 

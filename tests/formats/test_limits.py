@@ -5,8 +5,8 @@ import time
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.report_bytes import DEFAULT_LIMITS, ReadLimits
+from ralph_tracker.formats.parsed_report import TestReport, Unreadable
+from ralph_tracker.formats.report_content import DEFAULT_LIMITS, ReadLimits
 from tests.tables import table
 
 TAG = DEFAULT_LIMITS.max_tag

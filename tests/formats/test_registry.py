@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.parsed_report import CoverageReport, LintReport, TestReport, TypeReport, Unreadable
+from ralph_tracker.formats.report_content import Content
 from tests.tables import table
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"

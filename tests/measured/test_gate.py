@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
-from ralph_tracker.iteration.gate import gate
+from ralph_tracker.iteration.gate_worktree import gate
 
 pytestmark = pytest.mark.slow
 

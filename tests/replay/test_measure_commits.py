@@ -1,10 +1,10 @@
 """What is kept of a commit comes back whole, whatever the tools had to say."""
 
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
-from ralph_tracker.formats.report import CoverageReport, Diagnostic
+from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.results import CheckTotals
+from ralph_tracker.measure.report_totals import CheckTotals
 from ralph_tracker.replay.measure_commits import ResultsCache, result_of
 
 CHECK = Check("tests", "true")

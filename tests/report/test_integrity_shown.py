@@ -1,7 +1,7 @@
 """What the reports show of integrity: the verdict, the findings, what could not be looked into."""
 
 from ralph_tracker.report.iteration_view import FINDINGS_SHOWN, iteration_view
-from ralph_tracker.report.markdown import iteration_report
+from ralph_tracker.report.markdown_reports import iteration_report
 from tests.tables import table
 
 FINDING = {

@@ -11,7 +11,7 @@ from jinja2 import DictLoader, Environment
 
 from ralph_tracker.report import iteration_report
 from ralph_tracker.report.iteration_view import AlertRow, DimensionRow, FindingRow, IterationView, MetricRow
-from ralph_tracker.report.markdown import SHIPPED, jinja_environment, render
+from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment, render
 
 CHECKOUT = Path(__file__).parents[2]
 TEMPLATE = "iteration-report.md.j2"

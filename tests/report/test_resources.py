@@ -6,7 +6,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report.markdown import SHIPPED, USER_FOLDER, render
+from ralph_tracker.report.markdown_reports import SHIPPED, USER_FOLDER, render
 from tests.tables import table
 
 NAMES = ("iteration-report.md.j2", "loop-report.md.j2", "output-selection.md.j2")

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.runner.activity import activity_of, latest_words
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.run_progress import LOCK, RunProgress, RunSettings
+from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ralph_tracker.config.load import config_of
-from ralph_tracker.iteration.measure import configured_by
+from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
 from ralph_tracker.steering import Task
 from ralph_tracker.store.iteration_snapshots import CHECKS

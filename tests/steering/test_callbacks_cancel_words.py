@@ -2,7 +2,7 @@
 
 import asyncio
 
-from ralph_tracker.steering.session_callbacks import SILENCE_S, checkpoint_text, hold_checkpoint, is_approval, is_cancel
+from ralph_tracker.steering.human_oversight import SILENCE_S, checkpoint_text, hold_checkpoint, is_approval, is_cancel
 from tests.tables import table
 
 

@@ -1,6 +1,6 @@
 """The log of tools: a line each, told apart by call, bounded."""
 
-from ralph_tracker.steering.session_callbacks import KEPT_TOOLS, ToolLog
+from ralph_tracker.steering.human_oversight import KEPT_TOOLS, ToolLog
 
 
 def test_a_line_shows_progress_then_how_it_ended():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.steering.events import FileRead, ToolStarted, TurnEnded
 from ralph_tracker.steering.progress import ProgressInfo, SessionProgress
+from ralph_tracker.steering.session_events import FileRead, ToolStarted, TurnEnded
 from tests.tables import table
 
 

@@ -14,7 +14,7 @@ from ralph_tracker.iteration.apply_selection import apply_iteration
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 pytestmark = pytest.mark.slow
 

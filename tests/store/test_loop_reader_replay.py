@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.best import Candidate
+from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError

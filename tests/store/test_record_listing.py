@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.store.layout import record_name
 from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.sealed_records import SealedRecords
+from ralph_tracker.store.record_reader import SealedRecords
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.claude_code.host import HOST
-from ralph_tracker.agents.hosts.hook_entry import SessionLoop, read_event, within
-from ralph_tracker.agents.hosts.session_journal import (
+from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
+from ralph_tracker.agents.hosts.hook_answer import SessionLoop, read_event, within
+from ralph_tracker.agents.hosts.session_event_log import (
     CONTEXT,
     COSTS,
     context_of,

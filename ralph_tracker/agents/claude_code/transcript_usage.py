@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from ralph_tracker.agents.hosts.host import HookEvent
-from ralph_tracker.agents.hosts.session_journal import COSTS, costs_of
+from ralph_tracker.agents.hosts.session_event_log import COSTS, costs_of
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.agents.output.event_values import count
 from ralph_tracker.config.regular_file import open_regular

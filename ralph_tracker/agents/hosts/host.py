@@ -126,15 +126,15 @@ def load_object(place: str) -> Any:  # noqa: ANN401  # whatever it names
 
 
 HOSTS: Final[Mapping[str, str]] = {
-    "claude-code": "ralph_tracker.agents.claude_code.host:HOST",
-    "codex": "ralph_tracker.agents.codex:HOST",
-    "gemini": "ralph_tracker.agents.gemini:HOST",
-    "opencode": "ralph_tracker.agents.opencode:HOST",
-    "cursor": "ralph_tracker.agents.cursor:HOST",
-    "copilot": "ralph_tracker.agents.copilot:HOST",
+    "claude-code": "ralph_tracker.agents.claude_code.claude_code_hooks:HOST",
+    "codex": "ralph_tracker.agents.codex_hooks:HOST",
+    "gemini": "ralph_tracker.agents.gemini_hooks:HOST",
+    "opencode": "ralph_tracker.agents.opencode_hooks:HOST",
+    "cursor": "ralph_tracker.agents.cursor_hooks:HOST",
+    "copilot": "ralph_tracker.agents.copilot_hooks:HOST",
 }
 RUNNERS: Final[Mapping[str, str]] = {
-    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator:answer",
+    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator_hooks:answer",
 }
 """Loop runners, whose hooks call us at their iterations; their settings are the user's."""
 Answering = Callable[[Environment, int], str]
@@ -151,7 +151,7 @@ def answer_function(name: str) -> Answering:
     if name in RUNNERS:
         runner: Answering = load_object(RUNNERS[name])
         return runner
-    return partial(load_object("ralph_tracker.agents.hosts.hook_entry:answer"), host(name))
+    return partial(load_object("ralph_tracker.agents.hosts.hook_answer:answer"), host(name))
 
 
 def status_line_function(name: str) -> Answering | None:

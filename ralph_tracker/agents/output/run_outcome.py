@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.agents.output.event_values import Object, one_line, plain
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.formats.report_bytes import Unreadable, parse_json
+from ralph_tracker.formats.report_content import Unreadable, parse_json
 
 
 class Ending(StrEnum):

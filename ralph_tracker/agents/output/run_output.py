@@ -34,7 +34,7 @@ from ralph_tracker.agents.output.run_outcome import (
     outcome_of_whole_message,
 )
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.formats.report_bytes import parse_json
+from ralph_tracker.formats.report_content import parse_json
 
 MAX_LINE: Final = 1 << 20
 _END: Final = re.compile(rb"[\r\n]")

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_reader
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport, share
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import CoverageReport, share
+from ralph_tracker.formats.report_content import Content, DamageError
 from ralph_tracker.formats.xml_reader import Elements
 
 _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only
@@ -38,8 +38,8 @@ class _Reader(Elements):
         self._conditions = [0, 0]
         self._covered: int | None = None
         self._total: int | None = None
-        self._numbers = rows.LineNumbers()
-        self._hits = rows.Hits()
+        self._numbers = coverage_builder.LineNumbers()
+        self._hits = coverage_builder.Hits()
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "coverage":
@@ -51,7 +51,7 @@ class _Reader(Elements):
             if "num" not in attributes or not counts:
                 raise DamageError("a line has no num or no count")
             number, hit = self._numbers[attributes["num"]], any(self._hits[count] for count in counts)
-            rows.mark(self._rows, number, hit=hit)
+            coverage_builder.mark(self._rows, number, hit=hit)
             if self.path[1] == "project" and attributes.get("type") != "method":
                 (self._conditions if attributes.get("type") == "cond" else self._statements)[hit] += 1
         elif name == "file":
@@ -67,8 +67,10 @@ class _Reader(Elements):
         percent = None
         if self._covered is not None and self._total and self._covered <= self._total:
             percent = share(self._covered, self._total)
-        stated = rows.DeclaredTotals(covered=self._covered, total=self._total, percent=percent, of_lines=False)
+        stated = coverage_builder.DeclaredTotals(
+            covered=self._covered, total=self._total, percent=percent, of_lines=False
+        )
         (_, covered), total = self._statements, sum(self._statements)
         with_conditions = covered + self._conditions[True], total + sum(self._conditions)
         agrees = (self._covered, self._total) == (covered, total)
-        return rows.report(self._files, stated, listed=(covered, total) if agrees else with_conditions)
+        return coverage_builder.report(self._files, stated, listed=(covered, total) if agrees else with_conditions)

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_reader
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError
 from ralph_tracker.formats.xml_reader import Elements
 
 _SECOND: Final = frozenset({"sources", "packages"})
@@ -47,9 +47,9 @@ class _Reader(Elements):
         self._outside: dict[int, bool] = {}
         self._of_methods: dict[int, bool] = {}
         self._class = self._rows = self._outside
-        self._numbers = rows.LineNumbers()
-        self._hits = rows.Hits()
-        self._stated = rows.NOTHING
+        self._numbers = coverage_builder.LineNumbers()
+        self._hits = coverage_builder.Hits()
+        self._stated = coverage_builder.NOTHING
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name != "line":
@@ -73,7 +73,7 @@ class _Reader(Elements):
             if name != "coverage":
                 raise DamageError(f"the root element is <{name}>, not Cobertura's")
             digit = xml_reader.last_digit(attributes.get("line-rate", "")) * 100
-            self._stated = rows.DeclaredTotals(
+            self._stated = coverage_builder.DeclaredTotals(
                 covered=xml_reader.count(attributes, "lines-covered"),
                 total=xml_reader.count(attributes, "lines-valid"),
                 percent=xml_reader.percent(attributes, "line-rate", whole=1),
@@ -97,4 +97,4 @@ class _Reader(Elements):
     def report(self, folder: str) -> CoverageReport:
         if self._outside:
             raise DamageError("a line is outside of any class")
-        return rows.report({folder + path: lines for path, lines in self._files.items()}, self._stated)
+        return coverage_builder.report({folder + path: lines for path, lines in self._files.items()}, self._stated)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport, count_lines, share
-from ralph_tracker.formats.report_bytes import Content, DamageError, Unreadable, json_object, plausible
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import CoverageReport, count_lines, share
+from ralph_tracker.formats.report_content import Content, DamageError, Unreadable, json_object, plausible
 
 sniff_json: Final = json_object("meta", "files", "totals")
 _STATED: Final = "percent_covered"
@@ -60,7 +60,9 @@ def read_json(content: Content) -> CoverageReport:
         declared_covered=covered,
         declared_total=total,
         declared_percent=_percentage(totals, _STATED) if _STATED in totals else None,
-        contradiction=rows.contradiction(rows.DeclaredTotals(covered=covered, total=total), *listed)
+        contradiction=coverage_builder.contradiction(
+            coverage_builder.DeclaredTotals(covered=covered, total=total), *listed
+        )
         if listed[1]
         else None,
     )
@@ -122,11 +124,11 @@ def read_text(content: Content) -> CoverageReport:
         raise DamageError(f"{missed} of {total} statements are missed, it says")
     if percent > _WHOLE:
         raise DamageError(f"{percent} % is no percentage")
-    stated = rows.DeclaredTotals(covered=total - missed, total=total, percent=percent, rounding=1)
-    report = rows.of_totals(stated)
+    stated = coverage_builder.DeclaredTotals(covered=total - missed, total=total, percent=percent, rounding=1)
+    report = coverage_builder.of_totals(stated)
     if headers[0]["branches"]:
         return report._replace(percent=share(total - missed, total))
-    return report._replace(contradiction=rows.contradiction(stated, total - missed, total))
+    return report._replace(contradiction=coverage_builder.contradiction(stated, total - missed, total))
 
 
 def sniff_sqlite(content: Content) -> bool:
@@ -137,7 +139,7 @@ def sniff_sqlite(content: Content) -> bool:
 def read_sqlite(content: Content) -> NoReturn:
     """Refuse it, saying what to do. Raises DamageError.
 
-    The total needs the sources, which a reader does not have: measure/results.py asks coverage.py.
+    The total needs the sources, which a reader does not have: measure/report_totals.py asks coverage.py.
     """
     if content.data.startswith(_BEFORE_5):
         raise DamageError("coverage.py's data of before its version 5; write a report with `coverage json`", 1, 1)

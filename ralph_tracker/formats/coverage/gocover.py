@@ -3,9 +3,9 @@
 import re
 from typing import Final
 
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import Block, CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plausible
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import Block, CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError, plausible
 
 _MODE: Final = re.compile(r"mode: (?:set|count|atomic|regonly)\s*$", re.MULTILINE)
 _BLOCK: Final = re.compile(r"(.+):(\d+\.\d+,\d+\.\d+) (\d{1,9}) (\d+)\s*", re.ASCII)
@@ -37,4 +37,4 @@ def read(content: Content) -> CoverageReport:
             skipped += 1
     if skipped and not files:
         raise DamageError(f"no line is a block of statements, {skipped} are something else")
-    return rows.report(files, skipped_lines=skipped)
+    return coverage_builder.report(files, skipped_lines=skipped)

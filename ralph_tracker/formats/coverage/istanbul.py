@@ -8,10 +8,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct, field
 
-from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.json_reader import Count, decode
-from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, json_object
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError, json_object
 
 _TOTAL: Final = "total"
 sniff_final: Final = json_object(inner={"statementMap", "s"})
@@ -40,8 +40,8 @@ def read_final(content: Content) -> CoverageReport:
         for name, hits in file.hits.items():
             statement = file.statements.get(name)
             if statement is not None:
-                rows.mark(lines, statement.start.line, hit=hits > 0)
-    return rows.report(files)
+                coverage_builder.mark(lines, statement.start.line, hit=hits > 0)
+    return coverage_builder.report(files)
 
 
 class _Lines(Struct):
@@ -64,14 +64,14 @@ def read_summary(content: Content) -> CoverageReport:
         raise DamageError("the summary has no total")
     lines = summaries.pop(_TOTAL).lines
     percent = lines.pct if isinstance(lines.pct, float) and lines.total else None
-    stated = rows.DeclaredTotals(covered=lines.covered, total=lines.total, percent=percent)
+    stated = coverage_builder.DeclaredTotals(covered=lines.covered, total=lines.total, percent=percent)
     against = (lines.covered, lines.total)
     if summaries:
         files = [summary.lines for summary in summaries.values()]
         against = (sum(file.covered for file in files), sum(file.total for file in files))
-    wrong = rows.contradiction(stated, *against)
+    wrong = coverage_builder.contradiction(stated, *against)
     kept = [summary.lines for path, summary in summaries.items() if _KEPT.search(path)]
     if kept and wrong is None:
         covered = against[0] - sum(file.covered for file in kept)
-        stated = rows.DeclaredTotals(covered=covered, total=against[1] - sum(file.total for file in kept))
-    return rows.of_totals(stated, contradiction=wrong)
+        stated = coverage_builder.DeclaredTotals(covered=covered, total=against[1] - sum(file.total for file in kept))
+    return coverage_builder.of_totals(stated, contradiction=wrong)

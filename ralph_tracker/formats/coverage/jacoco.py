@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_reader
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plausible
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError, plausible
 from ralph_tracker.formats.xml_reader import Elements
 
 _SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
@@ -25,7 +25,7 @@ def read(content: Content) -> CoverageReport:
     say.
     """
     reader = _Reader(content).walk()
-    return rows.report(reader.files, reader.stated)
+    return coverage_builder.report(reader.files, reader.stated)
 
 
 class _Reader(Elements):
@@ -34,11 +34,11 @@ class _Reader(Elements):
     def __init__(self, content: Content) -> None:
         super().__init__(content)
         self.files: dict[str, dict[int, bool]] = {}
-        self.stated = rows.NOTHING
+        self.stated = coverage_builder.NOTHING
         self._names: list[str] = []
         self._rows: dict[int, bool] = {}
-        self._numbers = rows.LineNumbers()
-        self._hits = rows.Hits()
+        self._numbers = coverage_builder.LineNumbers()
+        self._hits = coverage_builder.Hits()
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "report":
@@ -50,11 +50,13 @@ class _Reader(Elements):
                 number, hit = self._numbers[attributes["nr"]], self._hits[attributes["ci"]]
             except KeyError as missing:
                 raise DamageError(f"a line has no attribute {missing}") from None
-            rows.mark(self._rows, number, hit=hit)
+            coverage_builder.mark(self._rows, number, hit=hit)
         elif name == "counter" and len(self.path) == 1 and attributes.get("type") == "LINE":
             covered, missed = xml_reader.count(attributes, "covered"), xml_reader.count(attributes, "missed")
             if covered is not None and missed is not None:
-                self.stated = rows.DeclaredTotals(covered=covered, total=covered + plausible(missed, "missed lines"))
+                self.stated = coverage_builder.DeclaredTotals(
+                    covered=covered, total=covered + plausible(missed, "missed lines")
+                )
         elif name in ("group", "package"):
             self._names.append(attributes.get("name", ""))
         elif name == "sourcefile":

@@ -3,9 +3,9 @@
 from typing import Final
 
 from ralph_tracker.formats import xml_reader
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import CoverageReport, count_lines
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import CoverageReport, count_lines
+from ralph_tracker.formats.report_content import Content, DamageError
 
 _BEGIN: Final = "SF:"
 _END: Final = "end_of_record"
@@ -55,8 +55,8 @@ class _Rows(dict[str, tuple[int, bool]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._numbers = rows.LineNumbers()
-        self._hits = rows.Hits()
+        self._numbers = coverage_builder.LineNumbers()
+        self._hits = coverage_builder.Hits()
 
     def __missing__(self, line: str) -> tuple[int, bool]:
         number, _, hits = line[3:].partition(",")
@@ -115,7 +115,7 @@ class _Tracefile:
             self._files[path] = self.rows
         else:
             for number, ran in self.rows.items():
-                rows.mark(known, number, hit=ran)
+                coverage_builder.mark(known, number, hit=ran)
         self._path, self._totals, self.rows = None, {}, {}
 
     def report(self) -> CoverageReport:
@@ -128,12 +128,14 @@ class _Tracefile:
         covered, total = count_lines(self._files)
         if self.skipped and not total and not self._without_rows[1]:
             raise DamageError(f"no row can be read, {self.skipped} are damaged")
-        stated = rows.DeclaredTotals(covered=self._declared.get("LH"), total=self._declared.get("LF"))
+        stated = coverage_builder.DeclaredTotals(covered=self._declared.get("LH"), total=self._declared.get("LF"))
         if not self._without_rows[1]:
-            return rows.report(self._files, stated, listed=self._listed, skipped_lines=self.skipped)
-        both = rows.DeclaredTotals(covered=covered + self._without_rows[0], total=total + self._without_rows[1])
-        return rows.of_totals(both, skipped_lines=self.skipped)._replace(
+            return coverage_builder.report(self._files, stated, listed=self._listed, skipped_lines=self.skipped)
+        both = coverage_builder.DeclaredTotals(
+            covered=covered + self._without_rows[0], total=total + self._without_rows[1]
+        )
+        return coverage_builder.of_totals(both, skipped_lines=self.skipped)._replace(
             declared_covered=stated.covered,
             declared_total=stated.total,
-            contradiction=rows.contradiction(stated, *self._listed),
+            contradiction=coverage_builder.contradiction(stated, *self._listed),
         )

@@ -4,10 +4,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError
 
 _KEYS: Final = frozenset({"data", "type", "version"})
 _TYPE: Final = "llvm.coverage.json.export"
@@ -58,7 +58,7 @@ def read(content: Content) -> CoverageReport:
         listed += sum(file.summary.lines.count for file in export.files)
         listed_covered += sum(file.summary.lines.covered for file in export.files)
     percent = document.data[0].totals.lines.percent if len(document.data) == 1 else None
-    stated = rows.DeclaredTotals(covered=covered, total=total, percent=percent)
+    stated = coverage_builder.DeclaredTotals(covered=covered, total=total, percent=percent)
     has_files = any(export.files for export in document.data)
     against = (listed_covered, listed) if has_files else (covered, total)
-    return rows.of_totals(stated, contradiction=rows.contradiction(stated, *against))
+    return coverage_builder.of_totals(stated, contradiction=coverage_builder.contradiction(stated, *against))

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.formats import xml_reader
-from ralph_tracker.formats.coverage import rows
-from ralph_tracker.formats.report import Block, CoverageReport, Files
-from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
+from ralph_tracker.formats.coverage import coverage_builder
+from ralph_tracker.formats.parsed_report import Block, CoverageReport, Files
+from ralph_tracker.formats.report_content import Content, DamageError, xml_root
 from ralph_tracker.formats.xml_reader import Elements
 
 sniff: Final = xml_root("CoverageSession")
@@ -21,7 +21,7 @@ def read(content: Content) -> CoverageReport:
     reader = _Reader(content).walk()
     if reader.stated is None:
         raise DamageError("the session has no summary of its points")
-    return rows.report(reader.files(), reader.stated)
+    return coverage_builder.report(reader.files(), reader.stated)
 
 
 class _Reader(Elements):
@@ -29,12 +29,12 @@ class _Reader(Elements):
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
-        self.stated: rows.DeclaredTotals | None = None
+        self.stated: coverage_builder.DeclaredTotals | None = None
         self._paths: dict[str, str] = {}
         self._points: dict[str, dict[Block, bool]] = {}
         self._places: dict[str, Counter[str]] = {}
         self._file = ""
-        self._hits = rows.Hits()
+        self._hits = coverage_builder.Hits()
 
     def opened(self, name: str, attributes: Mapping[str, str]) -> None:
         if not self.path and name != "CoverageSession":
@@ -56,7 +56,7 @@ class _Reader(Elements):
         elif name == "File":
             self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
         elif name == "Summary" and len(self.path) == 1:
-            self.stated = rows.DeclaredTotals(
+            self.stated = coverage_builder.DeclaredTotals(
                 covered=xml_reader.count(attributes, "visitedSequencePoints"),
                 total=xml_reader.count(attributes, "numSequencePoints"),
                 percent=xml_reader.percent(attributes, "sequenceCoverage"),

@@ -4,10 +4,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from ralph_tracker.formats.coverage import rows
+from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import CoverageReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.formats.report_content import Content, DamageError
 
 _COVERAGE: Final = "coverage"
 _OF_COMMAND: Final = frozenset({_COVERAGE, "timestamp"})
@@ -43,5 +43,5 @@ def read(content: Content) -> CoverageReport:
             lines = files.setdefault(path, {})
             for number, hits in enumerate(file.lines if isinstance(file, _File) else file, start=1):
                 if isinstance(hits, int):
-                    rows.mark(lines, number, hit=hits > 0)
-    return rows.report(files)
+                    coverage_builder.mark(lines, number, hit=hits > 0)
+    return coverage_builder.report(files)

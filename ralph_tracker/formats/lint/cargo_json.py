@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ralph_tracker.formats.json_reader import objects, text
-from ralph_tracker.formats.report import NO_CODE, LintReport, Row, Severity, code_text, severity_of
-from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
+from ralph_tracker.formats.parsed_report import NO_CODE, LintReport, Row, Severity, code_text, severity_of
+from ralph_tracker.formats.report_content import Content, DamageError, json_lines
 
 _MESSAGE, _FINISHED = "compiler-message", "build-finished"
 _REASONS: Final = frozenset({_MESSAGE, "compiler-artifact", "build-script-executed", _FINISHED})

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ralph_tracker.formats.report import MAX_DIAGNOSTICS, NO_CODE, LintReport, Row, Severity, severity_of
-from ralph_tracker.formats.report_bytes import Content, xml_root
+from ralph_tracker.formats.parsed_report import MAX_DIAGNOSTICS, NO_CODE, LintReport, Row, Severity, severity_of
+from ralph_tracker.formats.report_content import Content, xml_root
 from ralph_tracker.formats.xml_reader import Elements
 
 sniff: Final = xml_root("checkstyle")

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import LintReport, Row, Severity, code_text
-from ralph_tracker.formats.report_bytes import Content, any_of, json_array, json_object
+from ralph_tracker.formats.parsed_report import LintReport, Row, Severity, code_text
+from ralph_tracker.formats.report_content import Content, any_of, json_array, json_object
 
 sniff: Final = any_of(json_array("filePath", "messages"), json_object("results", "metadata", only=True))
 _FATAL: Final = "fatal"

@@ -5,8 +5,8 @@ from collections import Counter
 from functools import partial
 from typing import Final
 
-from ralph_tracker.formats.report import LintReport, Severity, by_line, severity_of
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
+from ralph_tracker.formats.parsed_report import LintReport, Severity, by_line, severity_of
+from ralph_tracker.formats.report_content import Content, DamageError, plain, text_with
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
 _ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)

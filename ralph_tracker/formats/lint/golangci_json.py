@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import damage_at, decode, inside
-from ralph_tracker.formats.report import LintReport, Row
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.parsed_report import LintReport, Row
+from ralph_tracker.formats.report_content import Content
 
 _KEYS: Final = frozenset({"Issues", "Report"})
 

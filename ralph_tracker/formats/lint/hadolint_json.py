@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import Row
-from ralph_tracker.formats.report_bytes import Content, json_array
+from ralph_tracker.formats.parsed_report import Row
+from ralph_tracker.formats.report_content import Content, json_array
 
 sniff: Final = json_array("code", "column", "file", "level", "line", "message", only=True)
 

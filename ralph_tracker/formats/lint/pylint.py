@@ -13,8 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.report import LintReport, Row, Severity, by_line, severity_of
-from ralph_tracker.formats.report_bytes import Content, DamageError, any_of, json_array, json_object, plain, text_with
+from ralph_tracker.formats.parsed_report import LintReport, Row, Severity, by_line, severity_of
+from ralph_tracker.formats.report_content import Content, DamageError, any_of, json_array, json_object, plain, text_with
 
 sniff_json: Final = any_of(
     json_array("type", "module", "symbol", "message-id"), json_object("messages", "statistics", only=True)

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import Count, decode, inside
-from ralph_tracker.formats.report import LintReport, Row
-from ralph_tracker.formats.report_bytes import Content, json_object
+from ralph_tracker.formats.parsed_report import LintReport, Row
+from ralph_tracker.formats.report_content import Content, json_object
 
 sniff: Final = json_object("metadata", "files", "summary", inner={"rubocop_version"})
 

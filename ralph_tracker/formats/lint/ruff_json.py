@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import decode, inside
-from ralph_tracker.formats.report import Row, code_text, severity_of_word
-from ralph_tracker.formats.report_bytes import Content, any_of, empty_array, json_array
+from ralph_tracker.formats.parsed_report import Row, code_text, severity_of_word
+from ralph_tracker.formats.report_content import Content, any_of, empty_array, json_array
 
 sniff: Final = any_of(json_array("code", "filename", "location", "end_location", "message"), empty_array)
 _SYNTAX: Final = "invalid-syntax"

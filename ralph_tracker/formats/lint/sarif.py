@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import damage_at, decode, inside
-from ralph_tracker.formats.report import NO_CODE, LintReport, Row, Severity, severity_of_word
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.parsed_report import NO_CODE, LintReport, Row, Severity, severity_of_word
+from ralph_tracker.formats.report_content import Content
 
 VERSION: Final = "2.1.0"
 _BESIDE: Final = frozenset({"version", "$schema", "inlineExternalProperties"})

@@ -6,8 +6,8 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import decode
-from ralph_tracker.formats.report import Row
-from ralph_tracker.formats.report_bytes import Content, any_of, json_array, json_object
+from ralph_tracker.formats.parsed_report import Row
+from ralph_tracker.formats.report_content import Content, any_of, json_array, json_object
 
 sniff: Final = any_of(
     json_array("file", "line", "endLine", "column", "level", "code", "message"), json_object("comments", only=True)

@@ -22,8 +22,8 @@ from typing import Final
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
-from ralph_tracker.formats.report_bytes import plain, plausible
+from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
+from ralph_tracker.formats.report_content import plain, plausible
 
 SEPARATOR: Final = "::"
 UNNAMED: Final = "(unnamed)"

@@ -8,8 +8,8 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, number, objects, text
-from ralph_tracker.formats.report import DeclaredCounts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines
+from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError, json_lines
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
     WHOLE_RUN,

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import MAX_FAILURES, DeclaredCounts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, Text, local_name, xml_root
+from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError, Text, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
     UNNAMED,

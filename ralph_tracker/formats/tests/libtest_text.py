@@ -9,8 +9,8 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Counts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
+from ralph_tracker.formats.parsed_report import Counts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id
 
 _N: Final = r"(\d{1,9})"

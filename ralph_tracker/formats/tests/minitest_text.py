@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import Counts, DeclaredCounts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, text_with
+from ralph_tracker.formats.parsed_report import Counts, DeclaredCounts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError, plain, text_with
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _SUMMARY: Final = re.compile(

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import DeclaredCounts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError
+from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, unlike
 from ralph_tracker.formats.tests.case_collector import SEPARATOR as _SEPARATOR
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.report import DeclaredCounts, TestReport
-from ralph_tracker.formats.report_bytes import Content, DamageError, xml_root
+from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
+from ralph_tracker.formats.report_content import Content, DamageError, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, case_id, contradiction, seconds
 from ralph_tracker.formats.xml_reader import Elements, count
 

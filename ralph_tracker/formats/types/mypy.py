@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final
 
 from ralph_tracker.formats.json_reader import Object, objects
-from ralph_tracker.formats.report import Row, TypeReport, by_line
-from ralph_tracker.formats.report_bytes import Content, DamageError, json_lines, plain, plausible, text_with
+from ralph_tracker.formats.parsed_report import Row, TypeReport, by_line
+from ralph_tracker.formats.report_content import Content, DamageError, json_lines, plain, plausible, text_with
 
 _ROW: Final = re.compile(r"(?P<file>\S.*?):(?:(?P<line>\d{1,9}):)?(?:\d{1,9}:){0,3} (?P<severity>error|warning|note): ")
 _WHOLE_ROW: Final = re.compile(_ROW.pattern + r"(?P<message>.*?)(?:  \[(?P<code>[\w-]{1,60})\])?$")  # takes longer

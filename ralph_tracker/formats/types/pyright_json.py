@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import damage_at, decode, inside
-from ralph_tracker.formats.report import Row, TypeReport
-from ralph_tracker.formats.report_bytes import Content, json_object, plausible
+from ralph_tracker.formats.parsed_report import Row, TypeReport
+from ralph_tracker.formats.report_content import Content, json_object, plausible
 
 sniff: Final = json_object("generalDiagnostics", "summary")
 _Count = Annotated[int, msgspec.Meta(ge=0)]

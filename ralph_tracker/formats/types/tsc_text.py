@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.formats.report import Row, TypeReport, by_line
-from ralph_tracker.formats.report_bytes import Content, DamageError, plain, plausible, text_with
+from ralph_tracker.formats.parsed_report import Row, TypeReport, by_line
+from ralph_tracker.formats.report_content import Content, DamageError, plain, plausible, text_with
 
 _FINDING: Final = re.compile(
     r"^(?:(?P<file>\S[^\n]*?)(?:\((?P<line>\d{1,9}),\d{1,9}\):|:(?P<row>\d{1,9}):\d{1,9} -) )?"

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.commands import PROBE_TIMEOUT_S
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
@@ -25,6 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     version_of,
 )
 from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
+from ralph_tracker.measure.missing_tools import PROBE_TIMEOUT_S
 
 RUNNERS: Final = ("vitest", "jest", "mocha", "ava", "tap", "tape", "qunit")
 # What they are told in order to print TAP.

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.regular_file import text_of
-from ralph_tracker.measure.commands import PROBE_TIMEOUT_S, how_to_add
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
@@ -25,6 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     program,
     reported,
 )
+from ralph_tracker.measure.missing_tools import PROBE_TIMEOUT_S, how_to_add
 
 NAME: Final = "python"
 _PROBE: Final = (

@@ -29,7 +29,7 @@ from ralph_tracker.store.snapshots.exclusions import (
 from ralph_tracker.store.snapshots.ignore_rules import Scope, folders_above, tracked_files
 from ralph_tracker.store.snapshots.snapshot_types import SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
-from ralph_tracker.store.snapshots.working_tree import LeftOutError, Prints, TreeReader, TreeView, print_of
+from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, Prints, TreeReader, TreeView, print_of
 
 NAME: Final = "index"
 _MAGIC: Final = b"ralph-tracker index 2\n"

@@ -19,7 +19,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.store.safe_files import clear_staging, sync_all, sync_file, sync_folder
 from ralph_tracker.store.safe_open import own_file, refuse_link
 from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
-from ralph_tracker.store.snapshots.working_tree import CHUNK
+from ralph_tracker.store.snapshots.working_tree_io import CHUNK
 
 SUFFIX: Final = ".pack"
 _MAGIC: Final = b"ralph-tracker pack 1\n"

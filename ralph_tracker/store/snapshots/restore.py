@@ -25,7 +25,7 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     undo_id_of,
 )
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
-from ralph_tracker.store.snapshots.working_tree import LeftOutError, TreeReader, TreeView, TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, TreeReader, TreeView, TreeWriter
 
 
 @dataclass(frozen=True, slots=True)

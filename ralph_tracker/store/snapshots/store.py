@@ -51,7 +51,7 @@ from ralph_tracker.store.snapshots.trees import (
     encode_snapshot,
 )
 from ralph_tracker.store.snapshots.user_repository import Branch, make_branch
-from ralph_tracker.store.snapshots.working_tree import CHUNK, TreeReader
+from ralph_tracker.store.snapshots.working_tree_io import CHUNK, TreeReader
 
 TRACKED: Final = "tracked"
 # The sha256 of the rules: nothing else tells whether they are those of the baseline.

@@ -29,7 +29,7 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     not_kept,
     shown,
 )
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 _FOLDER: Final = b"ralph-tracker folder 1\n"
 _SNAPSHOT: Final = b"ralph-tracker snapshot 1\n"

@@ -20,7 +20,7 @@ from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.store.safe_files import as_store_error
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.trees import Chunks
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 GITLINK_MODE: Final = "160000"
 _SHA256_DIGITS: Final = 64

@@ -6,10 +6,10 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ralph_tracker.agents.claude_sdk import HOOK_TIMEOUT_S, ClaudeEvents
+from ralph_tracker.agents.claude_sdk_session import HOOK_TIMEOUT_S, ClaudeEvents
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
-from ralph_tracker.steering.session_callbacks import SILENCE_S
+from ralph_tracker.steering.human_oversight import SILENCE_S
+from ralph_tracker.steering.session_events import FileChanged, FileRead, ToolEnded, ToolStarted, TurnEnded, digest_of
 
 
 def started(call, name="Bash", given=None):

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.agents.claude_sdk import ClaudeEvents, events_of, run_session
-from ralph_tracker.steering.evaluators import ProgressMonitor, run_evaluated
-from ralph_tracker.steering.events import ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.agents.claude_sdk_session import ClaudeEvents, events_of, run_session
+from ralph_tracker.steering.progress_evaluators import ProgressMonitor, run_evaluated
+from ralph_tracker.steering.session_events import ToolEnded, ToolStarted, TurnEnded
 
 
 class Evaluator:

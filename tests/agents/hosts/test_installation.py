@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.host import HOST
+from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
 from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder, user_file
 from ralph_tracker.agents.hosts.settings_text import absolute
 from ralph_tracker.errors import InputError

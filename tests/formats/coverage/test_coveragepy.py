@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import CoverageReport, Unreadable
+from ralph_tracker.formats.parsed_report import CoverageReport, Unreadable
 from tests.tables import table
 
 SOURCE = """\

@@ -3,7 +3,7 @@
 import json
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import CoverageReport, Unreadable
+from ralph_tracker.formats.parsed_report import CoverageReport, Unreadable
 from tests.tables import table
 
 

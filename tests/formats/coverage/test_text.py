@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import Block, CoverageReport, Unreadable
+from ralph_tracker.formats.parsed_report import Block, CoverageReport, Unreadable
 from tests.tables import table
 
 

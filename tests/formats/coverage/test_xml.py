@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import CoverageReport, Unreadable
-from ralph_tracker.formats.report_bytes import Content
+from ralph_tracker.formats.parsed_report import CoverageReport, Unreadable
+from ralph_tracker.formats.report_content import Content
 from tests.tables import table
 
 

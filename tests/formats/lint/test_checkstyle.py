@@ -1,7 +1,7 @@
 """Checkstyle's XML, from linters of many languages."""
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import LintReport, Unreadable
+from ralph_tracker.formats.parsed_report import LintReport, Unreadable
 from tests.tables import table
 
 

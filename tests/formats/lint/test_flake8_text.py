@@ -1,7 +1,7 @@
 """What flake8 and pycodestyle print; what looks like it and is another tool's."""
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import LintReport, Unreadable
+from ralph_tracker.formats.parsed_report import LintReport, Unreadable
 from tests.tables import table
 
 FINDING = "a.py:1:1: F401 'os' imported but unused\n"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import LintReport, Unreadable
+from ralph_tracker.formats.parsed_report import LintReport, Unreadable
 from tests.tables import table
 
 RATED = "\n-----\nYour code has been rated at 7.00/10\n\n"

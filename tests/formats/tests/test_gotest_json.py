@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.parsed_report import Unreadable
 from tests.tables import table
 
 

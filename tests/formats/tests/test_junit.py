@@ -2,8 +2,8 @@
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TestReport, Unreadable
-from ralph_tracker.formats.report_bytes import ReadLimits
+from ralph_tracker.formats.parsed_report import TestReport, Unreadable
+from ralph_tracker.formats.report_content import ReadLimits
 from tests.tables import table
 
 

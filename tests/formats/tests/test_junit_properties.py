@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TestReport, Unreadable
+from ralph_tracker.formats.parsed_report import TestReport, Unreadable
 from ralph_tracker.formats.tests.case_collector import UNNAMED, id_prefix
 from tests.tables import table
 

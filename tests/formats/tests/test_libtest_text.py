@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.formats.report import Counts
+from ralph_tracker.formats.parsed_report import Counts
 
 
 def binary(*tests: str, passed: int = 0, failed: int = 0, ignored: int = 0, measured: int = 0, before: str = "") -> str:

@@ -1,7 +1,7 @@
 """Minitest's verbose text: tests by name where each has its line, counts alone where not, and no half a run."""
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import Unreadable
+from ralph_tracker.formats.parsed_report import Unreadable
 from tests.tables import table
 
 TWO = {"A#test_a": "passed", "B::C#test_b": "failed"}

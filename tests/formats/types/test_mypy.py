@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TypeReport, Unreadable
+from ralph_tracker.formats.parsed_report import TypeReport, Unreadable
 from tests.tables import table
 
 FOUND = "Found 1 error in 1 file (checked 3 source files)\n"

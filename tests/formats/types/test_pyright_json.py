@@ -3,7 +3,7 @@
 import json
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TypeReport, Unreadable
+from ralph_tracker.formats.parsed_report import TypeReport, Unreadable
 from tests.tables import table
 
 

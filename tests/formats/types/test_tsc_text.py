@@ -1,7 +1,7 @@
 """What TypeScript's compiler prints, plain and pretty."""
 
 from ralph_tracker.formats import registry
-from ralph_tracker.formats.report import TypeReport, Unreadable
+from ralph_tracker.formats.parsed_report import TypeReport, Unreadable
 from tests.tables import table
 
 PLAIN = "src/a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.\n"

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.snapshot_types import SnapshotLimits
-from ralph_tracker.store.snapshots.working_tree import TreeWriter
+from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 from .projects import Project, names
 

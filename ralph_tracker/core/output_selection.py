@@ -1,0 +1,355 @@
+"""Select the iteration that is the output of the loop, and compare it with the last one (semantics § 8).
+
+As a document it is the seed's best_output_selection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, Literal, TypedDict
+
+from ralph_tracker.core.best_so_far import Candidate, best_now, why_best
+from ralph_tracker.core.comparable_score import Scorer
+from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.iteration_record import (
+    SCHEMA_VERSION,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    metrics_document,
+)
+from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number
+from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+
+SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
+Pattern = Literal["none", "over_refinement", "fluctuating"]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionCandidate:
+    """An iteration as seen by selection; `adjusted` is its score as of now."""
+
+    candidate: Candidate
+    timestamp: str
+    metrics: Metrics
+    adjusted: float
+
+    @property
+    def iteration(self) -> int:
+        """Return the iteration's number."""
+        return self.candidate.iteration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Degradation:
+    """What happened after the peak; `started` is None and `loss` "0.00%" if the peak is the last.
+
+    `loss` is a percentage of the selected score, None if that is 0.
+    """
+
+    pattern: Pattern
+    started: int | None
+    iterations_after_peak: int
+    loss: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The selected iteration and the reasons.
+
+    `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None if the
+    final one is 0). `why_not_final` is None if the final one was selected. `accepted` says whether the selected score
+    reaches the acceptance threshold. `override_reason` is a person's.
+    """
+
+    loop_id: str
+    mode: SelectionMode
+    contenders: tuple[SelectionCandidate, ...]
+    selected: SelectionCandidate
+    final: SelectionCandidate
+    threshold: float
+    accepted: bool
+    delta: float
+    improvement_percentage: float | None
+    why_not_final: str | None
+    degradation: Degradation
+    rationale: tuple[str, ...]
+    peak_by_quality_score: int
+    override_reason: str | None = None
+
+    @property
+    def message(self) -> str:
+        """Return a one-line summary for an orchestrator."""
+        chosen, final = self.selected.candidate.quality_score, self.final.candidate.quality_score
+        return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
+
+
+def select(
+    loop_id: str,
+    contenders: Sequence[SelectionCandidate],
+    scorer: Scorer,
+    thresholds: Thresholds,
+    *,
+    mode: SelectionMode | None = None,
+    iteration: int | None = None,
+    reason: str | None = None,
+) -> Selection:
+    """Select among all iterations, including the baseline, which comes first; `iteration` overrides the choice.
+
+    Raises KeyError if there is no such iteration, ValueError if there is none at all.
+    """
+    by_number = {c.iteration: c for c in contenders}
+    chosen_mode = mode or thresholds.selection_mode
+    if iteration is None:
+        iteration = _choose(contenders, scorer, chosen_mode, thresholds.score.acceptance)
+    selected, final = by_number[iteration], contenders[-1]
+    chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
+    why = why_best((each.candidate for each in contenders), scorer) if chosen_by_tests else ()
+    degradation = _degradation(contenders, selected)
+    lead = selected.adjusted - final.adjusted
+    return Selection(
+        loop_id=loop_id,
+        mode=chosen_mode,
+        contenders=tuple(contenders),
+        selected=selected,
+        final=final,
+        threshold=thresholds.score.acceptance,
+        accepted=selected.adjusted >= thresholds.score.acceptance,
+        delta=half_up(lead, SCORE_DECIMALS),
+        improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
+        why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
+        degradation=degradation,
+        rationale=_rationale(contenders, selected, degradation, reason, why),
+        peak_by_quality_score=_peak_by_quality(contenders),
+        override_reason=reason,
+    )
+
+
+def _choose(contenders: Sequence[SelectionCandidate], scorer: Scorer, mode: SelectionMode, acceptance: float) -> int:
+    """Return the iteration that a mode selects; if the mode finds none, the one that `believed` selects."""
+    verified = [each for each in contenders if each.candidate.rank == 0]
+    if mode == "most_recent_above_threshold":
+        good = [each for each in verified if each.adjusted >= acceptance]
+        if good:
+            return good[-1].iteration
+    elif mode == "highest_quality":
+        return _peak_by_quality(contenders)
+    elif mode == "highest_quality_verified" and verified:
+        return _peak_by_quality(verified)
+    best = best_now((each.candidate for each in contenders), scorer)
+    if best is None:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
+    return best.iteration
+
+
+def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
+    """Return the iteration with the highest quality_score, the earlier of equals."""
+    return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
+
+
+def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_by_mode: bool) -> str | None:
+    """Return the first reason that holds, None if the final one was selected or no reason applies.
+
+    `is_by_mode` is False if a person named the iteration: then a tie is no reason.
+    """
+    chosen, last = selected.candidate, final.candidate
+    fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
+    reasons = (
+        (final.adjusted < selected.adjusted, f"Quality degraded after iteration {selected.iteration}"),
+        (not last.verified, "Final iteration is not verified"),
+        (not last.clean, f"Final iteration is {last.verdict}"),
+        (last.believed < chosen.believed, fewer),
+        (is_by_mode and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
+    )
+    if selected.iteration == final.iteration:
+        return None
+    return next((reason for holds, reason in reasons if holds), None)
+
+
+def _degradation(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> Degradation:
+    scores = [c.adjusted for c in contenders if c.iteration >= selected.iteration]
+    after = len(scores) - 1
+    if not after:
+        return Degradation(pattern="none", started=None, iterations_after_peak=0, loss="0.00%")
+    rises = any(later > earlier for earlier, later in pairwise(scores))
+    loss = (scores[-1] - selected.adjusted) / selected.adjusted * 100 if selected.adjusted else None
+    return Degradation(
+        pattern="fluctuating" if rises else "over_refinement",
+        started=selected.iteration + 1,
+        iterations_after_peak=after,
+        loss=None if loss is None else f"{half_up(loss, 2):.2f}%",
+    )
+
+
+def _rationale(
+    contenders: Sequence[SelectionCandidate],
+    selected: SelectionCandidate,
+    degradation: Degradation,
+    reason: str | None,
+    why: Sequence[str],
+) -> tuple[str, ...]:
+    number, metrics = selected.iteration, selected.metrics
+    lines = [] if reason is None else [f"Selected by a person: {reason}"]
+    quality = plain_number(selected.candidate.quality_score)
+    peak = max(c.adjusted for c in contenders)
+    verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
+    lines.append(f"Iteration {number} {verb} ({quality})")
+    lines += (sentence.removesuffix(".") for sentence in why)
+    passed, count, coverage = metrics.tests_passed, metrics.test_count, metrics.coverage_percentage
+    if passed is not None and count is not None:
+        all_pass = metrics.tests_failed == 0 and passed > 0
+        lines.append(f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}")
+    if coverage is not None:
+        highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
+        word = "Highest coverage" if coverage == highest else "Coverage"
+        lines.append(f"{word} ({plain_number(coverage)}%)")
+    if degradation.started is not None and selected.adjusted > contenders[-1].adjusted:
+        last = contenders[-1].iteration
+        span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
+        lines.append(f"Quality degraded in {span}")
+    verdict = selected.candidate.verdict
+    if verdict not in {None, "PASS"}:
+        lines.append(f"Integrity: {verdict}; read its findings before you rely on it")
+    lines.append(SOURCE)
+    return tuple(lines)
+
+
+class CriteriaDocument(TypedDict):
+    primary: str
+    threshold: float
+    verification_required: bool
+
+
+class DetailsDocument(MetricsDocument):
+    iteration: int
+    quality_score: float
+    adjusted_score: float
+    timestamp: str
+    artifacts_path: str
+
+
+class ComparisonDocument(TypedDict):
+    """`delta` and `improvement_percentage` compare adjusted scores; the second is null where the final one is 0."""
+
+    final_quality: float
+    selected_quality: float
+    adjusted_final_quality: float
+    adjusted_selected_quality: float
+    delta: float
+    improvement_percentage: float | None
+    reason_final_not_selected: str | None
+
+
+class DegradationDocument(TypedDict):
+    degradation_started: str | None
+    pattern: Pattern
+    iterations_after_peak: int
+    quality_loss: str | None
+
+
+class AppliedDocument(TypedDict):
+    """Where the selected files came from and went to; nulls where nothing was applied, as the note says."""
+
+    source: str | None
+    destination: str | None
+    files_copied: list[str]
+    files_deleted: list[str]
+    note: str
+
+
+class BestOutputDocument(TypedDict):
+    loop_id: str
+    total_iterations: int
+    selected_iteration: int
+    final_iteration: int
+    mode: str
+    accepted: bool
+    verified: bool
+    integrity: Verdict | None
+    override_reason: str | None
+    quality_trajectory: Numbers
+    adjusted_quality_trajectory: Numbers
+    peak_by_quality_score: int
+    selection_criteria: CriteriaDocument
+    selected_iteration_details: DetailsDocument
+    comparison_to_final: ComparisonDocument
+    selection_rationale: list[str]
+    degradation_analysis: DegradationDocument
+    artifacts_applied: AppliedDocument
+    report_generated: str
+    verified_again: bool
+    unreadable: list[str]
+
+
+class SelectionDocument(TypedDict):
+    schema_version: SchemaVersion
+    best_output_selection: BestOutputDocument
+    message: str
+
+
+def selection_document(
+    selection: Selection,
+    folder: str,
+    applied: AppliedDocument,
+    report: str,
+    *,
+    verified_again: bool = False,
+    unreadable: Sequence[str] = (),
+) -> SelectionDocument:
+    """Return the seed's best_output_selection document; `folder` is the loop's, as users see it."""
+    selected, final = selection.selected, selection.final
+    later = [c for c in selection.contenders if c.iteration > 0]
+    recent = selection.mode == "most_recent_above_threshold"
+    started = selection.degradation.started
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "best_output_selection": {
+            "loop_id": selection.loop_id,
+            "total_iterations": final.iteration,
+            "selected_iteration": selected.iteration,
+            "final_iteration": final.iteration,
+            "mode": selection.mode,
+            "accepted": selection.accepted,
+            "verified": selected.candidate.verified,
+            "integrity": selected.candidate.verdict,
+            "override_reason": selection.override_reason,
+            "quality_trajectory": {f"iteration_{c.iteration}": c.candidate.quality_score for c in later},
+            "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
+            "peak_by_quality_score": selection.peak_by_quality_score,
+            "selection_criteria": {
+                "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
+                "threshold": selection.threshold,
+                "verification_required": selection.mode != "highest_quality",
+            },
+            "selected_iteration_details": {
+                "iteration": selected.iteration,
+                "quality_score": selected.candidate.quality_score,
+                "adjusted_score": selected.adjusted,
+                "timestamp": selected.timestamp,
+                **metrics_document(selected.metrics),
+                "artifacts_path": f"{folder}/iterations/iteration-{selected.iteration:03d}/",
+            },
+            "comparison_to_final": {
+                "final_quality": final.candidate.quality_score,
+                "selected_quality": selected.candidate.quality_score,
+                "adjusted_final_quality": final.adjusted,
+                "adjusted_selected_quality": selected.adjusted,
+                "delta": selection.delta,
+                "improvement_percentage": selection.improvement_percentage,
+                "reason_final_not_selected": selection.why_not_final,
+            },
+            "selection_rationale": list(selection.rationale),
+            "degradation_analysis": {
+                "degradation_started": None if started is None else f"iteration_{started}",
+                "pattern": selection.degradation.pattern,
+                "iterations_after_peak": selection.degradation.iterations_after_peak,
+                "quality_loss": selection.degradation.loss,
+            },
+            "artifacts_applied": applied,
+            "report_generated": report,
+            "verified_again": verified_again,
+            "unreadable": list(unreadable),
+        },
+        "message": selection.message,
+    }

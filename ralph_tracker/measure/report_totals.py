@@ -1,0 +1,462 @@
+"""Compute the values of one iteration from the checks that ran: find, read and add up reports, or say why one is
+missing.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from ralph_tracker.config.regular_file import read_regular
+from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
+from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
+from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.formats.first_error import first_error
+from ralph_tracker.formats.parsed_report import (
+    CoverageReport,
+    Diagnostic,
+    LintReport,
+    Report,
+    Severity,
+    TestReport,
+    TypeReport,
+    add_tests,
+)
+from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
+from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
+from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
+from ralph_tracker.measure.find_reports import FoundReport, Missing
+from ralph_tracker.measure.missing_tools import last_words
+from ralph_tracker.measure.secrets import mask_secrets
+
+_MARK: Final = b"SQLite format 3\0"
+_TIMEOUT_S: Final = 120
+_LONGEST: Final = 300
+_OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
+
+
+def is_data(data: bytes) -> bool:
+    """Whether it is a database; of all reports only coverage.py's data is."""
+    return data.startswith(_MARK)
+
+
+def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: bool = True) -> bytes | Unreadable:
+    """Return the JSON report for a data file and the sources under `root`.
+
+    The project's coverage.py settings can name plugins, which are its code; without `settings` they are left out.
+    coverage.py is the one that `python` can import; it is optional. Unreadable says why there is no report, and what to
+    do instead.
+    """
+    # -P: a `coverage` folder in the project, with JavaScript's reports, must not hide the package.
+    command = [python, "-P", "-m", "coverage", "json", "-q", f"--data-file={path}", "-o", "-"]
+    command += [] if settings else [f"--rcfile={os.devnull}"]
+    try:
+        done = subprocess.run(command, cwd=root, capture_output=True, timeout=_TIMEOUT_S, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return Unreadable(f"coverage.py's data: no report of it in {_TIMEOUT_S} s; {_OTHERWISE}")
+    if done.returncode == 0:
+        return done.stdout
+    said = (done.stdout + done.stderr).decode(errors="replace").strip().splitlines() or ["no report of it"]
+    return Unreadable(f"coverage.py's data: {said[-1].removesuffix('.')[:_LONGEST]}; {_OTHERWISE}")
+
+
+BUILD: Final = "build"
+INTEGRITY: Final = "integrity"
+NO_LINES: Final = "the report has no line to cover"
+_STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
+_NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
+_HIDDEN: Final = "held-back tests do not load"
+_LOOKED_AT: Final = 1_000_000
+# What build tools print if some tests ran although others did not compile.
+_BUILD_BROKE: Final = re.compile(
+    r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
+)
+_NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
+_KIND: Final[Mapping[type, str]] = {
+    TestReport: "tests",
+    CoverageReport: "coverage",
+    LintReport: "lint",
+    TypeReport: "types",
+}
+
+
+class CheckTotals(NamedTuple):
+    """The measurements of one iteration.
+
+    `missing` says per group why nothing was measured, `measures` per check in running order; `notes` are for a person
+    to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
+    suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
+    whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
+    None without such a check. `coverage` is the sum of its reports, None where it is missing. `diagnostics` are the
+    findings of linters, type checkers and failed builds, with the group of each and paths relative to the project.
+    """
+
+    metrics: Metrics
+    tests: TestResults | None
+    missing: Mapping[str, str] = {}
+    notes: tuple[str, ...] = ()
+    measures: tuple[MetricSource, ...] = ()
+    integrity: bytes | str | None = None
+    not_loaded: Mapping[str, str] = {}
+    coverage: CoverageReport | None = None
+    diagnostics: tuple[tuple[Group, Diagnostic], ...] = ()
+
+
+def measured_kind(check: Check) -> str | None:
+    """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
+    return _declared_kind(check) or (check.name if check.name in {*Group, INTEGRITY} else None)
+
+
+def _declared_kind(check: Check) -> str | None:
+    named = BY_NAME.get(check.format or "")
+    return check.kind or (None if named is None else named.kind)
+
+
+def read_results(
+    results: Sequence[CheckResult], severity: Mapping[str, Severity] = _NO_OVERRIDES, root: Path | None = None
+) -> CheckTotals:
+    """Read every report of the checks and add up those of a kind; unreadable ones are noted, never counted.
+
+    `severity` overrides that of lint findings, by prefix of their code. `root` is the folder of the sources, which
+    coverage.py's own data needs; None: such data is unreadable.
+    """
+    gathered = _Totals(results, severity, root)
+    for result in results:
+        kind = measured_kind(result.check)
+        if kind == BUILD:
+            gathered.build(result)
+        elif kind is not None and not result.check.reports:
+            gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
+        elif not result.check.reports and not result.finished.succeeded:
+            gathered.note(f"{result.check.name}: {result.finished.summary}")
+        for found in result.reports if kind != BUILD else ():
+            if kind == INTEGRITY:
+                gathered.judge(result, found)
+            else:
+                gathered.take(result, found, kind)
+        if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
+            gathered.did_not_build(result)  # although other tests ran
+        for path, other in result.shared.items():
+            gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
+    return gathered.totals()
+
+
+class _Totals:
+    """The sum of the reports of one iteration."""
+
+    def __init__(self, results: Sequence[CheckResult], severity: Mapping[str, Severity], root: Path | None) -> None:
+        self._folders_of_tests = _folders_of_tests(results)
+        self._severity = severity
+        self._root = root
+        self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
+        self._tests: list[TestReport] = []
+        self._with_tests: list[str] = []
+        self._not_loaded: dict[str, str] = {}
+        self._sums: dict[str, Any] = {}
+        self._missing: dict[str, str] = {}
+        self._of_no_kind: list[str] = []
+        self._notes: list[str] = []
+        self._builds: list[bool] = []
+        self._measures = {
+            result.check.name: MetricSource(result.check.name, measured_kind(result.check)) for result in results
+        }
+        self._integrity: bytes | str | None = None
+        self._diagnostics: list[tuple[Group, Diagnostic]] = []
+
+    def fail(self, name: str, kind: str | None, why: str) -> None:
+        """Record why a check gave nothing; the first reason is kept."""
+        why = self._relative(why)
+        if self._measures[name].why is None:
+            self._measures[name] = self._measures[name]._replace(why=why)
+        self.miss(kind, why)
+
+    def build(self, result: CheckResult) -> None:
+        """Add a build by its exit status; one that could not be started is not measured."""
+        if result.finished.problem is not None:
+            self.fail(result.check.name, Group.BUILD, f"{result.check.name}: {result.finished.summary}")
+        else:
+            self._builds.append(result.finished.succeeded)
+            if not result.finished.succeeded and result.check.held_back is None:
+                found = first_error(self._relative(_output(result)))
+                if found is not None:
+                    diagnostic = Diagnostic(found.file or result.check.name, found.number, "", found.line)
+                else:
+                    said = last_words(result.stdout, result.stderr)
+                    # Times would make the same failure another one.
+                    how = f"ended with {result.finished.summary.partition(' after ')[0]}{f'; {said}' if said else ''}"
+                    diagnostic = Diagnostic(result.check.name, None, "", how)
+                self._diagnostics.append((Group.BUILD, diagnostic))
+
+    def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
+        """Add one report of a check, or the reason why it is missing."""
+        # Absolute paths are relative to the check's own folder, then to the project's.
+        own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
+        report = _read(result, found, kind, self._root, tuple(dict.fromkeys((*own, *self._folders))))
+        if isinstance(report, Unreadable):
+            missed = _declared_kind(result.check) or _kind_of_path(found.path) or kind
+            self.fail(result.check.name, missed, _why(result, found, report))
+            # Without a report no test can have run; a damaged one is of tests that did.
+            none = found.missing in {Missing.ABSENT, Missing.STALE} or report.empty or found.path == STANDARD_OUTPUT
+            if missed == Group.TESTS and _has_failed(result) and none:
+                self.did_not_build(result)
+            if missed in {Group.LINT, Group.TYPES}:  # a checker that stopped says where
+                self._complain(result, found, Group(missed))
+        elif isinstance(report, TestReport):
+            self._with_tests.append(result.check.name)
+            report = _in_folder(report, self._folders_of_tests.get(result.check.name, ""))
+            if result.check.held_back is not None:  # marked names, and no messages
+                report = _rename_tests(report, partial(_behind, result.check.name))
+                report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
+            self._tests.append(report)
+        else:
+            report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
+            if isinstance(report, CoverageReport) and report.files is not None:
+                files = {self._in_project(result.check, path): lines for path, lines in report.files.items()}
+                report = report._replace(files=files)
+            name = _KIND[type(report)]
+            self._sums[name] = self._sums[name] + report if name in self._sums else report
+            if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
+                self._complain(result, found, Group(name))
+
+    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> None:
+        """Keep the findings of a report by place; those of held-back checks are not for the agent."""
+        data = _bytes(found, result.secrets)
+        if result.check.held_back is None and isinstance(data, bytes):
+            for each in diagnostics(data, format=result.check.format, severity=self._severity):
+                file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
+                self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
+
+    def did_not_build(self, result: CheckResult) -> None:
+        """Record the first error that the command printed, by file, with paths relative to the project."""
+        if result.check.held_back is not None:
+            self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
+            return
+        found = first_error(self._relative(_output(result)))
+        if found is not None and found.line not in self._not_loaded.values():
+            self._not_loaded.setdefault(found.file or result.check.name, found.line)
+
+    def _in_project(self, check: Check, path: str) -> str:
+        """Return a path of a report relative to the project, where it names a file below the check's own folder."""
+        below = os.path.normpath(os.path.join(check.cwd, path))  # noqa: PTH118  # it may lead out of the folder again
+        is_there = check.cwd != os.curdir and self._root is not None and (self._root / below).is_file()
+        return below if is_there and not os.path.isabs(path) else path  # noqa: PTH117
+
+    def _relative(self, text: str) -> str:
+        """Return the text without the project's folder in paths, which differs if the tests run in a copy."""
+        for folder in self._folders:
+            text = text.replace(folder, "")
+        return text
+
+    def judge(self, result: CheckResult, found: FoundReport) -> None:
+        """Keep the raw report of a tool that compares files; the last one counts."""
+        read = _bytes(found, result.secrets)
+        if isinstance(read, Unreadable):
+            self.fail(result.check.name, None, _why(result, found, read))
+        self._integrity = _why(result, found, read) if isinstance(read, Unreadable) else read
+
+    def miss(self, kind: str | None, why: str) -> None:
+        """Record why a group was not measured; the first reason is kept."""
+        if kind is None:
+            self._of_no_kind.append(why)
+        else:
+            self._missing.setdefault(kind, why)
+
+    def totals(self) -> CheckTotals:
+        """Return the values; a group with one unreadable report is missing as a whole."""
+        values: dict[str, Any] = {}
+        tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
+        for report in self._tests:
+            for place, why in report.not_loaded.items():
+                self._not_loaded.setdefault(place, self._relative(why))
+        results = None if tests is None else tests.results
+        if results is not None and self._not_loaded and not without_unloaded(results).outcomes:
+            # All that is reported are files, packages or suites that do not load: no test ran, which is no count of 0.
+            first = next(iter(self._not_loaded.values()))
+            for name in self._with_tests:
+                self.fail(name, Group.TESTS, f"no test was collected: {first}")
+            tests = results = None
+        if tests is not None:
+            values |= {
+                "test_count": tests.tests + len(tests.broken),
+                "tests_passed": tests.passed,
+                "tests_failed": tests.failed + tests.errors + len(tests.broken),
+                "tests_skipped": tests.skipped,
+            }
+            self.note(tests.contradiction)
+            self.note(tests.note)
+        for name, report in self._sums.items():
+            if name not in self._missing:
+                values |= _values_of(report)
+                self.note(getattr(report, "contradiction", None))
+        if self._builds and Group.BUILD not in self._missing:
+            values["build_status"] = "success" if all(self._builds) else "failure"
+        self._explain(values)
+        if results is not None:
+            messages = {test: self._relative(said) for test, said in results.messages.items()}
+            results = results._replace(messages=messages, not_loaded=self._not_loaded)
+        return CheckTotals(
+            metrics=Metrics(**values),
+            tests=results,
+            missing=self._missing,
+            notes=tuple(self._notes),
+            measures=tuple(self._measures.values()),
+            integrity=self._integrity,
+            not_loaded=self._not_loaded,
+            coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
+            diagnostics=tuple(self._diagnostics),
+        )
+
+    def _explain(self, values: Mapping[str, Any]) -> None:
+        """Give a reason for every group without a value that a report of unknown kind may have had."""
+        if "coverage" in self._sums and values.get("coverage_percentage") is None:
+            self.miss("coverage", NO_LINES)
+        have = {"tests": "test_count", "coverage": "coverage_percentage", "lint": "lint_errors", "types": "type_errors"}
+        for why in self._of_no_kind:
+            for kind in (kind for kind, name in have.items() if values.get(name) is None):
+                self.miss(kind, why)
+
+    def note(self, text: str | None) -> None:
+        """Record a note for a person."""
+        if text:
+            self._notes.append(text)
+
+
+def _behind(check: str, name: str) -> str:
+    """Return the name marked as held back, as one word, so that it can be kept from the agent (core/identities)."""
+    return re.sub(r"[\s,]", "_", f"{HELD_BACK}{check}::{name}" if name else f"{HELD_BACK}{check}")
+
+
+def _folders_of_tests(results: Sequence[CheckResult]) -> Mapping[str, str]:
+    """Return the folders of checks of tests that run in several; {} if all run in the same one.
+
+    Their tests need the folder in their names: the packages of a workspace have tests of the same name.
+    """
+    checks = [result.check for result in results if measured_kind(result.check) == Group.TESTS]
+    folders = {check.name: os.path.normpath(check.cwd) for check in checks}
+    several = len(set(folders.values())) > 1
+    return {name: folder for name, folder in folders.items() if several and folder != os.curdir}
+
+
+def _in_folder(report: TestReport, folder: str) -> TestReport:
+    """Return the report with the folder in front of each name: of its file or class, or as that of a title alone."""
+    if not folder:
+        return report
+    places = {f"{folder}/{place}": why for place, why in report.not_loaded.items()}
+    named = _rename_tests(report, lambda name: f"{folder}{'/' if '::' in name else '::'}{name}")
+    return named._replace(not_loaded=places)
+
+
+def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestReport:
+    def all_of(names: Iterable[str]) -> frozenset[str]:
+        return frozenset(map(rename, names))
+
+    return report._replace(
+        outcomes={rename(name): how for name, how in report.outcomes.items()},
+        durations={rename(name): seconds for name, seconds in report.durations.items()},
+        in_error=all_of(report.in_error),
+        rerun=all_of(report.rerun),
+        flaky=all_of(report.flaky),
+        broken=all_of(report.broken),
+        messages={rename(name): said for name, said in report.messages.items()},
+        not_loaded={rename(place): why for place, why in report.not_loaded.items()},
+    )
+
+
+def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
+    if found.data_path is None:
+        return Unreadable(found.reason or "absent")
+    try:
+        size = found.data_path.stat().st_size
+        if size > DEFAULT_LIMITS.max_bytes:  # do not read it: it may exceed the memory
+            return Unreadable(f"{size} bytes are more than the limit of {DEFAULT_LIMITS.max_bytes}")
+        return mask_secrets(read_regular(found.data_path, limit=DEFAULT_LIMITS.max_bytes, name=found.path), secrets)
+    except InputError as error:
+        return Unreadable(str(error))
+    except OSError as error:
+        raise StoreError(f"{found.data_path}: {error.strerror}; the report cannot be read") from None
+
+
+def _read(
+    result: CheckResult, found: FoundReport, kind: str | None, root: Path | None, folders: tuple[str, ...]
+) -> Report | Unreadable:
+    data = _bytes(found, result.secrets)
+    if isinstance(data, Unreadable) or found.data_path is None:
+        return data if isinstance(data, Unreadable) else Unreadable("absent")
+    if root is not None and is_data(data):
+        made = as_json(found.data_path, root)
+        report = made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
+    else:
+        report = read(data, format=result.check.format, folders=folders)
+    if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
+        silence = _silence(result.check.format, kind)
+        return report if silence is None else silence
+    if isinstance(report, TypeReport) and report.stopped:
+        return Unreadable(_STOPPED)
+    asked = result.check.kind
+    if isinstance(report, Unreadable) or asked is None or _KIND[type(report)] == asked:
+        return report
+    return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
+
+
+def _kind_of_path(path: str) -> str | None:
+    """Guess the kind of an unreadable report from the usual names of such files."""
+    name = path.rpartition("/")[2].lower()
+    if "coverage" in name:
+        return "coverage"
+    return "tests" if name.endswith(".xml") else None
+
+
+def _silence(name: str | None, kind: str | None) -> Report | None:
+    """Return the report for empty output if the tool prints nothing when it finds nothing, else None.
+
+    Without a format all line-based formats of the kind must have such a report.
+    """
+    if name is not None:
+        return BY_NAME[name].silence if name in BY_NAME else None
+    silences = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
+    return silences[0] if silences and None not in silences else None
+
+
+def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
+    said = None
+    absent, name = found.missing is Missing.ABSENT, result.check.name
+    if (absent or report.empty) and _has_failed(result) and result.check.held_back is None:
+        said = last_words(result.stdout, result.stderr)
+    how, reason = result.finished.summary, f"; {said}" if said else ""
+    if found.path == STANDARD_OUTPUT:
+        return f"check `{name}` printed no report ({how}){'' if absent else f': {report}'}{reason}"
+    if absent:
+        return f"check `{name}` did not write {found.path} ({how}){reason}"
+    return f"check `{name}` ({how}): {found.path}: {report}{reason}"
+
+
+def _output(result: CheckResult) -> str:
+    """Return the beginning of a command's output, standard error first."""
+    texts = ["", ""]
+    for place, path in enumerate((result.stderr, result.stdout)):
+        with suppress(OSError), path.open("rb") as file:
+            texts[place] = file.read(_LOOKED_AT).decode("utf-8", "replace")
+    return "\n".join(texts)
+
+
+def _has_failed(result: CheckResult) -> bool:
+    """Return whether the command itself failed, so that its output may say why."""
+    return result.finished.exit_code not in {None, 0} and result.finished.problem is None
+
+
+def _values_of(report: CoverageReport | LintReport | TypeReport) -> dict[str, Any]:
+    """Return the metrics of a report that is no report of tests."""
+    if isinstance(report, CoverageReport):
+        return {
+            "coverage_percentage": report.percent,
+            "coverage_lines_covered": report.lines_covered,
+            "coverage_lines_total": report.lines_total,
+        }
+    if isinstance(report, LintReport):
+        return {"lint_errors": report.errors, "lint_warnings": report.warnings}
+    return {"type_errors": report.errors}

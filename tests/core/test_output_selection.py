@@ -1,0 +1,226 @@
+"""Which iteration is the output, and what it is worth against the last one (semantics § 8)."""
+
+import pytest
+
+from ralph_tracker.core.output_selection import select
+from ralph_tracker.core.thresholds import Thresholds
+
+SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
+VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
+
+
+@pytest.fixture
+def scored(start):
+    """Run a loop of given scores; those that are named fail to build and are not verified."""
+
+    def run(*scores, broken=(), mode=VERIFIED):
+        base = {"build_status": "success"}
+        thresholds = start(base=base, score=0.5).thresholds._replace(selection_mode=mode)
+        status = ["failure" if number in broken else "success" for number in range(len(scores))]
+        loop = start(base=base, score=scores[0], thresholds=thresholds, build_status=status[0])
+        for score, build in zip(scores[1:], status[1:], strict=True):
+            loop.turn(score=score, build_status=build)
+        return loop
+
+    return run
+
+
+class TestModes:
+    @pytest.mark.parametrize(
+        ("mode", "scores", "broken", "expected"),
+        [
+            pytest.param(VERIFIED, (0.5, 0.6, 0.9, 0.8), (), 2, id="the peak, not the last"),
+            pytest.param(VERIFIED, (0.9, 0.6, 0.7), (), 0, id="the baseline included"),
+            pytest.param(VERIFIED, (0.5, 0.6, 0.9, 0.8), (2,), 3, id="the best that is verified"),
+            pytest.param(VERIFIED, (0.5, 0.6, 0.9), (0, 1, 2), 2, id="nothing verified: the highest"),
+            pytest.param(VERIFIED, (0.5, 0.6, 0.6), (), 1, id="a tie goes to the earlier"),
+            pytest.param(VERIFIED, (0.5,), (), 0, id="no iteration: the baseline"),
+            pytest.param(QUALITY, (0.5, 0.6, 0.9, 0.8), (2,), 2, id="the highest, verified or not"),
+            pytest.param(RECENT, (0.5, 0.9, 0.75, 0.6), (), 2, id="the latest above the threshold"),
+            pytest.param(RECENT, (0.5, 0.9, 0.7, 0.6999), (), 2, id="exactly at the threshold"),
+            pytest.param(RECENT, (0.5, 0.9, 0.8, 0.75), (3,), 2, id="the latest that is verified too"),
+            pytest.param(RECENT, (0.5, 0.65, 0.6), (), 1, id="none above: as the default"),
+            pytest.param(RECENT, (0.5, 0.65, 0.95), (0, 1, 2), 2, id="none verified: as the default"),
+        ],
+    )
+    def test_mode(self, scored, mode, scores, broken, expected):
+        loop = scored(*scores, broken=broken)
+        assert loop.select(mode=mode).selected.iteration == expected
+        ruled = scored(*scores, broken=broken, mode=mode).select()
+        assert (ruled.selected.iteration, ruled.mode) == (expected, mode)
+
+    @pytest.mark.parametrize(
+        ("score", "accepted"), [(0.7, True), (0.6999, False)], ids=["at the threshold", "below the threshold"]
+    )
+    def test_a_selection_below_the_threshold_is_made_and_flagged(self, scored, score, accepted):
+        selection = scored(0.5, score).select()
+        assert (selection.selected.iteration, selection.accepted, selection.threshold) == (1, accepted, 0.70)
+
+    def test_a_person_may_override(self, scored):
+        selection = scored(0.5, 0.9, 0.8).select(iteration=2, reason="demo tomorrow")
+        assert (selection.selected.iteration, selection.override_reason) == (2, "demo tomorrow")
+        assert selection.rationale[0] == "Selected by a person: demo tomorrow"
+
+    def test_an_unknown_iteration_cannot_be_chosen(self, scored):
+        with pytest.raises(KeyError):
+            scored(0.5, 0.9).select(iteration=7, reason="why not")
+
+    def test_a_loop_without_a_baseline_has_nothing_to_select(self, scored):
+        scorer = scored(0.5).state.scorer
+        with pytest.raises(ValueError, match="without a baseline"):
+            select("ralph-001", [], scorer, Thresholds())
+
+    def test_by_the_adjusted_score(self, start):
+        loop = start(tests={"a": "passed", "b": "passed"}, lint_errors=3)
+        loop.turn(tests=dict.fromkeys("abcd", "passed"), lint_errors=3)
+        selection = loop.select()
+        assert loop.records[0].quality_score == loop.records[1].quality_score
+        assert selection.selected.iteration == 1
+        assert selection.delta == 0.0
+
+
+class TestPeak:
+    def test_iterations_count_from_1(self, scored):
+        assert scored(0.5, 0.9, 0.8).select().final.iteration == 2
+        assert scored(0.5).select().final.iteration == 0
+
+    @pytest.mark.parametrize(("scores", "peak"), [((0.5, 0.9, 0.8), 1), ((0.9, 0.9), 0), ((0.5, 0.7, 0.9), 2)])
+    def test_the_peak_by_the_seed_s_own_score_stands_beside_it(self, scored, scores, peak):
+        assert scored(*scores).select().peak_by_quality_score == peak
+
+    def test_the_message(self, scored):
+        message = scored(0.5, 0.88, 0.806).select().message
+        assert message == "Selected iteration 1 (quality: 0.88 vs final 0.81)"
+
+
+class TestComparison:
+    @pytest.mark.parametrize(
+        ("scores", "delta", "improvement"),
+        [
+            pytest.param((0.5, 0.88, 0.81), 0.07, 8.6, id="Example 3"),
+            pytest.param((0.5, 0.8, 0.9), 0.0, 0.0, id="the last is selected"),
+            pytest.param((0.5, 0.8, 0.0), 0.8, None, id="the last is worth nothing"),
+            pytest.param((0.5, 0.8, 0.4), 0.4, 100.0, id="twice as good"),
+        ],
+    )
+    def test_against_the_last(self, scored, scores, delta, improvement):
+        selection = scored(*scores).select()
+        assert (selection.delta, selection.improvement_percentage) == (delta, improvement)
+
+    @pytest.mark.parametrize(
+        ("scores", "broken", "wishes", "reason"),
+        [
+            pytest.param((0.5, 0.8, 0.9), (), {}, None, id="the last is selected"),
+            pytest.param((0.5, 0.9, 0.8), (), {}, "Quality degraded after iteration 1", id="degraded"),
+            pytest.param((0.5, 0.9, 0.8), (2,), {}, "Quality degraded after iteration 1", id="degraded and broken"),
+            pytest.param((0.5, 0.8, 0.9), (2,), {}, "Final iteration is not verified", id="better, not verified"),
+            pytest.param((0.5, 0.8, 0.8), (2,), {}, "Final iteration is not verified", id="equal, not verified"),
+            pytest.param((0.5, 0.8, 0.8), (), {}, "Tie: the earlier iteration is kept", id="a tie"),
+            pytest.param((0.5, 0.7, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose a lower one"),
+            pytest.param((0.5, 0.8, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose an equal one"),
+        ],
+    )
+    def test_reason_why_the_last_is_not_selected(self, scored, scores, broken, wishes, reason):
+        assert scored(*scores, broken=broken).select(**wishes).why_not_final == reason
+
+
+class TestDegradation:
+    @pytest.mark.parametrize(
+        ("scores", "pattern", "started", "after", "loss"),
+        [
+            pytest.param((0.5, 0.8, 0.9), "none", None, 0, "0.00%", id="the peak is the last"),
+            pytest.param((0.5,), "none", None, 0, "0.00%", id="there is only the baseline"),
+            pytest.param((0.5, 0.88, 0.85, 0.81), "over_refinement", 2, 2, "-7.95%", id="falling from the peak on"),
+            pytest.param((0.5, 0.88, 0.8, 0.8), "over_refinement", 2, 2, "-9.09%", id="falling, then level"),
+            pytest.param((0.5, 0.88, 0.88), "over_refinement", 2, 1, "0.00%", id="level with the peak"),
+            pytest.param((0.5, 0.88, 0.7, 0.8), "fluctuating", 2, 2, "-9.09%", id="falling and rising"),
+            pytest.param((0.5, 0.88, 0.7, 0.75, 0.7), "fluctuating", 2, 3, "-20.45%", id="rising once is enough"),
+            pytest.param((0.9, 0.6), "over_refinement", 1, 1, "-33.33%", id="falling from the baseline"),
+            pytest.param((0.0, 0.0), "over_refinement", 1, 1, None, id="a peak worth nothing"),
+        ],
+    )
+    def test_after_the_peak(self, scored, scores, pattern, started, after, loss):
+        found = scored(*scores).select().degradation
+        assert (found.pattern, found.started, found.iterations_after_peak, found.loss) == (
+            pattern,
+            started,
+            after,
+            loss,
+        )
+
+    def test_a_lower_one_chosen_by_a_person_lost_nothing(self, scored):
+        found = scored(0.5, 0.8, 0.9).select(iteration=1, reason="so").degradation
+        assert (found.pattern, found.loss) == ("fluctuating", "12.50%")
+
+    def test_the_smallest_loss_that_is_recorded_is_seen(self, scored):
+        assert scored(0.5, 1.0, 0.9999).select().degradation.loss == "-0.01%"
+
+
+class TestRationale:
+    BASE = {"test_count": 10, "tests_passed": 10, "tests_failed": 0, "coverage_percentage": 85.0}
+
+    def run(self, start, *turns):
+        loop = start(base=self.BASE, score=0.5, coverage_percentage=60.0)
+        for turn in turns:
+            loop.turn(**turn)
+        return loop
+
+    def test_peak_tests_coverage_degradation_source(self, start):
+        loop = self.run(
+            start,
+            {"score": 0.88},
+            {"score": 0.85, "coverage_percentage": 83.5},
+            {"score": 0.81, "coverage_percentage": 83.0},
+        )
+        assert loop.select().rationale == (
+            "Iteration 1 achieved peak quality (0.88)",
+            "All tests passing (10/10)",
+            "Highest coverage (85%)",
+            "Quality degraded in iterations 2-3",
+            SOURCE,
+        )
+
+    def test_where_tests_decide_it_says_how_many(self, start):
+        loop = start(tests={"a": "passed"})
+        loop.turn(tests={"a": "passed", "b": "passed"})
+        assert loop.select().rationale[1] == "It has the most passing tests that can be believed (2)"
+        assert not any("believed" in line for line in loop.select(iteration=1, reason="so").rationale)
+
+    def test_one_iteration_after_the_peak(self, start):
+        loop = self.run(start, {"score": 0.88}, {"score": 0.8})
+        assert "Quality degraded in iteration 2" in loop.select().rationale
+
+    def test_no_degradation_where_the_last_is_as_good(self, start):
+        loop = self.run(start, {"score": 0.88}, {"score": 0.88})
+        assert not any("degraded" in line for line in loop.select().rationale)
+
+    def test_some_tests_fail_and_coverage_was_higher_elsewhere(self, start):
+        loop = self.run(
+            start,
+            {"score": 0.6, "coverage_percentage": 90.0},
+            {"score": 0.9, "tests_passed": 9, "tests_failed": 1, "test_count": 11, "coverage_percentage": 88.5},
+        )
+        rationale = loop.select(mode=QUALITY).rationale
+        assert rationale == (
+            "Iteration 2 achieved peak quality (0.9)",
+            "Tests passing: 9/11",
+            "Coverage (88.5%)",
+            SOURCE,
+        )
+
+    def test_nothing_passes(self, start):
+        loop = start(base={"test_count": 3, "tests_passed": 0, "tests_failed": 0}, score=0.5)
+        assert "Tests passing: 0/3" in loop.select().rationale
+
+    def test_what_was_not_measured_is_not_mentioned(self, start):
+        loop = start(base={"test_count": 3}, score=0.5)
+        assert loop.select().rationale == ("Iteration 0 achieved peak quality (0.5)", SOURCE)
+
+    def test_coverage_of_others_may_be_missing(self, start):
+        loop = self.run(start, {"score": 0.88}, {"score": 0.8, "coverage_percentage": None})
+        assert "Highest coverage (85%)" in loop.select().rationale
+
+    def test_a_choice_below_the_peak_is_not_called_the_peak(self, start):
+        loop = self.run(start, {"score": 0.88}, {"score": 0.8})
+        rationale = loop.select(iteration=2, reason="demo").rationale
+        assert rationale[:2] == ("Selected by a person: demo", "Iteration 2 has quality (0.8)")
