@@ -36,8 +36,8 @@ from ralph_tracker.iteration.tree_measurement import (
     utc_text,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.loop_summary import (
     NEXT_LOOP,
@@ -186,7 +186,7 @@ class Tracker(NamedTuple):
         store = self.store()
         with store.write_lock("post-iteration") as unfinished:
             with failure_marked(store):
-                loop = LoopReader.read(store, configured_by)
+                loop = ConfiguredLoop.read(store, configured_by)
                 summary = require_running(recover_loop(loop, unfinished=unfinished))
                 number = summary.iteration + 1
                 measurer = IterationMeasurer(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
@@ -231,7 +231,7 @@ class Tracker(NamedTuple):
         if apply and decision.action == "rollback" and target is not None and summary.carried_out is None:
             store = LoopStore(paths)
             with store.write_lock("rollback") as unfinished:
-                summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
+                summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished)
                 undo = None
                 if summary.carried_out is None:  # a killed call may have been almost finished
                     undo = restore(store, summary, target, utc_text(self.clock.now())).undo
@@ -246,7 +246,7 @@ class Tracker(NamedTuple):
         """
         store = self.store()
         with store.write_lock("restore") as unfinished:
-            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
+            summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
                 raise _not_on_record(number, summary)
             return restore(store, summary, number, utc_text(self.clock.now()))
@@ -258,7 +258,7 @@ class Tracker(NamedTuple):
         """
         store = self.store()
         with store.write_lock("undo") as unfinished:
-            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished, resume=False)
+            summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
             return undo_restore(store, summary, undo_id, utc_text(self.clock.now()))
 
     def verify(self) -> "Examination":
@@ -277,7 +277,7 @@ class Tracker(NamedTuple):
         store = self.store()
         with store.write_lock("verify --repair"):
             today = LoopVerification(store).rebuild()
-            loop = LoopReader.read(store, configured_by)
+            loop = ConfiguredLoop.read(store, configured_by)
             recover_loop(loop, unfinished=True, resume=False)
             rewrite_copies(store)
         return today
@@ -317,7 +317,7 @@ class Tracker(NamedTuple):
             self.trusting.require_project(repository.filters())  # which take in the files of the branch
         store = self.store()
         with store.write_lock("post-loop") as unfinished:
-            loop = LoopReader.read(store, configured_by)
+            loop = ConfiguredLoop.read(store, configured_by)
             summary = recover_loop(loop, unfinished=unfinished)
             if summary.status not in {"running", "finished"}:
                 raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
@@ -360,7 +360,7 @@ class Tracker(NamedTuple):
             raise InputError("--reason must say why the alert is wrong")
         store = self.store()
         with store.write_lock("accept") as unfinished:
-            loop = LoopReader.read(store, configured_by)
+            loop = ConfiguredLoop.read(store, configured_by)
             summary = recover_loop(loop, unfinished=unfinished)
             if alert_id in summary.accepted:
                 raise LoopError(f"{alert_id} is accepted already")
@@ -385,13 +385,13 @@ def _not_on_record(number: int, summary: Summary) -> LoopError:
     return LoopError(f"iteration {number} is not on record; the loop has iterations 0 to {summary.iteration}")
 
 
-def _handed_in(measurer: IterationMeasurer, loop: LoopReader, metrics: Source | None) -> MeasuredIteration | None:
+def _handed_in(measurer: IterationMeasurer, loop: ConfiguredLoop, metrics: Source | None) -> MeasuredIteration | None:
     """Return the metrics that were handed in, None if the checks measure. Raises InputError for the other."""
     refuse_other_origin(loop, metrics)
     return None if metrics is None else measurer.take_metrics(metrics)
 
 
-def _export(loop: LoopReader) -> None:
+def _export(loop: ConfiguredLoop) -> None:
     """Have what was recorded sent beside the loop, where its configuration says so."""
     destinations = loop.config.document.get("export", {}).get("after_each", ())
     if destinations:

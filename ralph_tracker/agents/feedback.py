@@ -25,8 +25,8 @@ from ralph_tracker.iteration.open_problems import (
 )
 from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.report.value_text import for_terminal, in_ranges
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_json
@@ -300,7 +300,7 @@ def _cut(text: str) -> str:
 
 def token_budget_of(store: LoopStore) -> int:
     """Return the token budget of the feedback; the default for a loop of an earlier version. Raises RecordError."""
-    section: Any = LoopReader.read(store, configured_by).config.document.get("feedback")
+    section: Any = ConfiguredLoop.read(store, configured_by).config.document.get("feedback")
     return int(section["tokens"]) if isinstance(section, dict) else TOKENS
 
 

@@ -16,7 +16,7 @@ from ralph_tracker.core.metrics import METRICS, Usage
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.secrets import mask_secrets, secret_values
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, with_events
 from ralph_tracker.store.record_listing import RecordHistory
@@ -68,7 +68,7 @@ class ExportedLoop:
         self.store = store
         self.paths = store.paths
         self.loop_id = store.paths.loop_id
-        self._config = LoopReader.read(store, lambda _: frozenset()).config.document
+        self._config = ConfiguredLoop.read(store, lambda _: frozenset()).config.document
         variables = [check.get("env") or {} for check in self._config["checks"].values()]
         self._secrets = tuple(dict.fromkeys(v for each in (environment, *variables) for v in secret_values(each)))
 

@@ -10,8 +10,8 @@ from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTracke
 from ralph_tracker.iteration.tree_measurement import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
 from ralph_tracker.store.loop_summary import (
     Summary,
@@ -81,7 +81,7 @@ def failure_marked(store: LoopStore) -> Iterator[None]:
 
 
 def repeated_record(
-    loop: LoopReader, summary: Summary, iteration: int, given: MeasuredIteration | None
+    loop: ConfiguredLoop, summary: Summary, iteration: int, given: MeasuredIteration | None
 ) -> IterationRecord:
     """Return the record of an iteration if its state of work is unchanged: the tree, or what is `given` now.
 
@@ -149,7 +149,7 @@ def _record_restore(store: LoopStore, summary: Summary, *, resume: bool) -> Summ
     return summary
 
 
-def recover_loop(loop: LoopReader, *, unfinished: bool, resume: bool = True) -> Summary:
+def recover_loop(loop: ConfiguredLoop, *, unfinished: bool, resume: bool = True) -> Summary:
     """Return the status of the loop, after repairing what a killed call left half-written.
 
     An interrupted restore is finished, or raises LoopError if files were edited since; not `resume` leaves it to the

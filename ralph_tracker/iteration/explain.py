@@ -202,14 +202,14 @@ class Explanation:
 
 def explain(committed: SealedRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
-    from ralph_tracker.store.loop_reader import LoopReader  # noqa: PLC0415  # YAML, which `status` does without
+    from ralph_tracker.store.configured_loop import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
     from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
 
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]
     thresholds = problem = None
     try:  # the frozen thresholds: current ones could differ
-        thresholds = LoopReader.read(LoopStore(committed.paths), lambda _: frozenset()).config.thresholds
+        thresholds = ConfiguredLoop.read(LoopStore(committed.paths), lambda _: frozenset()).config.thresholds
     except (RecordError, StoreError) as error:
         problem = str(error)
     rule = None

@@ -45,8 +45,8 @@ from ralph_tracker.iteration.tree_measurement import (
     refuse_other_origin,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import temporary_folder
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.record_reader import SealedRecords
@@ -324,7 +324,7 @@ def gate(
         paths = find_loop(root, loop_id, environment)
     except LoopError as error:
         raise LoopError(f"{error}, {_BRING_ALONG}") from None
-    loop = LoopReader.read(LoopStore(paths), configured_by)
+    loop = ConfiguredLoop.read(LoopStore(paths), configured_by)
     refuse_other_origin(loop, metrics)
     if metrics is None:
         Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))

@@ -12,8 +12,8 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import damaged_iteration
 from ralph_tracker.store.record_reader import SealedRecords
@@ -41,7 +41,7 @@ class _Restored(IterationSnapshots):
         return kept
 
 
-def verify_again(loop: LoopReader, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
+def verify_again(loop: ConfiguredLoop, number: int, environment: Mapping[str, str], progress: Progress | None) -> None:
     """Measure an iteration again in a temporary folder, and compare the result with its record.
 
     Raises NotReproducedError if anything differs, InputError for metrics handed in or a project that cannot be measured
@@ -104,7 +104,7 @@ def rerun_again(
     """
     iteration_snapshots, store = IterationSnapshots(committed), LoopStore(committed.paths)
     Trust(store.paths.root, trust).require_loop(store.paths, lambda: loop_runs(store))
-    config = LoopReader.read(store, lambda _: frozenset()).config.document
+    config = ConfiguredLoop.read(store, lambda _: frozenset()).config.document
     timeout = parse_duration("integrity.rerun_timeout", config["integrity"]["rerun_timeout"])
     tree = iteration_snapshots.tree(number)
     runner = ScratchRunner(

@@ -36,6 +36,7 @@ from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.missing_tools import absent, require_commands
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.task_boxes import count_tasks
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     STORE,
@@ -45,7 +46,6 @@ from ralph_tracker.store.iteration_snapshots import (
     ReadOnlyFiles,
 )
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.safe_files import as_store_error, to_json, write_new
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
@@ -391,7 +391,7 @@ class IterationMeasurer:
     """
 
     now: datetime
-    loop: LoopReader | None = None
+    loop: ConfiguredLoop | None = None
     usage: Source | None = None
     blocked: str | None = None
     notes: tuple[str, ...] = ()
@@ -469,7 +469,7 @@ class IterationMeasurer:
 
     def preview(
         self,
-        loop: LoopReader,
+        loop: ConfiguredLoop,
         state: JudgeState,
         metrics: Source | None,
         environment: Mapping[str, str],
@@ -622,7 +622,7 @@ def configured_by(document: Mapping[str, Any]) -> frozenset[Group]:
     return frozenset(group for group in Group if group in kinds)
 
 
-def refuse_other_origin(loop: LoopReader, metrics: Source | None) -> None:
+def refuse_other_origin(loop: ConfiguredLoop, metrics: Source | None) -> None:
     """Raise InputError if metrics are handed in to a loop that measures, or the reverse."""
     if loop.origin == "given" and metrics is None:
         raise InputError("this loop's metrics are handed in, as its baseline was; pass --metrics FILE")

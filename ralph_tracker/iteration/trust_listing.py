@@ -7,7 +7,7 @@ from typing import Any, Final
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import command_text, configured_checks
 from ralph_tracker.report.markdown_reports import USER_FOLDER
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.trust import Trust
 
@@ -36,7 +36,7 @@ def project_runs(root: Path, document: Mapping[str, Any] | None = None) -> list[
 
 def loop_runs(store: LoopStore) -> list[str]:
     """Return the commands that are frozen with a loop, () where metrics are handed in. Raises RecordError."""
-    loop = LoopReader.read(store, lambda _: frozenset())
+    loop = ConfiguredLoop.read(store, lambda _: frozenset())
     return commands_of(loop.config.document) if loop.origin == "measured" else []
 
 

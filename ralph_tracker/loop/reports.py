@@ -34,9 +34,9 @@ from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
 from ralph_tracker.report.value_text import decision_in_words
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_listing import RecordHistory
@@ -249,7 +249,7 @@ class LoopOverview(NamedTuple):
 
 def gather_loop(store: LoopStore) -> LoopOverview:
     """Return a loop with all that its reports show. Raises RecordError for one that cannot be read."""
-    loop = LoopReader.read(store, lambda _: frozenset())
+    loop = ConfiguredLoop.read(store, lambda _: frozenset())
     summary = store.summary()
     scorer = store.state(summary, loop.config.thresholds).scorer
     rows, _ = store.rows()

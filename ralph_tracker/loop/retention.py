@@ -15,9 +15,9 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.commit import recover_loop
 from ralph_tracker.iteration.tree_measurement import configured_by, utc_text
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at
 from ralph_tracker.store.record_reader import SealedRecords
@@ -155,11 +155,11 @@ def collect(
     with hold_lock(store.paths.lock, "gc"):
         leftovers = collector.leftovers()
         if not carry_out:
-            loop, summary = LoopReader.read(store, configured_by), summary_at(store.paths)
+            loop, summary = ConfiguredLoop.read(store, configured_by), summary_at(store.paths)
             state = SealedRecords(store.paths).state(summary, loop.config.thresholds)  # nothing is repaired
             return _collectable_iterations(collector, store, summary, state, keep_last, leftovers)
     with store.write_lock("gc") as unfinished:
-        loop = LoopReader.read(store, configured_by)
+        loop = ConfiguredLoop.read(store, configured_by)
         state, summary = loop.state(recover_loop(loop, unfinished=unfinished))
         found = _collectable_iterations(collector, store, summary, state, keep_last, leftovers)
         # What is to be removed is recorded first, so that the next call can finish a killed one.

@@ -24,9 +24,9 @@ from ralph_tracker.iteration.tree_measurement import (
 )
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.environments import environment_facts
+from ralph_tracker.store.configured_loop import ConfiguredLoop, Origin, loop_document
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import LoopReader, Origin, loop_document
 from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
@@ -74,14 +74,14 @@ class LoopStart:
             if interrupted is not None and interrupted_restore(interrupted.paths) is not None:
                 # Raises LoopError if files were edited since; what is lost is given up.
                 with interrupted.write_lock("pre-loop"), suppress(RecordError, StoreError):
-                    recover_loop(LoopReader.read(interrupted, configured_by), unfinished=True)
+                    recover_loop(ConfiguredLoop.read(interrupted, configured_by), unfinished=True)
             store = self._find_begun(given)
             replaced = self._loop_to_replace(store)
             if store is not None:
                 resumed = store
                 self.trust.require_loop(resumed.paths, lambda: loop_runs(resumed))
                 with resumed.write_lock("pre-loop"):
-                    loop = LoopReader.read(resumed, configured_by)
+                    loop = ConfiguredLoop.read(resumed, configured_by)
                     recover_loop(loop, unfinished=True)
                     record = loop.record(0)
             else:

@@ -46,9 +46,9 @@ from ralph_tracker.replay.measure_commits import (
     measurable_checks,
     with_reruns,
 )
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_json, write_whole
 from ralph_tracker.tracker import Tracker
@@ -203,7 +203,7 @@ class Replay:
         if not store.exists:
             return 0
         with store.write_lock("replay") as unfinished:
-            summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
+            summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished)
             store.done()
         return summary.iteration + 1
 
@@ -278,7 +278,7 @@ class Replay:
                 # The next commit descends from the first, as after a rollback; nothing is restored.
                 store = self._store
                 with store.write_lock("compare") as unfinished:
-                    summary = recover_loop(LoopReader.read(store, configured_by), unfinished=unfinished)
+                    summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished)
                     if summary.head:
                         follow(store, summary, 0, None, utc_text(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
@@ -305,7 +305,7 @@ class Replay:
 
     def rank_candidates(self, selection: Selection) -> Iterator[SelectionCandidate]:
         """Yield the iterations, best first: the selected one, then what would be selected without those before."""
-        loop = LoopReader.read(self._store, configured_by)
+        loop = ConfiguredLoop.read(self._store, configured_by)
         state, _ = loop.state(self._store.summary())
         left, chosen = list(selection.contenders), selection.selected
         while True:

@@ -36,9 +36,9 @@ from ralph_tracker.steering.plan_driver import (
     drive_plan,
 )
 from ralph_tracker.steering.progress import LiveProgress
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import shown
@@ -155,7 +155,7 @@ def outcome_of(tracker: Tracker, begun: PlanTask) -> tuple[TaskOutcome, str]:
     Raises as the tracker does.
     """
     store = tracker.store()
-    loop, summary = LoopReader.read(store, configured_by), store.summary()
+    loop, summary = ConfiguredLoop.read(store, configured_by), store.summary()
     records = [judgement.record for judgement in loop.judge_again()]
     # The files are those of the lineage's head: the last iteration, or the peak that was applied.
     kept = next(record for record in records if record.iteration == summary.head)
@@ -315,7 +315,7 @@ class PlanRun:
         with open_run(tracker, asked, self.screen, "the same command again") as run:
             run.prefix = f"[plan {at}/{plan.tasks_total} · {LiveProgress(plan).percent}%] "
             store = tracker.store()
-            named = named_checks(assignment.task, LoopReader.read(store, configured_by).config.document)
+            named = named_checks(assignment.task, ConfiguredLoop.read(store, configured_by).config.document)
             run.unmet = lambda record: unmet(store, named, record)
             outcome = run.drive()
             self._was_asked = run.interrupts.asked

@@ -42,10 +42,10 @@ from ralph_tracker.runner.attempt import (
 from ralph_tracker.runner.backends import BACKENDS, Backend, Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.screen import Screen
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
 from ralph_tracker.store.record_reader import SealedRecords
@@ -414,7 +414,7 @@ class Run:
     def _record(self) -> IterationRecord:
         """Return the latest record of the loop, with current judgement. Raises as the tracker does."""
         if self.record is None:
-            loop = LoopReader.read(self.tracker.store(), configured_by)
+            loop = ConfiguredLoop.read(self.tracker.store(), configured_by)
             self.record = loop.record(loop.store.summary().iteration)
         return self.record
 
@@ -458,7 +458,7 @@ def open_run(
     with hold_lock(store.paths.folder / LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
         progress.write(store.paths)
-        config = LoopReader.read(store, configured_by).config
+        config = ConfiguredLoop.read(store, configured_by).config
         limits, prices = config.thresholds.loop, prices_of(config.document.get("prices", {}))
         budget = token_budget_of(store)
         interrupts = Interrupts(lambda: screen.line(_FIRST_CTRL_C.format(resume=resume)))

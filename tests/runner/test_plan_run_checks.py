@@ -8,8 +8,8 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
 from ralph_tracker.steering import Task
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import CHECKS
-from ralph_tracker.store.loop_reader import LoopReader
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report
 
@@ -61,7 +61,7 @@ def lacks(project):
         store = tracker.store()
         if spoil is not None:
             spoil(store.paths.iteration(0))
-        loop = LoopReader.read(store, configured_by)
+        loop = ConfiguredLoop.read(store, configured_by)
         return unmet(store, named_checks(task(), loop.config.document), loop.record(0))
 
     return look

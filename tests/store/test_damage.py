@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 
 ITERATIONS = range(6)
@@ -145,7 +145,7 @@ def test_a_flipped_byte_anywhere_is_never_a_bug_of_ours(prepared, tmp_path, ask,
 @pytest.mark.parametrize("name", DERIVED)
 class TestDerivedFile:
     def test_is_made_again_as_it_was(self, damaged, name, kind, undamaged):
-        LoopReader.read(LoopStore(damaged.paths), lambda _: frozenset()).rebuilt()
+        ConfiguredLoop.read(LoopStore(damaged.paths), lambda _: frozenset()).rebuilt()
         assert (damaged.paths.folder / name).read_bytes() == undamaged[0][name]
 
     def test_is_the_same_after_the_next_iteration_as_without_damage(self, damaged, name, kind, undamaged, documents):
@@ -198,7 +198,7 @@ class TestIterationThatCannotBeReadAgain:
     @pytest.fixture(params=[2, 5], ids=["in the middle", "at the end"])
     def lost(self, loop, request):
         (loop.paths.iteration(request.param) / "measurement.json").unlink()
-        LoopReader.read(LoopStore(loop.paths), lambda _: frozenset()).rebuilt()
+        ConfiguredLoop.read(LoopStore(loop.paths), lambda _: frozenset()).rebuilt()
         return loop, request.param
 
     def test_is_left_out_of_the_selection_and_named(self, lost):

@@ -1,4 +1,4 @@
-"""A loop with its frozen configuration: damage to that is said in one line."""
+"""A loop opened with its frozen configuration: damage to that is said in one line."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ import yaml
 
 from ralph_tracker.config.load import changed_keys
 from ralph_tracker.errors import RecordError, StoreError
-from ralph_tracker.store.loop_reader import LoopReader
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 
 
@@ -18,8 +18,8 @@ def loop(driven):
     return driven
 
 
-def opened(loop) -> LoopReader:
-    return LoopReader.read(LoopStore(loop.paths), lambda _: frozenset())
+def opened(loop) -> ConfiguredLoop:
+    return ConfiguredLoop.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
 class TestOpenLoop:

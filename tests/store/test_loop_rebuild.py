@@ -14,7 +14,8 @@ from ralph_tracker.core.best_so_far import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.loop_reader import LoopReader, replay
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.loop_rebuild import judge_again
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 
@@ -61,8 +62,8 @@ def lived(drive):
     return record
 
 
-def opened(loop: Any) -> LoopReader:
-    return LoopReader.read(LoopStore(loop.paths), lambda _: frozenset())
+def opened(loop: Any) -> ConfiguredLoop:
+    return ConfiguredLoop.read(LoopStore(loop.paths), lambda _: frozenset())
 
 
 def accept_one(loop: Any, which: int) -> Summary | None:
@@ -80,15 +81,15 @@ class TestLaw:
             loop = lived(Path(folder), baseline, turns, given_score=given_score)
             again, store, stored = opened(loop), LoopStore(loop.paths), documents(loop.root)
             summary = store.summary()
-            replayed = replay(store, "ralph-001", again.config.thresholds)
-            for judgement in replayed.judgements:
+            rejudged = judge_again(store, again.config.thresholds)
+            for judgement in rejudged.judgements:
                 kept = loop.paths.iteration(judgement.record.iteration) / "metrics.json"
                 document = json.loads(kept.read_bytes().decode("utf-8", "surrogatepass"))
                 assert json.loads(json.dumps(judgement.record.to_dict())) == document
             stands = store.state(summary, again.config.thresholds)
-            assert (replayed.lost, replayed.state.seen, replayed.state.frontier) == ((), stands.seen, stands.frontier)
+            assert (rejudged.lost, rejudged.state.seen, rejudged.state.frontier) == ((), stands.seen, stands.frontier)
             if not loop.rolled_back_since:
-                assert replayed.state == stands
+                assert rejudged.state == stands
             assert again.rebuilt() == summary
             assert documents(loop.root) == stored
 
@@ -115,23 +116,23 @@ class TestLaw:
             if accepted is None:
                 return
             store = LoopStore(loop.paths)
-            replayed = replay(store, "ralph-001", opened(loop).config.thresholds)
+            rejudged = judge_again(store, opened(loop).config.thresholds)
             rows = [decode(Candidate, row["candidate"]) for row in store.rows()[0]]
-            assert rows == [judgement.candidate for judgement in replayed.judgements]
+            assert rows == [judgement.candidate for judgement in rejudged.judgements]
             selected = loop.tracker.select_output(finish=False).selection.selected.iteration
             assert selected == accepted.best_iteration
 
 
-class TestReplay:
+class TestJudgingAgain:
     def test_leaves_out_what_cannot_be_read_and_names_it(self, driven):
         driven.start()
         for lint_errors in (1, 2, 3):
             driven.turn(lint_errors=lint_errors)
         (driven.paths.iteration(2) / "measurement.json").write_bytes(b"{")
-        replayed = replay(LoopStore(driven.paths), "ralph-001", Thresholds())
-        assert replayed.lost == (2,)
-        assert [judgement.record.previous for judgement in replayed.judgements] == [None, 0, 1]
-        assert replayed.state.iteration == 3
+        rejudged = judge_again(LoopStore(driven.paths), Thresholds())
+        assert rejudged.lost == (2,)
+        assert [judgement.record.previous for judgement in rejudged.judgements] == [None, 0, 1]
+        assert rejudged.state.iteration == 3
 
     def test_stores_for_a_lost_iteration_what_held_before_it(self, driven):
         driven.start()
@@ -148,7 +149,7 @@ class TestReplay:
         driven.turn()
         (driven.paths.iteration(0) / "tests.json").unlink()
         with pytest.raises(RecordError, match=r"^iteration 0: .*iteration-000 is damaged; copy it back from a backup"):
-            replay(LoopStore(driven.paths), "ralph-001", Thresholds())
+            judge_again(LoopStore(driven.paths), Thresholds())
 
     def test_goes_on_from_the_target_of_a_rollback(self, driven):
         driven.start()
@@ -156,14 +157,14 @@ class TestReplay:
         driven.turn(lint_errors=2)
         driven.roll_back(0)
         driven.turn(lint_errors=4)
-        last = replay(LoopStore(driven.paths), "ralph-001", Thresholds()).judgements[-1].record
+        last = judge_again(LoopStore(driven.paths), Thresholds()).judgements[-1].record
         assert (last.previous, last.from_previous["lint_errors_delta"]) == (0, 4)
 
     def test_knows_when_the_tests_ever_seen_changed_last(self, driven):
         driven.start(tests={"a": "passed"})
         driven.turn(tests={"a": "passed", "b": "passed"})
         driven.turn(tests={"a": "passed"})
-        judgements = replay(LoopStore(driven.paths), "ralph-001", Thresholds()).judgements
+        judgements = judge_again(LoopStore(driven.paths), Thresholds()).judgements
         assert [judgement.state.seen_at for judgement in judgements] == [0, 1, 1]
 
     def test_writes_a_lost_record_of_an_intact_iteration_again(self, driven, documents):
