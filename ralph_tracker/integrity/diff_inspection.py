@@ -3,79 +3,18 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
 from ralph_tracker.integrity.changed_text import ChangedFile, FileVersions, Text, one_line, read, why_unreadable
 from ralph_tracker.integrity.file_roles import kind_of_file
-from ralph_tracker.integrity.line_rules import COMMANDS, RULES, Rule
+from ralph_tracker.integrity.hardcoded_answers import find_hardcoded_answers
+from ralph_tracker.integrity.line_rules import COMMANDS, RULES, Rule, count_suppressions
 from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings
-from ralph_tracker.integrity.source_tests import Language, language_of
-from ralph_tracker.integrity.weakened_tests import find_evaded_tests
-
-
-class Mark(NamedTuple):
-    """A suppression mark: what it suppresses, its pattern, and whether it is code instead of a comment."""
-
-    kind: SuppressionKind
-    pattern: str
-    in_code: bool = False
-
-
-_SONAR: Final = Mark("lint", r"\bNOSONAR\b")
-_SCRIPT: Final = (
-    _SONAR,
-    Mark("lint", r"(?:eslint|oxlint)-disable|tslint:disable|biome-ignore"),
-    Mark("types", r"^(?://|/\*)[\s*]*@ts-(?:ignore|expect-error|nocheck)\b"),
-    Mark("coverage", r"^(?://|/\*)\s*(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)\b"),
-)
-MARKS: Final[Mapping[Language, tuple[Mark, ...]]] = {
-    "python": (
-        _SONAR,
-        Mark("lint", r"(?i:#\s*(?:(?:ruff|flake8):\s*)?noqa\b)|#\s*ruff:\s*(?:disable|ignore|file-ignore)\["),
-        Mark("lint", r"#\s*pylint:\s*(?:disable|skip-file)|#\s*nosec\b|#\s*nosemgrep\b|#\s*noinspection\s"),
-        Mark(
-            "types",
-            r"#\s*(?:type|pyright|ty|pyrefly):\s*ignore\b|#\s*pyre-(?:ignore|fixme)|#\s*pytype:\s*(?:disable|skip)",
-        ),
-        Mark(
-            "types",
-            r"#\s*mypy:\s*(?:ignore-errors(?!\s*=\s*[Ff]alse)|disable-error-code|allow-|no-strict|no-check|no-warn|no-disallow|ignore-missing)",
-        ),
-        Mark("types", r"#\s*pyright:\s*(?:basic\b|report\w+\s*=\s*(?:[Ff]alse|none|warning|information))"),
-        Mark("types", r"@[\w.]*\bno_type_check(?:_decorator)?\b", in_code=True),
-        Mark("coverage", r"\bpragma:\s*no\s*(?:cover|branch)\b"),
-    ),
-    "javascript": _SCRIPT,
-    "typescript": _SCRIPT,
-    "tsx": _SCRIPT,
-    "go": (Mark("lint", r"^//\s*(?:nolint\b|lint:(?:file-)?ignore\b)|#nosec\b"),),
-    "java": (_SONAR, Mark("lint", r"CHECKSTYLE(?::|\s)OFF"), Mark("lint", r"@SuppressWarnings\b", in_code=True)),
-    "rust": (
-        Mark("lint", r"#!?\[\s*(?:allow|expect|cfg_attr\([^\[\]\n]*?\ballow)\s*\(", in_code=True),
-        Mark("coverage", r"#!?\[[^\]\n]*\b(?:coverage\(off\)|no_coverage|not\(tarpaulin)", in_code=True),
-    ),
-}
-_WORDS: Final = re.compile(
-    r"NOSONAR|lint|noqa|NOQA|NoQA|nosec|nosemgrep|noinspection|ignore|mypy:|pyright:|pyre-|pytype:|no_type_check|pragma:|@ts-|coverage"
-    r"|CHECKSTYLE|SuppressWarnings|allow|expect|tarpaulin|ruff:"
-)
-
-
-def count(side: Text) -> Mapping[SuppressionKind, int]:
-    """Return the number of suppressions in a text, by kind; those inside strings do not count."""
-    found: dict[SuppressionKind, int] = {}
-    language = language_of(side.path)
-    if language is None or _WORDS.search(side.text) is None:
-        return found
-    for kind, pattern, in_code in MARKS[language]:
-        texts = [side.code] if in_code else [comment[:2_000] for comment in side.comments]
-        number = sum(1 for text in texts for _ in re.finditer(pattern, text))
-        if number:
-            found[kind] = found.get(kind, 0) + number
-    return found
-
+from ralph_tracker.integrity.source_tests import tests_of
+from ralph_tracker.integrity.weakened_tests import find_weakened_tests
 
 # Files that decide what is run, in addition to the kinds of file_roles.
 _DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}")
@@ -118,14 +57,21 @@ def inspect(
     findings += (each for rule in RULES for each in _find_matches(rule, files, green))
     findings += find_lowered_settings(files)
     findings += checks_removed(files)
-    findings += find_evaded_tests(files, {*before, *after}, green, unchanged_tests or {})
+    may_answer = bool(green) and any(file.is_source for file in files)
+    # New files weaken no test: they are parsed only if the source may hold answers of theirs.
+    looked_at = (file for file in files if not file.is_gone and (may_answer or not file.is_new))
+    tests = {file.path: tests_of(file.path, file.new.text) for file in looked_at}
+    findings += find_weakened_tests(files, tests, {*before, *after})
+    if may_answer:
+        unchanged = (tests_of(path, text) for path, text in (unchanged_tests or {}).items())
+        findings += find_hardcoded_answers(files, chain.from_iterable((*tests.values(), *unchanged)), green)
     unique = {each.key: each for each in reversed(findings)}
     order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
     # What source gained in suppressions (negative: lost); those of tests do not count.
     total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
     for file in files:
         for side, sign in ((file.new, 1), (file.old, -1)) if file.is_source else ():
-            for kind, number in count(side).items():
+            for kind, number in count_suppressions(side).items():
                 total[kind] += sign * number
     return Inspection(tuple(order), total, unread)
 

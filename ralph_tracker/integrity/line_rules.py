@@ -1,4 +1,4 @@
-"""The rules for single changed lines, as data: a new rule is a row here.
+"""The rules for single changed lines, and the marks that suppress a check, as data: a new one is a row here.
 
 A pattern is searched in the code of a file (comments and Python's docstrings are blanked), across lines if it says so.
 A match is a finding if its text occurs more often than before in all changed files together, so that moved or
@@ -6,12 +6,13 @@ re-indented code is none.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Final
+from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import Severity
-from ralph_tracker.integrity.changed_text import ChangedFile
-from ralph_tracker.integrity.source_tests import Language
+from ralph_tracker.core.findings import Severity, SuppressionKind
+from ralph_tracker.integrity.changed_text import ChangedFile, Text
+from ralph_tracker.integrity.source_tests import Language, language_of
 
 HIGH: Final = Severity.HIGH
 _PYTHON: Final = frozenset[Language]({"python"})
@@ -406,7 +407,7 @@ _ALWAYS_EQUAL: Final = (
     ),
 )
 
-# ── R4: the source reads what belongs to the tests (special cases: weakened_tests.py) ──────────────────────────────────
+# ── R4: the source reads what belongs to the tests (special cases: hardcoded_answers.py) ──────────────────────────────────
 _TEST_DATA: Final = r"""["'`](?:[^"'`\n]*[/\\])?(?:(?:tests?|__tests__|__snapshots__|testdata|spec)[/\\][^"'`\n]*|(?:test_\w+\.py|[\w.-]+_test\.(?:py|go|rs)|[\w.-]+\.(?:test|spec)\.[jt]sx?|[\w.-]+\.(?:snap|golden)))["'`]"""
 _READS_TESTS: Final = (
     Rule(
@@ -522,3 +523,66 @@ NAMES: Final = {
     "W": "assertion_weakened",
     "U": "not_looked_into",
 }
+
+
+# ── Suppressions in source (noqa, type: ignore, ...): counted; a new mark is a row here ───────────────────────────────
+class Mark(NamedTuple):
+    """A suppression mark: what it suppresses, its pattern, and whether it is code instead of a comment."""
+
+    kind: SuppressionKind
+    pattern: str
+    in_code: bool = False
+
+
+_SONAR: Final = Mark("lint", r"\bNOSONAR\b")
+_SCRIPT_MARKS: Final = (
+    _SONAR,
+    Mark("lint", r"(?:eslint|oxlint)-disable|tslint:disable|biome-ignore"),
+    Mark("types", r"^(?://|/\*)[\s*]*@ts-(?:ignore|expect-error|nocheck)\b"),
+    Mark("coverage", r"^(?://|/\*)\s*(?:istanbul|c8|v8|node:coverage)\s+(?:ignore|disable)\b"),
+)
+MARKS: Final[Mapping[Language, tuple[Mark, ...]]] = {
+    "python": (
+        _SONAR,
+        Mark("lint", r"(?i:#\s*(?:(?:ruff|flake8):\s*)?noqa\b)|#\s*ruff:\s*(?:disable|ignore|file-ignore)\["),
+        Mark("lint", r"#\s*pylint:\s*(?:disable|skip-file)|#\s*nosec\b|#\s*nosemgrep\b|#\s*noinspection\s"),
+        Mark(
+            "types",
+            r"#\s*(?:type|pyright|ty|pyrefly):\s*ignore\b|#\s*pyre-(?:ignore|fixme)|#\s*pytype:\s*(?:disable|skip)",
+        ),
+        Mark(
+            "types",
+            r"#\s*mypy:\s*(?:ignore-errors(?!\s*=\s*[Ff]alse)|disable-error-code|allow-|no-strict|no-check|no-warn|no-disallow|ignore-missing)",
+        ),
+        Mark("types", r"#\s*pyright:\s*(?:basic\b|report\w+\s*=\s*(?:[Ff]alse|none|warning|information))"),
+        Mark("types", r"@[\w.]*\bno_type_check(?:_decorator)?\b", in_code=True),
+        Mark("coverage", r"\bpragma:\s*no\s*(?:cover|branch)\b"),
+    ),
+    "javascript": _SCRIPT_MARKS,
+    "typescript": _SCRIPT_MARKS,
+    "tsx": _SCRIPT_MARKS,
+    "go": (Mark("lint", r"^//\s*(?:nolint\b|lint:(?:file-)?ignore\b)|#nosec\b"),),
+    "java": (_SONAR, Mark("lint", r"CHECKSTYLE(?::|\s)OFF"), Mark("lint", r"@SuppressWarnings\b", in_code=True)),
+    "rust": (
+        Mark("lint", r"#!?\[\s*(?:allow|expect|cfg_attr\([^\[\]\n]*?\ballow)\s*\(", in_code=True),
+        Mark("coverage", r"#!?\[[^\]\n]*\b(?:coverage\(off\)|no_coverage|not\(tarpaulin)", in_code=True),
+    ),
+}
+_MARK_WORDS: Final = re.compile(
+    r"NOSONAR|lint|noqa|NOQA|NoQA|nosec|nosemgrep|noinspection|ignore|mypy:|pyright:|pyre-|pytype:|no_type_check|pragma:|@ts-|coverage"
+    r"|CHECKSTYLE|SuppressWarnings|allow|expect|tarpaulin|ruff:"
+)
+
+
+def count_suppressions(side: Text) -> Mapping[SuppressionKind, int]:
+    """Return the number of suppressions in a text, by kind; those inside strings do not count."""
+    found: dict[SuppressionKind, int] = {}
+    language = language_of(side.path)
+    if language is None or _MARK_WORDS.search(side.text) is None:
+        return found
+    for kind, pattern, in_code in MARKS[language]:
+        texts = [side.code] if in_code else [comment[:2_000] for comment in side.comments]
+        number = sum(1 for text in texts for _ in re.finditer(pattern, text))
+        if number:
+            found[kind] = found.get(kind, 0) + number
+    return found

@@ -141,6 +141,16 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
     return found
 
 
+def ids_by_test(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Return the report ids of tests by path and name."""
+    found: dict[tuple[str, str], tuple[str, ...]] = {}
+    for test_id, defined in definitions(ids, tests).items():
+        for test in defined:
+            key = (test.path, test.name)
+            found[key] = (*found.get(key, ()), test_id)
+    return found
+
+
 def _tests_by_title(
     test: ReportId, by_title: Mapping[Parts, Collection[tuple[Parts, SourceTest]]], sizes: Collection[int]
 ) -> list[tuple[Parts, SourceTest]]:
