@@ -15,17 +15,15 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError
-from ralph_tracker.iteration.commit import (
+from ralph_tracker.iteration.record_iteration import (
     failure_marked,
-    follow,
     judge_or_refuse,
     record_iteration,
     recover_loop,
     repeated_record,
-    restore,
-    undo_restore,
     write_report,
 )
+from ralph_tracker.iteration.rollback import follow, restore, undo_restore
 from ralph_tracker.iteration.tree_measurement import (
     Checkout,
     IterationMeasurer,

@@ -36,7 +36,7 @@ from ralph_tracker.core.metrics import (
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.commit import judge_or_refuse
+from ralph_tracker.iteration.record_iteration import judge_or_refuse
 from ralph_tracker.iteration.tree_measurement import (
     IterationMeasurer,
     Progress,

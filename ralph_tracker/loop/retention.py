@@ -13,7 +13,7 @@ from typing import Any, Final, TypedDict
 
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.commit import recover_loop
+from ralph_tracker.iteration.record_iteration import recover_loop
 from ralph_tracker.iteration.tree_measurement import configured_by, utc_text
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots

@@ -12,7 +12,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
-from ralph_tracker.iteration.commit import judge_or_refuse, record_iteration, recover_loop
+from ralph_tracker.iteration.record_iteration import judge_or_refuse, record_iteration, recover_loop
 from ralph_tracker.iteration.tree_measurement import (
     IterationMeasurer,
     MeasuredIteration,

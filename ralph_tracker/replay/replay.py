@@ -21,8 +21,9 @@ from ralph_tracker.core.output_selection import Selection, SelectionCandidate, s
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
-from ralph_tracker.iteration.commit import follow, recover_loop
 from ralph_tracker.iteration.open_problems import listed_diagnostics
+from ralph_tracker.iteration.record_iteration import recover_loop
+from ralph_tracker.iteration.rollback import follow
 from ralph_tracker.iteration.tree_measurement import (
     Checkout,
     IterationMeasurer,

@@ -1,4 +1,4 @@
-"""Commit an iteration or a restore to the loop, write the report, and repair what a killed call left."""
+"""Record an iteration in its loop, with its report, and finish what a killed call left half recorded."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -7,6 +7,7 @@ from typing import Any
 from ralph_tracker.core.iteration_record import IterationRecord, RecordDocument
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
+from ralph_tracker.iteration.rollback import record_interrupted_restore
 from ralph_tracker.iteration.tree_measurement import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
@@ -19,9 +20,7 @@ from ralph_tracker.store.loop_summary import (
     damaged_iteration,
     require_running,
     summary_at,
-    with_events,
 )
-from ralph_tracker.store.restore_mark import UndoIds, is_recorded
 from ralph_tracker.store.safe_files import as_store_error
 
 
@@ -103,52 +102,6 @@ def repeated_record(
     return loop.record(iteration)
 
 
-def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None, at: str) -> Summary:
-    """Record that the lineage continues from an earlier iteration; `undo` is None if the tree was not restored."""
-    moved = {"to": number, "from": summary.head, "after": summary.iteration}
-    ids = {} if undo is None else {name: each for name, each in undo._asdict().items() if each is not None}
-    store.append_event({"event": "rollback", **moved, **ids, "at": at})
-    followed = with_events(summary, store.events())
-    store.write_summary(followed)
-    IterationSnapshots(store).restoring.clear()
-    return followed
-
-
-def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
-    """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
-    undo = IterationSnapshots(store).restore(number)
-    follow(store, summary, number, undo, at)
-    return undo
-
-
-def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> UndoIds:
-    """Undo a restore of the tree and of the lineage; return the ids that undo this."""
-    events = (e for e in reversed(store.events()) if e["event"] == "rollback")
-    restores = (e for e in events if undo_id in {e.get("undo"), e.get("edits")})
-    came_from = next((e["from"] for e in restores if isinstance(e.get("from"), int)), None)
-    iteration_snapshots = IterationSnapshots(store)
-    undone = iteration_snapshots.undo(undo_id, came_from)
-    if came_from is None:
-        iteration_snapshots.restoring.clear()
-    else:
-        follow(store, summary, came_from, undone, at)
-    return undone
-
-
-def _record_restore(store: LoopStore, summary: Summary, *, resume: bool) -> Summary:
-    """Record a restore that was interrupted before it was recorded; with `resume`, finish it first."""
-    iteration_snapshots = IterationSnapshots(store)
-    marked = iteration_snapshots.restoring.read()
-    if marked is not None and not is_recorded(marked, store.paths):
-        if not resume:
-            return summary
-        restoring = iteration_snapshots.resume_restore()
-        if restoring is not None and restoring.number is not None:
-            return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
-    iteration_snapshots.restoring.clear()
-    return summary
-
-
 def recover_loop(loop: ConfiguredLoop, *, unfinished: bool, resume: bool = True) -> Summary:
     """Return the status of the loop, after repairing what a killed call left half-written.
 
@@ -159,7 +112,7 @@ def recover_loop(loop: ConfiguredLoop, *, unfinished: bool, resume: bool = True)
     if unfinished:
         IterationSnapshots(store).repair(summary.iteration)
     if store.paths.restoring.exists():
-        summary = _record_restore(store, summary, resume=resume)
+        summary = record_interrupted_restore(store, summary, resume=resume)
     if unfinished and 0 < (attempted_iteration(store.paths) or 0) <= summary.iteration:
         store.done()  # not the baseline's mark: pre_loop has to finish that
     if unfinished and summary.iteration and not store.paths.report(summary.iteration).exists():
