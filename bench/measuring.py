@@ -21,7 +21,7 @@ from snapshot import edit, make_project
 from table import Table, children_cpu, floor_cpu
 
 from ralph_tracker import post_iteration, pre_loop
-from ralph_tracker.measure.code_metrics import count_code
+from ralph_tracker.measure.tree_metrics import count_code
 
 CASES = 1000
 SETTLED_S = 3  # until unchanged files are recognized by their times

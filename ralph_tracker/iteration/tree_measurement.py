@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,9 +21,8 @@ from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
-from ralph_tracker.iteration.new_lines import TREE_METRICS, TreeFacts
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
+from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck, changed_files
 from ralph_tracker.measure.checks import (
     Check,
     CheckResult,
@@ -32,10 +32,9 @@ from ralph_tracker.measure.checks import (
     parse_duration,
     run_checks,
 )
-from ralph_tracker.measure.code_metrics import count_code
 from ralph_tracker.measure.missing_tools import absent, require_commands
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
-from ralph_tracker.measure.task_boxes import count_tasks
+from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
@@ -255,7 +254,9 @@ def measure_tree(
         results, measured = target.checkout.ran, target.checkout.totals
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
-    facts = TreeFacts(target.root, iteration_snapshots, kept, code, measured.coverage)
+    facts = TreeFacts(
+        target.root, partial(changed_files, iteration_snapshots, kept.since_baseline), code, measured.coverage
+    )
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.measure.code_metrics import FileCount, LizardAnalyser, suffix_of
+from ralph_tracker.measure.tree_metrics import FileCount, LizardAnalyser, suffix_of
 from tests.tables import table
 
 PYTHON = '''"""Doc."""
@@ -99,7 +99,7 @@ def test_import_leaves_the_search_path_alone(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import sys\n"
-        "from ralph_tracker.measure.code_metrics import LizardAnalyser\n"
+        "from ralph_tracker.measure.tree_metrics import LizardAnalyser\n"
         "assert 'lizard' not in sys.modules\n"
         "before = list(sys.path)\n"
         "assert LizardAnalyser().tool.startswith('lizard 1.')\n"

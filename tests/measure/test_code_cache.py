@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.code_metrics import CodeCount, FileCount, count_code
+from ralph_tracker.measure.tree_metrics import CodeCount, FileCount, count_code
 
 MUCH_LATER_NS = 10**12
 DAMAGED = ("the cache of code counts was damaged and is made anew: code.json",)

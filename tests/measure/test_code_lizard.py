@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from ralph_tracker.measure.code_metrics import NO_CODE, READERS, lizard, reader_of
+from ralph_tracker.measure.tree_metrics import NO_CODE, READERS, lizard, reader_of
 from tests.tables import table
 
 COUNTED = """
 import sys
-from ralph_tracker.measure.code_metrics import LizardAnalyser
+from ralph_tracker.measure.tree_metrics import LizardAnalyser
 analyser = LizardAnalyser()
 for path in {paths!r}:
     if analyser.reads(path):
@@ -43,7 +43,7 @@ def test_a_suffix_that_nobody_has_thought_of_makes_lizard_choose():
 @table("ask", ["lizard.get_reader_for('a.erl')", "lizard.languages()[0]", "lizard_languages.ZigReader"])
 def test_whoever_asks_lizard_for_another_one_gets_the_whole(ask):
     program = (
-        f"from ralph_tracker.measure.code_metrics import lizard as l\nlizard = l()\nimport lizard_languages\n{ask}\n"
+        f"from ralph_tracker.measure.tree_metrics import lizard as l\nlizard = l()\nimport lizard_languages\n{ask}\n"
     )
     program += "assert len(lizard.languages()) == len(lizard_languages.languages()) > 20\n"
     program += "assert lizard.languages()[0] is lizard_languages.CLikeReader\n"
@@ -51,13 +51,13 @@ def test_whoever_asks_lizard_for_another_one_gets_the_whole(ask):
 
 
 def test_a_lizard_that_is_there_already_stays_as_it_is():
-    program = "import lizard, lizard_languages as whole\nfrom ralph_tracker.measure.code_metrics import reader_of\n"
+    program = "import lizard, lizard_languages as whole\nfrom ralph_tracker.measure.tree_metrics import reader_of\n"
     program += "assert reader_of('.py') is whole.PythonReader\nassert reader_of('.zig') is whole.ZigReader\n"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
 def test_the_search_path_is_as_it_was_before():
-    program = "import sys\nbefore = list(sys.path)\nfrom ralph_tracker.measure.code_metrics import lizard\nlizard()\n"
+    program = "import sys\nbefore = list(sys.path)\nfrom ralph_tracker.measure.tree_metrics import lizard\nlizard()\n"
     subprocess.run([sys.executable, "-c", program + "assert sys.path == before\n"], check=True)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.code_metrics import CodeCount, FileCount, LizardAnalyser, count_code
+from ralph_tracker.measure.tree_metrics import CodeCount, FileCount, LizardAnalyser, count_code
 
 # Verified with lizard 1.24.3 on the command line: 3 lines, one function of complexity 1.
 PYTHON = """import os  # used

@@ -1,13 +1,14 @@
 """What a metric is taken from that needs the kept tree and a report: the new lines, and the lines that are covered."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.formats.parsed_report import Block, CoverageReport
-from ralph_tracker.iteration.new_lines import TREE_METRICS, TreeFacts
-from ralph_tracker.measure.code_metrics import CodeCount
+from ralph_tracker.iteration.tamper_check import changed_files
+from ralph_tracker.measure.tree_metrics import TREE_METRICS, CodeCount, TreeFacts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
@@ -34,13 +35,9 @@ def observe(iteration_snapshots):
     def at(files=None) -> TreeFacts:
         coverage = None if files is None else CoverageReport(0, 0, None, files=files)
         root = iteration_snapshots.paths.root
-        return TreeFacts(
-            root,
-            iteration_snapshots,
-            iteration_snapshots.capture(0, ((0, 0),)),
-            CodeCount(1, 2, None, "a tool"),
-            coverage,
-        )
+        kept = iteration_snapshots.capture(0, ((0, 0),))
+        changed = partial(changed_files, iteration_snapshots, kept.since_baseline)
+        return TreeFacts(root, changed, CodeCount(1, 2, None, "a tool"), coverage)
 
     return at
 

@@ -1,10 +1,14 @@
-"""Count the code of a tree: files, lines and complexity, in any language that lizard reads."""
+"""Count what the files of a tree show without running anything: size and complexity, new and covered lines, tasks.
+
+Code is counted in any language that lizard reads.
+"""
 
 import functools
 import hashlib
 import importlib.util
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -14,9 +18,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.regular_file import read_regular
-from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, half_up
+from ralph_tracker.config.regular_file import read_regular, text_of
+from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, Value, half_up
 from ralph_tracker.errors import InputError
+from ralph_tracker.formats.parsed_report import CoverageReport
+from ralph_tracker.integrity.changed_text import ChangedFile, FileVersions, added_lines, read
 from ralph_tracker.measure.find_reports import matcher
 
 _LANGUAGES: Final = "lizard_languages"
@@ -442,3 +448,90 @@ def _read(file: Path, size_cap: int) -> _Content:
             if len(kept) <= size_cap:
                 kept += chunk
     return _Content(digest.hexdigest(), lines + in_line, bytes(kept) if len(kept) <= size_cap else None)
+
+
+class TreeFacts(NamedTuple):
+    """The input of TREE_METRICS: the files changed since the baseline, read on demand, the code, and the coverage.
+
+    `coverage` is None if it was not measured.
+    """
+
+    root: Path
+    since_baseline: Callable[[], Iterable[FileVersions]]
+    code: CodeCount
+    coverage: CoverageReport | None = None
+
+    def new_lines(self) -> Mapping[str, frozenset[int]]:
+        """Return the lines added since the baseline, by path; files that are not text have none."""
+        files = map(read, self.since_baseline())
+        return added_lines(file for file in files if isinstance(file, ChangedFile))
+
+    def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:
+        """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
+
+        Files that a report does not name relative to the root are left out, as are Go's statement blocks.
+        """
+        files = {} if self.coverage is None else self.coverage.files or {}
+        roots = {f"{self.root}/", f"{self.root.resolve()}/"}
+        covered: dict[str, Mapping[int, bool]] = {}
+        for given, lines in files.items():
+            path = given.replace("\\", "/").removeprefix("./")
+            path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+            covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
+        return covered
+
+
+TREE_METRICS: Final[Mapping[str, Callable[[TreeFacts], Value | None]]] = {
+    "file_count": lambda at: at.code.file_count,
+    "loc_total": lambda at: at.code.loc_total,
+    "complexity_score": lambda at: at.code.complexity_score,
+}
+
+# Plans are looked for by these names, in this order.
+PLANS: Final = (
+    "IMPLEMENTATION_PLAN.md",
+    "fix_plan.md",
+    "@fix_plan.md",
+    "prd.json",
+    "TODO.md",
+    "PLAN.md",
+    "tasks.md",
+)
+_BOX: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[([ xX])\]\s", re.MULTILINE)
+_FENCED: Final = re.compile(r"^(`{3,}|~{3,}).*?^\1", re.MULTILINE | re.DOTALL)
+_LISTS: Final = ("userStories", "user_stories", "stories", "tasks")
+_DONE: Final = ("passes", "done", "completed")
+
+
+def count_tasks(root: Path, named: str | None = None) -> tuple[int, int] | None:
+    """Return how many tasks of the plan are done and open: boxes in Markdown, stories of a `prd.json`.
+
+    None without a plan or without tasks. The agent ticks them itself: they raise no score, and only keep a loop with
+    open tasks from ending.
+    `named` is the plan of the configuration, relative to the root; else the first of the usual names that has tasks.
+    """
+    for name in (named,) if named else PLANS:
+        text = text_of(root / name)
+        if text is None:
+            continue
+        ticks = (
+            _stories(text)
+            if Path(name).suffix == ".json"
+            else [box != " " for box in _BOX.findall(_FENCED.sub("", text))]
+        )
+        if ticks:
+            return sum(ticks), len(ticks) - sum(ticks)
+    return None
+
+
+def _stories(text: str) -> list[bool]:
+    """Return for each story whether it is done; [] for a document of another shape."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return []
+    if isinstance(document, dict):
+        document = next((document[name] for name in _LISTS if isinstance(document.get(name), list)), None)
+    stories = [each for each in document if isinstance(each, dict)] if isinstance(document, list) else []
+    known = [each for each in stories if any(isinstance(each.get(name), bool) for name in _DONE)]
+    return [any(each.get(name) is True for name in _DONE) for each in known]
