@@ -26,11 +26,18 @@ from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from ralph_tracker.agents.hosts.session_event_log import end_of_tool, file_named
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.progress_evaluators import DRAIN_S, ProgressMonitor, SessionResponse, close_iterator, drive
-from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, digest_of
+from ralph_tracker.steering.session_events import (
+    Event,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    digest_of,
+    end_of_tool,
+    file_named,
+)
 
 Ask = Callable[[str], Awaitable[str]]
 _TIMEOUT_S: Final = 10.0

@@ -20,8 +20,8 @@ def hear(payload: HookEvent) -> HookEvent | None:
 
 
 def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
-    """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
-    from ralph_tracker.agents.hosts.stop_hook import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415  # stops
+    """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stop_hook.UsageReader`."""
+    from ralph_tracker.agents.hosts.session_usage import ModelAnswer, at_of, usage_in_transcript  # noqa: PLC0415
 
     def read(line: Any) -> tuple[object, ModelAnswer] | None:  # noqa: ANN401  # any JSON value
         if line["payload"].get("type") != "token_count":

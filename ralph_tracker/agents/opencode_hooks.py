@@ -11,8 +11,8 @@ _MILLISECONDS: Final = 1000
 
 
 def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
-    """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stops.UsageReader`."""
-    from ralph_tracker.agents.hosts.stop_hook import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
+    """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stop_hook.UsageReader`."""
+    from ralph_tracker.agents.hosts.session_usage import ModelAnswer, usage_since  # noqa: PLC0415  # only at stops
 
     listed = event.get("answers")
     answers = [

@@ -14,7 +14,6 @@ from itertools import chain
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.claude_sdk_session import ClaudeEvents
-from ralph_tracker.agents.hosts.session_event_log import end_of_tool, file_named
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, objects, text, total, word
 from ralph_tracker.agents.output.run_output import recognise
 from ralph_tracker.errors import InputError
@@ -26,6 +25,8 @@ from ralph_tracker.steering.session_events import (
     ToolStarted,
     TurnEnded,
     digest_of,
+    end_of_tool,
+    file_named,
     read_events,
 )
 

@@ -1,7 +1,8 @@
-"""Define the events of a session, whatever agent or chat platform they come from.
+"""Define the events of a session, whatever agent or chat platform they come from, and those that a tool call makes.
 
 Bindings to hosts create them, and `simulate` reads them from JSON lines. Arguments and results are digests, so that
-memory does not grow with a tool's output.
+memory does not grow with a tool's output. Which files the tools of agents name is defined here, so that a session gives
+the same events from hooks, printed messages and the SDK.
 """
 
 import hashlib
@@ -131,6 +132,45 @@ def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # a
     if not isinstance(value, str):
         return value
     return _SPACE.sub(" ", _TIMES.sub("", value) if is_result else value).strip()
+
+
+_READS: Final = frozenset({"Read", "read", "read_file", "view"})
+FILE_KEYS: Final[Mapping[str, str]] = {
+    "Read": "file_path",
+    "Write": "file_path",
+    "Edit": "file_path",
+    "MultiEdit": "file_path",
+    "NotebookEdit": "notebook_path",
+    # Gemini CLI
+    "read_file": "file_path",
+    "write_file": "file_path",
+    "replace": "file_path",
+    # opencode
+    "read": "filePath",
+    "write": "filePath",
+    # GitHub Copilot CLI
+    "view": "path",
+    "create": "path",
+}
+
+
+def file_named(tool: str, given: Any) -> str | None:  # noqa: ANN401  # whatever the model asked
+    """Return the file that a tool reads or changes, None if there is none."""
+    key = FILE_KEYS.get(tool)
+    if tool == "edit" and isinstance(given, Mapping):  # of opencode and Copilot
+        key = "filePath" if "filePath" in given else "path"
+    path = given.get(key) if key is not None and isinstance(given, Mapping) else None
+    return path if isinstance(path, str) else None
+
+
+def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
+    """Return the events of a tool that has ended, preceded by that of its file if it succeeded.
+
+    Then a change counts before the call is judged, so that `edit → test → edit → test` is progress.
+    """
+    if path is None or not ended.success or ended.name not in {*FILE_KEYS, "edit"}:
+        return (ended,)
+    return (FileRead(path) if ended.name in _READS else FileChanged(path), ended)
 
 
 def event_to_plain(event: Event) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from ralph_tracker.agents.hosts.host import HookEvent
-from ralph_tracker.agents.hosts.session_event_log import COSTS, costs_of
+from ralph_tracker.agents.hosts.session_usage import COSTS, costs_of
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.agents.output.event_values import count
 from ralph_tracker.config.regular_file import open_regular
@@ -162,7 +162,7 @@ _PAUSE_S: Final = 0.02
 def usage_of(event: HookEvent, loop: Path, since: str, began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, and mark it as recorded; {} if unknown.
 
-    As `hosts.stops.UsageReader`. `counted` has the positions in the transcripts, and the recorded cost in USD by
+    As `hosts.stop_hook.UsageReader`. `counted` has the positions in the transcripts, and the recorded cost in USD by
     session.
     """
     _wait_for_client(event, str(loop), began)

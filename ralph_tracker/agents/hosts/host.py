@@ -98,8 +98,8 @@ class Host(NamedTuple):
     told). `project_variables` name the project's folder in the environment of a hook, else the working directory does.
     `cap` returns how many stops in a row are answered by holding the agent (None: no limit), `cap_text` is what an
     agent and a person are told of that. `ends_turns` is whether it reports the end of a turn; where it does not, every
-    call ends one. `usage` names the function that returns what an iteration took (`hosts.stops.UsageReader`), `driver`
-    the one that says who else drives the loop, `status_line` the one that prints a line for a person.
+    call ends one. `usage` names the function that returns what an iteration took (`hosts.stop_hook.UsageReader`),
+    `driver` the one that says who else drives the loop, `status_line` the one that prints a line for a person.
     """
 
     name: str

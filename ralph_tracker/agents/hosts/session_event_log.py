@@ -1,9 +1,7 @@
-"""Keep what is known of sessions in the loop's folder: their events, our errors, their costs and context sizes.
+"""Log the events of sessions, and our own errors, in the loop's folder.
 
 An event or an error is a line of JSON, appended in one write, so that concurrent hooks do not mix; a large events file
-is renamed, replacing the previous one. Costs and context sizes come from a status line, since hooks do not get them.
-Which files the tools of agents name is defined here, so that a session gives the same events from hooks, printed
-messages and the SDK. Imports are light, because this runs at every tool call.
+is renamed, replacing the previous one. Imports are light, because this runs at every tool call.
 """
 
 import json
@@ -13,28 +11,7 @@ import time
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.steering.session_events import Event, FileChanged, FileRead, ToolEnded, digest_of
-from ralph_tracker.store.safe_open import own_file
-
-_READS: Final = frozenset({"Read", "read", "read_file", "view"})
-FILE_KEYS: Final[Mapping[str, str]] = {
-    "Read": "file_path",
-    "Write": "file_path",
-    "Edit": "file_path",
-    "MultiEdit": "file_path",
-    "NotebookEdit": "notebook_path",
-    # Gemini CLI
-    "read_file": "file_path",
-    "write_file": "file_path",
-    "replace": "file_path",
-    # opencode
-    "read": "filePath",
-    "write": "filePath",
-    # GitHub Copilot CLI
-    "view": "path",
-    "create": "path",
-}
-
+from ralph_tracker.steering.session_events import digest_of, file_named
 
 EVENTS: Final = "agent-events.jsonl"
 TROUBLES: Final = "agent-errors.jsonl"
@@ -45,9 +22,6 @@ _SCHEMA: Final = 1
 _SHOWN: Final = 200
 _CALLS: Final = 50
 _MOST: Final = 1 << 20
-COSTS: Final = "agent-costs.json"
-_SESSIONS: Final = 32
-CONTEXT: Final = "agent-context.json"
 
 
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -122,63 +96,3 @@ def _size(path: str) -> int:
         return os.stat(path).st_size  # noqa: PTH116  # pathlib is slower than all of this
     except OSError:
         return 0
-
-
-def file_named(tool: str, given: Any) -> str | None:  # noqa: ANN401  # whatever the model asked
-    """Return the file that a tool reads or changes, None if there is none."""
-    key = FILE_KEYS.get(tool)
-    if tool == "edit" and isinstance(given, Mapping):  # of opencode and Copilot
-        key = "filePath" if "filePath" in given else "path"
-    path = given.get(key) if key is not None and isinstance(given, Mapping) else None
-    return path if isinstance(path, str) else None
-
-
-def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
-    """Return the events of a tool that has ended, preceded by that of its file if it succeeded.
-
-    Then a change counts before the call is judged, so that `edit → test → edit → test` is progress.
-    """
-    if path is None or not ended.success or ended.name not in {*FILE_KEYS, "edit"}:
-        return (ended,)
-    return (FileRead(path) if ended.name in _READS else FileChanged(path), ended)
-
-
-def costs_of(loop: str) -> dict[str, dict[str, float]]:
-    """Return, by session, its cost in this loop (`spent`, USD) and its counter (`total`); {} if unknown."""
-    try:
-        return {
-            name: {key: float(each[key]) for key in ("total", "spent")}
-            for name, each in sessions_in(loop, COSTS).items()
-        }
-    except (ValueError, KeyError, TypeError):
-        return {}
-
-
-def write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
-    """Replace a file in a loop's folder by the data of the latest sessions. Raises OSError."""
-    temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
-    kept = dict(list(sessions.items())[-_SESSIONS:])
-    with open(temporary, "x", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is slower than all of this
-        json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
-    os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above
-
-
-def context_of(loop: str, session: str) -> dict[str, int]:
-    """Return `context_tokens` and `context_window` of a session; {} if unknown."""
-    known = sessions_in(loop, CONTEXT).get(session)
-    if not isinstance(known, dict):
-        return {}
-    tokens, window = known.get("context_tokens"), known.get("context_window")
-    if not (isinstance(tokens, int) and isinstance(window, int) and tokens >= 0 and window > 0):
-        return {}
-    return {"context_tokens": tokens, "context_window": window}
-
-
-def sessions_in(loop: str, name: str) -> dict[str, Any]:
-    """Return the data of a file in a loop's folder by session; {} if it is not there or damaged."""
-    try:
-        with open(f"{loop}/{name}", encoding="utf-8", opener=own_file) as file:  # the status line runs often
-            sessions = json.load(file)["sessions"]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return {}
-    return sessions if isinstance(sessions, dict) else {}

@@ -1,6 +1,6 @@
-"""Evaluate the session's journal after each batch of tool calls, and pass continuation's message to the agent.
+"""Evaluate the session's events after each batch of tool calls, and nudge an agent that is stuck or over its budget.
 
-Each hook is a new process, so the session's state is in the journal, to which hooks append in one write: its last 256
+Each hook is a new process, so the session's state is in its event log, to which hooks append in one write: the last 256
 KiB are evaluated again, as `simulate` does. A prompt or a measured stop starts again, because the work of one iteration
 is judged. YAML and pydantic are not imported here.
 """
@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
-from ralph_tracker.agents.hosts.session_event_log import EVENTS, context_of, end_of_tool, note_event
+from ralph_tracker.agents.hosts.session_event_log import EVENTS, note_event
+from ralph_tracker.agents.hosts.session_usage import context_of
 from ralph_tracker.steering.progress import EVALUATION_INTERVAL
-from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded
+from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, end_of_tool
 from ralph_tracker.steering.stop_decision import (
     COMPLEXITIES,
     ComplexityThresholds,
@@ -147,7 +148,7 @@ def evaluate_lines(lines: Sequence[Line], thresholds: ContinuationThresholds) ->
 
 
 def events_of(line: Line) -> Iterator[Event]:
-    """Yield the events in a line of the journal; lines of an older version may have fewer."""
+    """Yield the events in a line of the event log; lines of an older version may have fewer."""
     name = str(line.get("event"))
     if name == _TURN:
         yield TurnEnded(context_tokens=_whole(line.get("context_tokens")))

@@ -1,24 +1,17 @@
-"""Measure the iteration at the end of a turn, and let the agent stop or make it continue.
+"""Measure the iteration at the end of a turn, and let the agent stop or make it continue."""
 
-What the iteration took is counted here too, where a host lists the model's answers of a session, each with its tokens.
-"""
-
-import calendar
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, Self
 
 from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.errors import InputError
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import find_loop, summary_at
 from ralph_tracker.store.safe_files import read_json, to_json, write_whole
@@ -28,12 +21,10 @@ from ralph_tracker.tracker import DecisionResult, Tracker
 TURNS: Final = "agent-turns.json"
 _SCHEMA: Final = 1
 PATIENCE_S: Final = 1700.0
-_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
 UsageReader = Callable[[HookEvent, Path, str, float, dict[str, Any]], dict[str, float]]
 """Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
 (UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
-_KEPT: Final = 32
-_LONGEST_LINE: Final = 4 << 20
+_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
 
 
 @dataclass(slots=True)
@@ -41,7 +32,7 @@ class Turns:
     """The stops so far.
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
-    the journal. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
+    the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
     usage reader remembers.
     """
 
@@ -95,7 +86,7 @@ class Turns:
 
 
 def _has_tool_call(loop: Path, offset: int, session: str) -> bool:
-    """Return whether the journal has a tool call of this session after an offset."""
+    """Return whether the event log has a tool call of this session after an offset."""
     try:
         with open(loop / EVENTS, "rb", opener=own_file) as file:  # pathlib's takes no opener
             file.seek(offset if offset <= file.seek(0, 2) else 0)  # the file was rotated
@@ -199,69 +190,3 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
     if turns.blocks == cap:
         words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")
     return HookAnswer("hold", "Stop", "\n".join(words))
-
-
-class ModelAnswer(NamedTuple):
-    """An answer of a model: when (epoch seconds), tokens in (the cache included) and out, USD (None: unknown)."""
-
-    at: float
-    input_tokens: int
-    output_tokens: int
-    cost_usd: float | None = None
-
-
-def at_of(timestamp: str) -> float:
-    """Return a time of ISO 8601 in epoch seconds."""
-    return datetime.fromisoformat(timestamp).timestamp()
-
-
-def usage_in_transcript(
-    event: HookEvent, since: str, counted: dict[str, Any], read: Callable[[Any], tuple[object, ModelAnswer] | None]
-) -> dict[str, float]:
-    """Return the usage since the last recorded iteration from the session's transcript, {} if it is unknown.
-
-    `read(line)` returns the answer in a line of JSON, with what it is known by when it is written again; None or an
-    error (ValueError, KeyError, TypeError) if there is none. The rest is as in `usage_since`.
-    """
-    path, found = event.get("transcript_path"), {}
-    if not isinstance(path, str):
-        return {}
-    try:
-        with open_regular(Path(path)) as file:
-            while line := file.readline(_LONGEST_LINE):
-                try:
-                    answer = read(json.loads(line))
-                except (ValueError, KeyError, TypeError, RecursionError):
-                    continue
-                if answer is not None:
-                    found[answer[0]] = answer[1]
-    except (OSError, InputError):
-        return {}
-    return usage_since(event, found.values(), since, counted)
-
-
-def usage_since(
-    event: HookEvent, answers: Iterable[ModelAnswer], since: str, counted: dict[str, Any]
-) -> dict[str, float]:
-    """Return the usage of the answers that no iteration has, and mark them as counted; {} if there are none.
-
-    `answers` are all of the session. In a session that is new to the loop, those before `since` (UTC, ISO 8601) are
-    left out.
-    """
-    every, session = list(answers), str(event.get("session_id", ""))
-    known = dict(counted.get("answers", {}))
-    if session in known:
-        new = every[int(known.pop(session)) :]
-    else:
-        start = calendar.timegm(time.strptime(since, "%Y-%m-%dT%H:%M:%SZ"))
-        new = [each for each in every if each.at >= start]
-    counted["answers"] = dict([*known.items(), (session, len(every))][-_KEPT:])
-    if not new:
-        return {}
-    found: dict[str, float] = {
-        "input_tokens": sum(each.input_tokens for each in new),
-        "output_tokens": sum(each.output_tokens for each in new),
-        "turns": len(new),
-    }
-    costs = [each.cost_usd for each in new if each.cost_usd is not None]
-    return {**found, "cost_usd": round(sum(costs), 6)} if len(costs) == len(new) else found

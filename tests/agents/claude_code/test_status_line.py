@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.agents.claude_code import status_line
-from ralph_tracker.agents.hosts.session_event_log import costs_of
+from ralph_tracker.agents.hosts.session_usage import costs_of
 from ralph_tracker.report.sentences import percent
 
 RED = {"test_add": False, "test_sub": True}

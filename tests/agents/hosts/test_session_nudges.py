@@ -1,4 +1,4 @@
-"""Nudges and forces from hooks: each a process of its own, the session's journal all that they share."""
+"""Nudges and forces from hooks: each a process of its own, the session's event log all that they share."""
 
 import json
 import subprocess
