@@ -11,20 +11,14 @@ start of a tool, messages only that the model asked for it. A turn's tokens are 
 in the last message.
 """
 
-import asyncio
-import json
 import logging
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from http.client import HTTPException
 from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeVar
-from urllib.error import HTTPError
-from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.errors import InputError
@@ -39,9 +33,6 @@ from ralph_tracker.steering.session_events import (
     file_named,
 )
 
-Ask = Callable[[str], Awaitable[str]]
-_TIMEOUT_S: Final = 10.0
-_READ_AT_MOST: Final = 1 << 20
 HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 _SYNTHETIC: Final = "<synthetic>"  # the client's own messages have this model
 HOOK_TIMEOUT_S: Final = 86_400.0
@@ -58,70 +49,6 @@ def sdk() -> Any:  # noqa: ANN401  # the SDK is an extra, its types are not avai
         return import_module("claude_agent_sdk")
     except ImportError as error:
         raise InputError(f"claude-agent-sdk: {error}; pip install 'ralph-tracker[claude]'") from None
-
-
-def claude_ask(**options: Any) -> Ask:  # noqa: ANN401  # keys of ClaudeAgentOptions
-    """Return a function that asks Claude in a new session: one turn, no tools, none of the project's settings or hooks.
-
-    `options` are keys of the SDK's ClaudeAgentOptions and override those.
-    """
-
-    async def ask(prompt: str) -> str:
-        package = sdk()
-        alone = {"max_turns": 1, "tools": [], "setting_sources": []}
-        answer = ""
-        async for message in package.query(prompt=prompt, options=package.ClaudeAgentOptions(**{**alone, **options})):
-            if type(message).__name__ == "ResultMessage":
-                if message.is_error or message.result is None:
-                    raise InputError(f"Claude did not answer: {message.result or message.subtype}")
-                answer = message.result
-        return answer
-
-    return ask
-
-
-class _NoRedirect(HTTPRedirectHandler):
-    """A handler that follows no redirects, since they would get the key."""
-
-    def redirect_request(self, *_: Any) -> None:  # noqa: ANN401
-        return None
-
-
-def openai_ask(base_url: str, model: str, key: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Ask:
-    """Return a function that asks a model by POST `base_url`/chat/completions, the API of OpenAI and others.
-
-    `base_url` usually ends with /v1. `key` is sent as a bearer token, None sends none. `timeout_s` limits each network
-    wait. Raises InputError unless the address is http or https.
-    """
-    if urlsplit(base_url).scheme not in {"http", "https"}:
-        raise InputError(f"{base_url}: no address of an endpoint; give one like https://api.openai.com/v1")
-    url = base_url.rstrip("/") + "/chat/completions"
-    headers = {"Content-Type": "application/json"} | ({} if key is None else {"Authorization": f"Bearer {key}"})
-
-    async def ask(prompt: str) -> str:
-        asked = {"model": model, "messages": [{"role": "user", "content": prompt}]}
-        request = Request(url, json.dumps(asked).encode(), headers)  # noqa: S310  # checked above
-        return await asyncio.to_thread(_answer, request, timeout_s)
-
-    return ask
-
-
-def _answer(request: Request, timeout_s: float) -> str:
-    """Return the answer to a request. Raises InputError, in one line, if it fails."""
-    try:
-        with build_opener(_NoRedirect).open(request, timeout=timeout_s) as response:
-            document = json.loads(response.read(_READ_AT_MOST))
-        answer = document["choices"][0]["message"]["content"]
-    except HTTPError as error:
-        error.close()
-        raise InputError(f"{request.full_url}: HTTP status {error.code}; see the model's name and the key") from None
-    except (OSError, HTTPException) as error:
-        raise InputError(f"{request.full_url}: {error}; is it running?") from None
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-        raise InputError(f"{request.full_url}: no answer of a chat completion; see the address") from None
-    if not isinstance(answer, str):
-        raise InputError(f"{request.full_url}: the model answered without words")
-    return answer
 
 
 class _Call(NamedTuple):

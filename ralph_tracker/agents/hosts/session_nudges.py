@@ -100,7 +100,7 @@ def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment)
     guidance = evaluate_lines(lines, steering.thresholds)
     words, is_forced = guidance.words, guidance.is_forced
     if steering.quality and not is_forced and guidance.turns % EVALUATION_INTERVAL == 0:
-        from ralph_tracker.agents.latest_iteration_quality import latest_iteration_quality  # noqa: PLC0415  # only if configured
+        from ralph_tracker.agents.evaluator_sources import latest_iteration_quality  # noqa: PLC0415  # only if configured
         from ralph_tracker.steering.progress_evaluators import QualityProgressEvaluator  # noqa: PLC0415  # as above
 
         goes_on, reason = QualityProgressEvaluator(latest_iteration_quality(root, None, environment)).evaluate_now()
