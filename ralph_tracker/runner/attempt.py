@@ -8,19 +8,16 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.agents.output.run_output import RunOutputReader
-from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.agents.output.run_report import Ending, RunReport
+from ralph_tracker.errors import StoreError
 from ralph_tracker.measure.process import FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values
+from ralph_tracker.runner.agent_commands import PreparedCommand
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.safe_files import as_store_error
 
-PROMPT: Final = "{prompt}"
-PROMPT_FILE: Final = "{prompt_file}"
-# Linux's limit for an argument: 32 pages, including the final NUL.
-_LONGEST_ARGUMENT: Final = 131_071
 _AT_ONCE: Final = 1 << 16
 FOLDER: Final = "agent"
 _CAP: Final = 50_000_000
@@ -28,36 +25,6 @@ _CAP: Final = 50_000_000
 _LIMIT_TIMES: Final = 6
 _LONGEST_PAUSE_S: Final = 600.0
 _LONGEST_WAIT_S: Final = 1800.0
-
-
-class PreparedCommand(NamedTuple):
-    """The command to start: `argv`, and the file for its standard input, None for an empty one."""
-
-    argv: tuple[str, ...]
-    stdin: Path | None
-
-
-def prepare_command(command: Sequence[str], prompt: str, prompt_file: Path) -> PreparedCommand:
-    """Put the prompt into the command; `prompt_file` holds the same text.
-
-    `{prompt}` becomes the text and `{prompt_file}` the absolute path, also inside a word. A command with neither gets
-    the prompt on its standard input. Raises InputError for a text that is too long for an argument, or has a NUL.
-    """
-    placed = [word for word in command if PROMPT in word or PROMPT_FILE in word]
-    if not placed:
-        return PreparedCommand(tuple(command), prompt_file)
-    if any(PROMPT in word for word in placed):
-        if "\0" in prompt:
-            raise InputError(f"the prompt holds a NUL and cannot be an argument; use {PROMPT_FILE} or standard input")
-        size = len(prompt.encode("utf-8", "surrogateescape"))
-        if size > _LONGEST_ARGUMENT:
-            raise InputError(
-                f"the prompt has {size:,} bytes, more than an argument can have ({_LONGEST_ARGUMENT:,}); "
-                f"use {PROMPT_FILE}, or leave {PROMPT} out and it comes on standard input"
-            )
-    # The path first, because a prompt may contain placeholders and our path does not.
-    argv = (word.replace(PROMPT_FILE, str(prompt_file)).replace(PROMPT, prompt) for word in command)
-    return PreparedCommand(tuple(argv), None)
 
 
 class Stream(NamedTuple):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.hook_answer import DRIVEN
-from ralph_tracker.agents.output.run_outcome import RunReport
+from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
@@ -26,20 +26,20 @@ from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.value_text import known_money
+from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
 from ralph_tracker.runner.attempt import (
     AttemptLimits,
     RetryLimits,
     Step,
     describe_run,
     logs_of,
-    prepare_command,
     report_from_logs,
     run_agent,
     session_after,
     step_after,
     verdict_of,
 )
-from ralph_tracker.runner.backends import BACKENDS, Backend, Price, add_cost, prices_of
+from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.store.configured_loop import ConfiguredLoop

@@ -1,1 +1,0 @@
-"""Show a session to a person and ask about it: on a terminal or in a chat."""

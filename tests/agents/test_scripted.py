@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from ralph_tracker.agents.output.run_outcome import Ending
 from ralph_tracker.agents.output.run_output import RunOutputReader
+from ralph_tracker.agents.output.run_report import Ending
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import InputError, StoreError

@@ -1,6 +1,6 @@
 """How a run of the agent ended is told apart, and what is done about it."""
 
-from ralph_tracker.agents.output.run_outcome import Ending, RunReport
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.runner.attempt import AgentRun, AttemptVerdict, RetryLimits, describe_run, step_after, verdict_of

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.attempt import PreparedCommand, prepare_command
-from ralph_tracker.runner.backends import BACKENDS
+from ralph_tracker.runner.agent_commands import BACKENDS, PreparedCommand, prepare_command
 from tests.tables import table
 
 FILE = Path("/loop/prompt.md")

@@ -6,8 +6,8 @@ import pytest
 
 from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.core.metrics import Usage
+from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.runner.attempt import AttemptVerdict, session_after
-from ralph_tracker.runner.backends import BACKENDS
 from ralph_tracker.runner.saved_run import less
 from tests.runner.conftest import step
 from tests.tables import table

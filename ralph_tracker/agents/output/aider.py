@@ -11,8 +11,9 @@ Input tokens include cache reads and writes.
 import re
 from typing import Final
 
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import NUMBER, amount, rounded_count
-from ralph_tracker.agents.output.run_outcome import RunOutcome, StreamReport, outcome_of_error
+from ralph_tracker.agents.output.run_report import RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _COST: Final = r"Cost: \$\d{1,9}\.\d{1,20} message, \$(?P<cost>\d{1,9}\.\d{1,20}) session\."

@@ -8,6 +8,7 @@ count as unknown. A `result` has the sums of everything; a stream that was cut h
 from collections import OrderedDict
 from typing import Final
 
+from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error, outcome_of_whole_message
 from ralph_tracker.agents.output.event_values import (
     NOTHING,
     Object,
@@ -20,14 +21,7 @@ from ralph_tracker.agents.output.event_values import (
     total,
     word,
 )
-from ralph_tracker.agents.output.run_outcome import (
-    Ending,
-    RunOutcome,
-    StreamReport,
-    asks_permission,
-    outcome_of_error,
-    outcome_of_whole_message,
-)
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _REMEMBERED: Final = 4_096

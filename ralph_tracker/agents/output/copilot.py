@@ -3,8 +3,9 @@
 import re
 from typing import Final
 
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import NUMBER, Object, count, inner, rounded_count, seconds, text, word
-from ralph_tracker.agents.output.run_outcome import Ending, RunOutcome, StreamReport, outcome_of_error
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _KINDS: Final = {"authentication": Ending.NEEDS_PERSON, "rate_limit": Ending.RATE_LIMITED, "quota": Ending.RATE_LIMITED}

@@ -7,8 +7,9 @@ cost and no number of turns.
 from collections.abc import Iterator
 from typing import Final
 
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, count, inner, objects, seconds, text, total, word
-from ralph_tracker.agents.output.run_outcome import Ending, ModelTokens, RunOutcome, StreamReport, outcome_of_error
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))

@@ -9,8 +9,9 @@ Input tokens include cache reads and writes, output tokens include reasoning, bo
 
 from typing import Final
 
+from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, text, total, word
-from ralph_tracker.agents.output.run_outcome import Ending, RunOutcome, StreamReport, outcome_of_error
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _TYPES: Final = frozenset({"step_start", "step_finish", "text", "tool_use", "reasoning", "error"})

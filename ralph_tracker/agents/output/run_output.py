@@ -19,20 +19,11 @@ from ralph_tracker.agents.output.aider import Aider
 from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
 from ralph_tracker.agents.output.codex import Codex
 from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
+from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error_line, outcome_of_whole_message
 from ralph_tracker.agents.output.event_values import Object, is_session, last_words, objects, one_line, plain
 from ralph_tracker.agents.output.gemini import GeminiJson, GeminiStream
 from ralph_tracker.agents.output.opencode import Opencode
-from ralph_tracker.agents.output.run_outcome import (
-    Ending,
-    EventReader,
-    RunOutcome,
-    RunReport,
-    StreamReport,
-    TextReader,
-    asks_permission,
-    outcome_of_error_line,
-    outcome_of_whole_message,
-)
+from ralph_tracker.agents.output.run_report import Ending, EventReader, RunOutcome, RunReport, StreamReport, TextReader
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.report_content import parse_json
 

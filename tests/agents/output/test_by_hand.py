@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.agents.output.run_output import RunOutputReader
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.output.run_outcome import Ending, ModelTokens, RunReport
 from ralph_tracker.agents.output.run_output import RunOutputReader
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 

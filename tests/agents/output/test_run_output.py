@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.output.run_outcome import Ending, RunReport
 from ralph_tracker.agents.output.run_output import EVENTS, MAX_LINE, TEXTS, RunOutputReader, recognise
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 
@@ -188,7 +188,7 @@ def test_an_object_of_no_program_is_text() -> None:
 def test_every_reader_is_in_the_table_and_says_where_its_facts_are_from() -> None:
     readers = [*(each.reader for each in EVENTS), *TEXTS.values()]
     folder = Path(__file__).parents[3] / "ralph_tracker" / "agents" / "output"
-    of_all = {"event_values", "run_output", "run_outcome"}
+    of_all = {"error_messages", "event_values", "run_output", "run_report"}
     files = {path.stem for path in folder.glob("[!_]*.py")} - of_all
     assert files == {each.__module__.rpartition(".")[2] for each in readers}
     for reader in readers:

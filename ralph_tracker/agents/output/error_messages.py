@@ -1,4 +1,4 @@
-"""How an agent's run ended: what the readers of its output report, and what its error messages mean.
+"""Say what the error messages of agents mean: how a run ended, when to try again, and whether it asks for permission.
 
 A message may say when to try again: after a span ("in 5 minutes") or at a time. A time of day alone ("resets 3pm") has
 no date, and is not converted.
@@ -6,99 +6,11 @@ no date, and is not converted.
 
 import re
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
-from ralph_tracker.agents.output.event_values import Object, one_line, plain
-from ralph_tracker.core.metrics import Usage
+from ralph_tracker.agents.output.event_values import one_line, plain
+from ralph_tracker.agents.output.run_report import Ending, RunOutcome
 from ralph_tracker.formats.report_content import Unreadable, parse_json
-
-
-class Ending(StrEnum):
-    """How a run ended; OUT_OF_BUDGET is the agent's own limit of turns or money."""
-
-    DONE = "done"
-    RATE_LIMITED = "rate_limited"
-    NEEDS_PERSON = "needs_person"
-    OUT_OF_BUDGET = "out_of_budget"
-    FAILED = "failed"
-    UNKNOWN = "unknown"
-
-
-class RunReport(NamedTuple):
-    """The report on a run; None is "not reported".
-
-    `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
-    seconds) are when it may be tried again. `last_message` is the end of its last message, at most 2,000 characters.
-    `session` is the id by which the client can continue its session. `models` are the models that were asked, each with
-    its tokens, () where the client does not tell.
-    """
-
-    usage: Usage
-    ending: Ending
-    why: str | None = None
-    retry_after_s: float | None = None
-    retry_at: float | None = None
-    last_message: str | None = None
-    session: str | None = None
-    models: tuple["ModelTokens", ...] = ()
-
-
-class ModelTokens(NamedTuple):
-    """What a run took of one model."""
-
-    name: str
-    input: int
-    output: int
-
-
-class RunOutcome(NamedTuple):
-    """How a run ended or what it was retrying, why, and when it may be tried again, as in `RunReport`."""
-
-    ending: Ending
-    why: str | None = None
-    retry_after_s: float | None = None
-    retry_at: float | None = None
-
-
-class StreamReport(NamedTuple):
-    """The content of a stream of one format.
-
-    `outcome` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
-    was retrying when the stream ended: it only counts if the run did not end well. `exits` is the meaning of the
-    program's exit codes, `models` as in `RunReport`.
-    """
-
-    usage: Usage
-    outcome: RunOutcome | None = None
-    trouble: RunOutcome | None = None
-    last_message: str | None = None
-    exits: tuple[tuple[int, Ending], ...] = ()
-    models: tuple[ModelTokens, ...] = ()
-
-
-class EventReader(Protocol):
-    """A reader of one run's events, JSON objects in order. Never raises; its state is bounded."""
-
-    @staticmethod
-    def sniff(event: Object, /) -> bool:
-        """Return whether the object is an event of the format."""
-        ...
-
-    def take(self, event: Object, /) -> None: ...
-
-    def heard(self) -> StreamReport: ...
-
-
-class TextReader(Protocol):
-    """A reader of one run's lines that are not events. Never raises; its state is bounded."""
-
-    def take(self, line: str, /) -> None: ...
-
-    def heard(self) -> StreamReport | None:
-        """Return the content of the stream, None if the text is not of the format."""
-        ...
-
 
 _MILLISECONDS: Final = frozenset({"ms", "millisecond", "milliseconds"})
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.output.run_outcome import ModelTokens
+from ralph_tracker.agents.output.run_report import ModelTokens
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.runner.backends import LIST_PRICES, Price, add_cost, model_in, prices_of
+from ralph_tracker.runner.model_prices import LIST_PRICES, Price, add_cost, model_in, prices_of
 from tests.runner.conftest import step
 
 TOKENS = Usage(input_tokens=1_000_000, output_tokens=100_000)

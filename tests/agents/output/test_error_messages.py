@@ -4,9 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ralph_tracker.agents.output.run_outcome import (
-    Ending,
-    RunReport,
+from ralph_tracker.agents.output.error_messages import (
     When,
     asks_permission,
     outcome_of_error,
@@ -15,6 +13,7 @@ from ralph_tracker.agents.output.run_outcome import (
     retry_time,
 )
 from ralph_tracker.agents.output.run_output import RunOutputReader
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from tests.tables import table
 
 

@@ -1,53 +1,19 @@
-"""The agents that `run` knows: the commands of `run --backend`, as docs/run.md gives them, and prices of models.
+"""Compute what a run's tokens cost, by prices of models, where the agent reports no cost.
 
-A price counts where an agent reports no cost: that of the configuration, else the list price.
+The price of a model is that of the configuration, else the list price.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.agents.output.run_outcome import ModelTokens
+from ralph_tracker.agents.output.run_report import ModelTokens
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.runner.attempt import PROMPT
 
 AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
 ANY: Final = "*"
 _TOKENS: Final = 1_000_000
 _DECIMALS: Final = 6
 _FLAGS: Final = ("--model", "-m")
-
-
-class Backend(NamedTuple):
-    """A command in two parts, between which a user's own words go, and the word that continues a session.
-
-    `tells_sums` is whether a run that continues a session reports the usage of the whole session.
-    """
-
-    begins: tuple[str, ...]
-    ends: tuple[str, ...]
-    continues: str
-    tells_sums: bool = False
-
-    def command(self, own: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the command with a user's own words in their place."""
-        return (*self.begins, *own, *self.ends)
-
-    def continue_session(self, command: Sequence[str], session: str) -> tuple[str, ...]:
-        """Return a command that `command` made, changed to continue a session of the client."""
-        place = len(command) - len(self.ends)
-        return (*command[:place], self.continues, session, *command[place:])
-
-
-BACKENDS: Final[Mapping[str, Backend]] = {
-    "claude": Backend(
-        ("claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"),
-        (),
-        "--resume",
-    ),
-    "codex": Backend(("codex", "exec", "--json", "--sandbox", "workspace-write"), ("-",), "resume", tells_sums=True),
-    "gemini": Backend(("gemini", "--yolo", "--output-format", "stream-json"), ("--prompt", PROMPT), "--resume"),
-    "opencode": Backend(("opencode", "run", "--format", "json"), (PROMPT,), "--session"),
-}
 
 
 class Price(NamedTuple):
