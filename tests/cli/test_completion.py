@@ -65,6 +65,7 @@ def test_bash_completes(script, environment):
     assert answered(["bash", "-c", f". {file}\n{''.join(lines)}"], environment) == list(TYPED.values())
 
 
+@pytest.mark.slow
 def test_fish_completes(script, environment):
     file = script("fish")
     lines = [f"complete -C '{typed}'\n" for typed in TYPED]
@@ -72,6 +73,7 @@ def test_fish_completes(script, environment):
     assert [line.split("\t")[0] for line in told] == list(TYPED.values())
 
 
+@pytest.mark.slow
 def test_zsh_completes(script, environment, tmp_path):
     """Type into a zsh with a terminal, the one place where it completes; its command line is what it wrote."""
     file = script("zsh")

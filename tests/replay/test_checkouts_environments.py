@@ -81,6 +81,7 @@ def test_a_copy_of_the_project_in_its_environment_is_refused_because_it_would_hi
     assert all("set-up installs calc as a copy of one commit" in str(turn.record.to_dict()) for turn in turns)
 
 
+@pytest.mark.slow
 def test_detected_checks_run_the_projects_own_interpreter_on_the_code_of_each_commit(branch):
     (branch.root / "ralph-tracker.yaml").unlink()
     branch.write(".gitignore", ".aiwg/\n.venv\n")
@@ -92,6 +93,7 @@ def test_detected_checks_run_the_projects_own_interpreter_on_the_code_of_each_co
     assert [(t.record.metrics.tests_passed, t.record.metrics.tests_failed) for t in turns] == [(1, 0), (0, 1)]
 
 
+@pytest.mark.slow
 def test_checks_are_detected_in_the_environment_of_the_last_commit_that_has_one(branch):
     (branch.root / "ralph-tracker.yaml").unlink()
     test = "def test_one():\n    assert True\n"

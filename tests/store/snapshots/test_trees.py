@@ -300,6 +300,7 @@ def test_a_store_of_a_stranger_names_nothing_out_of_the_tree_and_nothing_of_git(
     assert not list(project.root.glob(".aiwg/**/run"))
 
 
+@pytest.mark.slow
 def test_a_small_file_that_unpacks_to_a_huge_folder_is_damage(project: Project) -> None:
     store = project.make_store()
     store.snapshot()
