@@ -29,7 +29,7 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     project = ProjectPaths(checked_root(root))
     page = "/" if loop_id is None else f"/loops/{find_loop(root, loop_id, os.environ).loop_id}"
     try:
-        from ralph_tracker.web.app import ADDRESS, Sources, application, open_socket, serve  # an extra
+        from ralph_tracker.web.server import ADDRESS, Sources, application, open_socket, serve  # an extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in _EXTRA:
             raise
