@@ -8,15 +8,16 @@ import click
 
 from ralph_tracker.cli.output import harmless, say, say_json, say_table
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.plan import (
+from ralph_tracker.steering.plan import compute_progress_summary, format_progress_summary, plan_document, state_to_plain
+from ralph_tracker.steering.plan_driver import (
+    Checkpoint,
+    Person,
     apply_plan_adjustment,
+    checkpoint_of,
     format_adjustment,
     parse_plan_revision,
     plan_revision_text,
-    state_to_plain,
 )
-from ralph_tracker.steering.plan_driver import Checkpoint, Person, checkpoint_of
-from ralph_tracker.steering.progress import compute_progress_summary, format_progress_summary, plan_document
 from ralph_tracker.store.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 
 _QUESTION: Final = "Continue, adjust or abort?"

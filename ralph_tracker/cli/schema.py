@@ -26,7 +26,7 @@ from ralph_tracker.iteration.open_problems import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument
 from ralph_tracker.measure.handed_in_models import GivenMetrics, GivenUsage
-from ralph_tracker.steering.progress import ShownPlanDocument
+from ralph_tracker.steering.plan import ShownPlanDocument
 from ralph_tracker.store.iteration_snapshots import UndoDocument
 
 _REFERENCE: Final = "#/$defs/"

@@ -25,7 +25,7 @@ from ralph_tracker.measure.missing_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.steering.plan import PlanState, PlanTask, Task, TaskOutcome
+from ralph_tracker.steering.plan import LiveProgress, PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import (
     Assignment,
     CheckpointRules,
@@ -35,7 +35,6 @@ from ralph_tracker.steering.plan_driver import (
     checkpoint_rules,
     drive_plan,
 )
-from ralph_tracker.steering.progress import LiveProgress
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED

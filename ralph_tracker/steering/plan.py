@@ -1,16 +1,14 @@
-"""Define a plan, its tasks and its progress, and the steps from one state to the next, also by a person's revision.
-
-A person revises the remaining tasks as a list: they can be removed or reordered.
-"""
+"""Define a plan, its tasks and its state, the steps from one state to the next, its progress and its cost."""
 
 import hashlib
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
 from ralph_tracker.core.codec import encode
-from ralph_tracker.errors import InputError
+from ralph_tracker.core.metrics import quantity
+from ralph_tracker.steering.session_events import Event, TurnEnded
 
 Trigger = Literal["scheduled", "test-failure", "budget-warning", "budget-critical"]
 TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
@@ -23,14 +21,6 @@ SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
 _OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
 _LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
-_HEAD: Final = """\
-# The remaining tasks, in the order in which they will run.
-# Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
-# A task is known by its id, before the colon. Nothing can be added, no text can be changed.
-"""
-_BULLET: Final = re.compile(r"^[-*]\s+")
-_SKIPPED: Final = re.compile(r"^skip\s*:\s*", re.IGNORECASE)
-_UNCHANGED: Final = "nothing was changed"
 
 
 class Task(NamedTuple):
@@ -329,131 +319,155 @@ def _demand(holds: bool, otherwise: str) -> None:  # noqa: FBT001  # a condition
         raise ValueError(otherwise)
 
 
-class PlanAdjustment(NamedTuple):
-    """The changes to the remaining tasks, by id.
+UNKNOWN = "unknown"
 
-    `reordered` is the new order; tasks that it does not contain come after it in their old order. None keeps the order.
+
+class TaskProgressSummary(NamedTuple):
+    """The progress of a plan.
+
+    Costs are USD. `cumulative_cost` is None if tasks have run and no cost is known; `cost_is_partial` is whether some
+    are unknown, so that it is a lower bound. `estimated_remaining_cost` is cost / completed × remaining, None before
+    the first completion and if a cost is missing. `current_task_title` is the current task, or else the next one; None
+    if none is left. Skipped and failed tasks are neither completed nor remaining.
     """
 
-    dropped: tuple[str, ...] = ()
-    skipped: tuple[str, ...] = ()
-    reordered: tuple[str, ...] | None = None
+    tasks_completed: int
+    tasks_remaining: int
+    tasks_skipped: int
+    tasks_failed: int
+    cumulative_cost: float | None
+    cost_is_partial: bool
+    estimated_remaining_cost: float | None
+    changed_files_so_far: tuple[str, ...]
+    fix_cycles_so_far: int
+    current_task_title: str | None
 
     @property
-    def is_empty(self) -> bool:
-        """Return whether nothing is changed."""
-        return self == PlanAdjustment()
+    def tasks_total(self) -> int:
+        """Return how many tasks the plan has, without dropped ones."""
+        return self.tasks_completed + self.tasks_remaining + self.tasks_skipped + self.tasks_failed
 
 
-class Revision(NamedTuple):
-    """The meaning of an edited list: the adjustment, and a note for each ignored edit."""
+class SummaryDocument(TypedDict):
+    """Costs are USD; `cost_is_partial` says that some tasks reported none, so it is a lower bound."""
 
-    adjustment: PlanAdjustment
-    notes: tuple[str, ...] = ()
-
-
-def plan_revision_text(state: PlanState) -> str:
-    """Return the remaining tasks as a list to edit, one per line."""
-    return _HEAD + "".join(f"{task.id}: {_one_line(task.title)}\n" for task in state.pending)
-
-
-def parse_plan_revision(state: PlanState, text: str) -> Revision:
-    """Return the meaning of an edited list.
-
-    Raises InputError, with the line number, for an id that is not a remaining task's, or is repeated.
-    """
-    titles = {task.id: _one_line(task.title) for task in state.pending}
-    lines: dict[str, int] = {}
-    skipped, notes = [], []
-    for number, line in enumerate(text.splitlines(), 1):
-        entry = _BULLET.sub("", line.strip())
-        if not entry or entry.startswith("#"):
-            continue
-        entry, is_skipped = _SKIPPED.subn("", entry)
-        task_id, told = _known_in(entry, titles, state, number)
-        if task_id in lines:
-            raise _line_error(
-                number, f"task {task_id} is given twice, first in line {lines[task_id]}; keep one of them"
-            )
-        lines[task_id] = number
-        if is_skipped:
-            skipped.append(task_id)
-        if told and _one_line(told) != titles[task_id]:
-            notes.append(f"line {number}: the text of task {task_id} cannot be changed here; that edit is ignored")
-    dropped = tuple(task_id for task_id in titles if task_id not in lines)
-    kept = tuple(task_id for task_id in titles if task_id in lines)
-    reordered = None if kept == tuple(lines) else tuple(lines)
-    return Revision(PlanAdjustment(dropped, tuple(skipped), reordered), tuple(notes))
+    tasks_completed: int
+    tasks_remaining: int
+    tasks_skipped: int
+    tasks_failed: int
+    cumulative_cost: float | None
+    cost_is_partial: bool
+    estimated_remaining_cost: float | None
+    changed_files_so_far: list[str]
+    fix_cycles_so_far: int
+    current_task_title: str | None
 
 
-def _known_in(entry: str, titles: Collection[str], state: PlanState, number: int) -> tuple[str, str]:
-    """Return the id at the start of a line, and the text after it."""
-    head, _, told = entry.partition(":")
-    task_id = head.strip()
-    if task_id in titles:
-        return task_id, told.strip()
-    status = next((each.status for each in state.tasks if each.id == task_id), None)
-    if status is not None:
-        raise _line_error(number, f"task {task_id} is {status} and stays as it is; delete the line")
-    raise _line_error(number, f"no remaining task {_cut(task_id)!r}; tasks cannot be added, and ids stay as they are")
+class ShownPlanDocument(PlanDocument):
+    summary: SummaryDocument
 
 
-def _line_error(number: int, why: str) -> InputError:
-    return InputError(f"line {number}: {why}; {_UNCHANGED}")
+def plan_document(state: PlanState, summary: TaskProgressSummary) -> ShownPlanDocument:
+    """Return the state of a plan and how far it has come."""
+    return {**state_to_plain(state), "summary": cast("SummaryDocument", encode(summary))}
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _cut(text: str, room: int = 40) -> str:
-    return text if len(text) <= room else f"{text[:room]}…"
-
-
-def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
-    """Return the question to confirm an adjustment."""
-    after = apply_plan_adjustment(state, adjustment)
-    told = []
-    if adjustment.dropped:
-        told.append(f"Dropping {_task_names(adjustment.dropped)}.")
-    if adjustment.skipped:
-        told.append(f"Skipping {_task_names(adjustment.skipped)}.")
-    if adjustment.reordered is not None and after.pending:
-        told.append(f"New order: {', '.join(task.id for task in after.pending)}.")
-    if not after.pending:
-        told.append("No task is left: the plan ends here.")
-    return " ".join([*told, "Confirm?"])
-
-
-def _task_names(ids: Collection[str]) -> str:
-    return f"{'task' if len(ids) == 1 else 'tasks'} {', '.join(ids)}"
-
-
-def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanState:
-    """Return a new state with an adjustment applied.
-
-    Tasks that ran or were skipped keep their places, the pending ones share the other places in the new order, so that
-    each kept one runs once. Raises InputError for an id that is unknown, repeated, or not pending.
-    """
-    status = {each.id: each.status for each in state.tasks}
-    changed = (*adjustment.dropped, *adjustment.skipped)
-    for ids in (changed, adjustment.reordered or ()):
-        for task_id in ids:
-            if task_id not in status:
-                raise InputError(f"no task {_cut(task_id)!r} in the plan; {_UNCHANGED}")
-            if status[task_id] != "pending":
-                raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
-        doubled = next((each for at, each in enumerate(ids) if each in ids[:at]), None)
-        if doubled is not None:
-            raise InputError(f"task {doubled} is named twice; {_UNCHANGED}")
-    dropped, skipped = frozenset(adjustment.dropped), frozenset(adjustment.skipped)
-    pending = {each.id: each for each in state.tasks if each.status == "pending"}
-    order = dict.fromkeys((*(adjustment.reordered or ()), *pending))
-    pending |= {each: pending[each]._replace(status="skipped") for each in skipped}
-    kept = iter([pending[each] for each in order if each not in dropped])
-    placed = [next(kept, None) if each.status == "pending" else each for each in state.tasks]
-    return state._replace(
-        tasks=tuple(each for each in placed if each is not None),
-        current=None if state.current in dropped | skipped else state.current,
-        dropped=(*state.dropped, *adjustment.dropped),
+def compute_progress_summary(state: PlanState) -> TaskProgressSummary:
+    """Return the progress of a plan, from its state alone."""
+    count = dict.fromkeys(STATUSES, 0)
+    for each in state.tasks:
+        count[each.status] += 1
+    outcomes = [each.outcome for each in state.ran]
+    costs = [outcome.cost_usd if outcome else None for outcome in outcomes]
+    known = [cost for cost in costs if cost is not None]
+    cost = sum(known) if known or not costs else None
+    is_partial = len(known) < len(costs)
+    estimate = None
+    if cost is not None and count["complete"] and not is_partial:
+        estimate = cost / count["complete"] * count["pending"]
+    pending = state.pending
+    first = pending[0].title if pending else None
+    return TaskProgressSummary(
+        tasks_completed=count["complete"],
+        tasks_remaining=count["pending"],
+        tasks_skipped=count["skipped"],
+        tasks_failed=count["failed"],
+        cumulative_cost=cost,
+        cost_is_partial=is_partial,
+        estimated_remaining_cost=estimate,
+        changed_files_so_far=tuple(dict.fromkeys(path for done in outcomes if done for path in done.changed_files)),
+        fix_cycles_so_far=sum(done.fix_cycles for done in outcomes if done),
+        current_task_title=next((task.title for task in pending if task.id == state.current), first),
     )
+
+
+def format_standing(summary: TaskProgressSummary) -> str:
+    """Return tasks done, cost, and estimated cost in one line, for a checkpoint."""
+    done = f"{summary.tasks_completed}/{summary.tasks_total} tasks done"
+    remaining = _usd(summary.estimated_remaining_cost)
+    return f"{done} | {_spent_text(summary)} | ~{remaining} remaining"
+
+
+def format_progress_summary(summary: TaskProgressSummary) -> str:
+    """Return the line shown after every task."""
+    parts = [format_standing(summary), f"{summary.tasks_remaining} to do"]
+    parts += [
+        f"{count} {word}"
+        for count, word in ((summary.tasks_skipped, "skipped"), (summary.tasks_failed, "failed"))
+        if count
+    ]
+    parts += [
+        quantity(len(summary.changed_files_so_far), "changed file"),
+        quantity(summary.fix_cycles_so_far, "fix cycle"),
+    ]
+    if summary.current_task_title is not None:
+        parts.append(f"next: {summary.current_task_title}")
+    return f"Progress: {' | '.join(parts)}"
+
+
+def _spent_text(summary: TaskProgressSummary) -> str:
+    at_least = "at least " if summary.cost_is_partial and summary.cumulative_cost is not None else ""
+    return f"{at_least}{_usd(summary.cumulative_cost)} spent"
+
+
+def _usd(amount: float | None) -> str:
+    return UNKNOWN if amount is None else f"${amount:.2f}"
+
+
+class LiveProgress:
+    """The cost of a plan while one of its tasks runs; memory is constant.
+
+    `task_cost` (USD) is the cost that the turns of this task reported so far, None if none did; `turns` counts them.
+    """
+
+    __slots__ = ("_before", "task_cost", "turns")
+
+    def __init__(self, before: TaskProgressSummary) -> None:
+        self._before = before
+        self.task_cost: float | None = None
+        self.turns = 0
+
+    def hear(self, event: Event) -> None:
+        """Handle the next event of the session."""
+        if isinstance(event, TurnEnded):
+            self.turns += 1
+            if event.cost_usd is not None:
+                self.task_cost = (self.task_cost or 0.0) + event.cost_usd
+
+    @property
+    def percent(self) -> int:
+        """Return the percentage of tasks that need no more work: completed, failed or skipped."""
+        total = self._before.tasks_total
+        return 100 * (total - self._before.tasks_remaining) // total if total else 100
+
+    def line(self) -> str:
+        """Return percentage, tasks, cost and the current task in one line."""
+        before = self._before
+        is_partial = before.cost_is_partial or (bool(self.turns) and self.task_cost is None)
+        known = [cost for cost in (before.cumulative_cost, self.task_cost) if cost is not None]
+        now = before._replace(cumulative_cost=sum(known) if known else None, cost_is_partial=is_partial)
+        if is_partial and not now.cumulative_cost:
+            now = now._replace(cumulative_cost=None)
+        done = f"{before.tasks_completed}/{before.tasks_total} tasks done"
+        title = f" | now: {before.current_task_title}" if before.current_task_title is not None else ""
+        return f"{self.percent}% | {done} | {_spent_text(now)}{title}"

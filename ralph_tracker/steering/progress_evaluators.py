@@ -1,5 +1,6 @@
-"""Provide ready-made evaluators of progress (steering.md § 1).
+"""Evaluate the progress of a session: what is known of it, and ready-made evaluators that say whether it continues.
 
+See steering.md § 1.
 `SimpleProgressEvaluator` computes, `LLMProgressEvaluator` asks a model, `QualityProgressEvaluator` uses the tracker's
 records; `InteractiveProgressEvaluator` asks a person, `AllAgree` combines evaluators.
 """
@@ -11,17 +12,88 @@ from collections import Counter, deque
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from contextlib import aclosing, suppress
 from threading import Thread
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.progress import EVALUATION_INTERVAL, ProgressEvaluator, ProgressInfo, SessionProgress
 from ralph_tracker.steering.session_events import Event, TurnEnded
+from ralph_tracker.steering.stop_decision import EVALUATION_INTERVAL
 
 _WORD: Final = re.compile(r"\w+")
 _FIRST_WORD: Final = re.compile(r"\w+(?:[-'’]\w+)*")
 _RUN_WORDS: Final = 20
 _RUN_TIMES: Final = 4
 _SHOWN: Final = 200
+_OUTPUTS: Final = 3
+_RECENT_CHARACTERS: Final = 500
+
+
+class ProgressInfo(NamedTuple):
+    """The progress of a session.
+
+    `total_turns` is the limit of turns, None if there is none. `tokens_generated` is None if a turn did not report it.
+    `cost_so_far` (USD) is the known cost, a lower bound; None if no turn reported any. `recent_output` are the last 500
+    characters of the last 3 outputs; turns without text are ignored.
+    """
+
+    turns_completed: int
+    total_turns: int | None
+    tokens_generated: int | None
+    time_elapsed_ms: int
+    recent_output: str
+    cost_so_far: float | None
+
+
+class ProgressEvaluator(Protocol):
+    """An evaluator that decides whether a session continues.
+
+    An attribute `timeout_s` limits its time in seconds; None is no limit, as for a person.
+    """
+
+    async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
+        """Return whether the session continues, and why."""
+        ...
+
+
+class SessionProgress:
+    """The progress of a session, from its events; memory is constant."""
+
+    __slots__ = ("_cost_usd", "_outputs", "_tokens", "turns_completed")
+
+    def __init__(self) -> None:
+        self.turns_completed = 0
+        self._tokens: int | None = 0
+        self._cost_usd: float | None = 0.0
+        self._outputs: deque[str] = deque(maxlen=_OUTPUTS)
+
+    def fold(self, event: Event) -> None:
+        """Handle an event; only ends of turns matter."""
+        if not isinstance(event, TurnEnded):
+            return
+        told, tokens = event.cost_usd, self._tokens
+        self._tokens = None if tokens is None or event.output_tokens is None else tokens + event.output_tokens
+        if told is not None:
+            self._cost_usd = (self._cost_usd or 0.0) + told
+        elif not self.turns_completed:
+            self._cost_usd = None
+        self.turns_completed += 1
+        if event.text:
+            self._outputs.append(event.text[-_RECENT_CHARACTERS:])
+
+    def settle(self, cost_usd: float | None = None, tokens_generated: int | None = None) -> None:
+        """Replace the sums over turns by the host's values for the whole session; None leaves a sum."""
+        self._cost_usd = self._cost_usd if cost_usd is None else cost_usd
+        self._tokens = self._tokens if tokens_generated is None else tokens_generated
+
+    def info(self, time_elapsed_ms: int, total_turns: int | None = None) -> ProgressInfo:
+        """Return the progress after that many milliseconds; `total_turns` is None if there is no limit."""
+        return ProgressInfo(
+            turns_completed=self.turns_completed,
+            total_turns=total_turns,
+            tokens_generated=self._tokens,
+            time_elapsed_ms=time_elapsed_ms,
+            recent_output="".join(self._outputs)[-_RECENT_CHARACTERS:],
+            cost_so_far=self._cost_usd,
+        )
 
 
 class SimpleProgressEvaluator(NamedTuple):

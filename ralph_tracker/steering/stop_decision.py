@@ -18,6 +18,8 @@ from ralph_tracker.steering.session_events import (
     TurnEnded,
 )
 
+EVALUATION_INTERVAL: Final = 5
+"""The number of turns between evaluations."""
 Complexity = Literal["simple", "medium", "complex", "generation"]
 COMPLEXITIES: Final[tuple[Complexity, ...]] = get_args(Complexity)
 

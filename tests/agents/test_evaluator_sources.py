@@ -13,8 +13,12 @@ import pytest
 
 from ralph_tracker.agents.evaluator_sources import claude_ask, latest_iteration_quality, openai_ask
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.progress import ProgressInfo
-from ralph_tracker.steering.progress_evaluators import LLMProgressEvaluator, QualityProgressEvaluator, QualityState
+from ralph_tracker.steering.progress_evaluators import (
+    LLMProgressEvaluator,
+    ProgressInfo,
+    QualityProgressEvaluator,
+    QualityState,
+)
 from ralph_tracker.tracker import Tracker
 from tests.tables import table
 

@@ -10,8 +10,7 @@ import threading
 
 import pytest
 
-from ralph_tracker.steering.progress import ProgressInfo
-from ralph_tracker.steering.progress_evaluators import InteractiveProgressEvaluator, ask_at_terminal
+from ralph_tracker.steering.progress_evaluators import InteractiveProgressEvaluator, ProgressInfo, ask_at_terminal
 from tests.tables import table
 
 INFO = ProgressInfo(10, None, 1000, 60_000, "I have fixed the parser.", 0.5)

@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from ralph_tracker.steering.progress import ProgressInfo
 from ralph_tracker.steering.progress_evaluators import (
     LLMProgressEvaluator,
+    ProgressInfo,
     QualityProgressEvaluator,
     QualityState,
     SimpleProgressEvaluator,

@@ -7,11 +7,11 @@ import tracemalloc
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.steering.progress import ProgressInfo
 from ralph_tracker.steering.progress_evaluators import (
     EVALUATION_TIMEOUT_S,
     AllAgree,
     InteractiveProgressEvaluator,
+    ProgressInfo,
     ProgressMonitor,
     ask_evaluator,
     run_evaluated,

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, note_event
 from ralph_tracker.agents.hosts.session_usage import context_of
-from ralph_tracker.steering.progress import EVALUATION_INTERVAL
 from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, end_of_tool
 from ralph_tracker.steering.stop_decision import (
     COMPLEXITIES,
+    EVALUATION_INTERVAL,
     ComplexityThresholds,
     Continuation,
     ContinuationThresholds,

@@ -9,7 +9,7 @@ from ralph_tracker.steering import (
     compute_progress_summary,
     format_progress_summary,
 )
-from ralph_tracker.steering.progress import format_standing
+from ralph_tracker.steering.plan import format_standing
 
 STATES = {
     "nothing ran": (("pending",) * 3, (0, 3, 0, 0), 0, None),

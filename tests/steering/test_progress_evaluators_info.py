@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.steering.progress import ProgressInfo, SessionProgress
+from ralph_tracker.steering.progress_evaluators import ProgressInfo, SessionProgress
 from ralph_tracker.steering.session_events import FileRead, ToolStarted, TurnEnded
 from tests.tables import table
 
