@@ -10,7 +10,7 @@ from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, Scra
 from ralph_tracker.iteration.tree_measurement import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.checks import configured_checks, parse_duration
-from ralph_tracker.measure.environments import link_environments
+from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount

@@ -32,7 +32,7 @@ from ralph_tracker.measure.checks import (
     parse_duration,
     run_checks,
 )
-from ralph_tracker.measure.missing_tools import absent, require_commands
+from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks
 from ralph_tracker.store.configured_loop import ConfiguredLoop

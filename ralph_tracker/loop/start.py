@@ -23,7 +23,7 @@ from ralph_tracker.iteration.tree_measurement import (
     with_detected_checks,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
-from ralph_tracker.measure.environments import environment_facts
+from ralph_tracker.measure.installed_tools import environment_facts
 from ralph_tracker.store.configured_loop import ConfiguredLoop, Origin, loop_document
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock

@@ -20,9 +20,10 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.environments import portable_tools
+from ralph_tracker.measure.installed_tools import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts, Environments, LentEnvironment
+from ralph_tracker.replay.checkouts import Checkouts
+from ralph_tracker.replay.commit_environments import Environments, LentEnvironment
 from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder
 from ralph_tracker.store.lock import hold_lock

@@ -21,7 +21,7 @@ from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.tree_measurement import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
-from ralph_tracker.measure.missing_tools import command_of, is_there, last_words
+from ralph_tracker.measure.installed_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.screen import Screen

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.measure.environments import link_environments
+from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.scratch import scratch_folder
 
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_content import plain
 from ralph_tracker.measure.checks import is_our_bin
-from ralph_tracker.measure.missing_tools import ask_program
+from ralph_tracker.measure.installed_tools import ask_program
 
 Checks = dict[str, dict[str, Any]]
 _VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")

@@ -24,7 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     version_of,
 )
 from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
-from ralph_tracker.measure.missing_tools import PROBE_TIMEOUT_S
+from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S
 
 RUNNERS: Final = ("vitest", "jest", "mocha", "ava", "tap", "tape", "qunit")
 # What they are told in order to print TAP.

@@ -24,7 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     program,
     reported,
 )
-from ralph_tracker.measure.missing_tools import PROBE_TIMEOUT_S, how_to_add
+from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, how_to_add
 
 NAME: Final = "python"
 _PROBE: Final = (

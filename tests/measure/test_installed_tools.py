@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.missing_tools import (
+from ralph_tracker.measure.installed_tools import (
     command_of,
     find_program,
     is_there,

@@ -1,11 +1,17 @@
-"""Whether the commands of checks can run (their programs, the Python modules they run), and why one failed."""
+"""The programs and Python modules that checks need: whether they are installed, in which version, how to add them.
 
+What a failed command printed often names what is missing: `last_words` finds that.
+"""
+
+import hashlib
+import json
 import os
+import platform
 import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,12 +19,13 @@ from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.measure.checks import Check, environment_for_checks, without_own_environment
 from ralph_tracker.measure.process import SHELL
+from ralph_tracker.version import __version__
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")
 _PYTHON: Final = re.compile(r"(?:.*[/:])?(?:python|pypy)[\d.]*")  # hatch names an environment before it
 _MODULE: Final = re.compile(r"[A-Za-z_][\w.]*")
-_SITES: Final = ("lib/python*/site-packages", "lib/pypy*/site-packages")
+_IMPORT_SITES: Final = ("lib/python*/site-packages", "lib/pypy*/site-packages")
 _PROBE: Final = """import importlib.util as u, sys
 def found(name):
     spec = u.find_spec(name)
@@ -69,6 +76,13 @@ _NPM: Final = re.compile(
     r"^npm (?:error|ERR!) (?!code |errno |syscall |path |command |A complete log)(\S.*)", re.MULTILINE
 )
 _WHERE: Final = "into the project's environment"
+# Where the packages of an environment are, from its folder.
+SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
+_INTERPRETERS: Final = ("python", "python3")
+_WORD: Final = re.compile(r"[\w./+-]+")
+_PYTHON_NAME: Final = re.compile(r"(python|pypy)[\d.]*$")
+# What npm, pnpm and yarn write about what they have installed.
+_INSTALLED: Final = (".package-lock.json", ".modules.yaml", ".yarn-integrity")
 
 
 def command_of(check: Check) -> str | None:
@@ -205,7 +219,7 @@ def _is_at_hand(call: Sequence[str], module: str, cwd: Path, environment: Mappin
     if name in sys.stdlib_module_names:
         return True
     python = find_program(call[0], cwd, environment) if len(call) == 1 else None
-    sites = [site for pattern in _SITES for site in Path(python).parent.parent.glob(pattern)] if python else []
+    sites = [site for pattern in _IMPORT_SITES for site in Path(python).parent.parent.glob(pattern)] if python else []
     return any((site / name / "__init__.py").is_file() or (site / f"{name}.py").is_file() for site in sites)
 
 
@@ -227,6 +241,90 @@ def _missing_modules(
     except (OSError, subprocess.SubprocessError, ValueError):
         return []
     return [module for module in modules if f"lacks {module}" in done.stdout.splitlines()]
+
+
+def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the environments of the interpreters that checks may start."""
+    names = {name for name in map(command_of, checks) if name is not None}
+    for name in sorted(names.union(_INTERPRETERS)):
+        found = find_program(name, root, environment)
+        if found is not None:
+            yield Path(found).parent.parent
+            yield Path(found).resolve().parent.parent
+    if environment.get("VIRTUAL_ENV"):
+        yield Path(environment["VIRTUAL_ENV"])
+
+
+def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> str:
+    """Return a digest of the programs that the checks start and of the packages beside them.
+
+    Programs are told apart by path, size and time: none is run.
+    """
+    programs: list[list[object] | None] = []
+    for name in sorted({name for name in map(command_of, checks) if name is not None}):
+        path = find_program(name, root, environment)
+        if path is None:
+            programs.append(None)
+        else:
+            status = Path(path).stat()
+            programs.append([str(Path(path).resolve()), status.st_size, status.st_mtime_ns])
+    environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
+    packages = {site.name for prefix in environments for site in _packages(prefix)}
+    node = [_content(root / "node_modules" / name) for name in _INSTALLED]
+    return hashlib.sha256(json.dumps([programs, sorted(packages), node]).encode()).hexdigest()
+
+
+def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str | None]:
+    """Return the content of the programs that checks start and the packages beside them, to compare two machines.
+
+    Each name is a program (its digest; None: not found) or a package (its version). Where a shell starts the commands,
+    every word of them that is a program counts.
+    """
+    found: dict[str, str | None] = {}
+    environments = {file.parent for file in root.glob("*/pyvenv.cfg")}
+    for check in checks:
+        env, cwd = {**environment, **check.env}, root / check.cwd
+        in_shell = isinstance(check.run, str)
+        for word in _WORD.findall(check.run) if isinstance(check.run, str) else check.run[:1]:
+            path = find_program(word, cwd, env)
+            if path is None:
+                found |= {} if in_shell else {f"program {word}": None}
+                continue
+            data = Path(path).read_bytes()
+            head, _, body = data.partition(b"\n") if data.startswith(b"#!") else (b"", b"", data)
+            found[f"program {word}"] = hashlib.sha256(body).hexdigest()  # the head has the interpreter's path
+            if _PYTHON_NAME.match(Path(path).name):
+                environments.add(Path(path).parent.parent)
+            elif b"python" in head:
+                environments.add(Path(os.fsdecode(head[2:].split()[0])).parent.parent)
+    for place in environments:
+        for site in _packages(place):
+            name, _, version = site.stem.partition("-")
+            found[f"package {name}"] = version
+    return {**found, **{f"node_modules/{name}": _content(root / "node_modules" / name) for name in _INSTALLED}}
+
+
+def _packages(prefix: Path) -> list[Path]:
+    return [
+        site for pattern in SITES for kind in ("dist-info", "egg-info") for site in prefix.glob(f"{pattern}/*.{kind}")
+    ]
+
+
+def _content(file: Path) -> str | None:
+    try:
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def environment_facts() -> dict[str, str]:
+    """Return the versions that a loop's document records."""
+    return {
+        "ralph_tracker": __version__,
+        "python": platform.python_version(),
+        "implementation": sys.implementation.name,
+        "platform": f"{platform.system()} {platform.machine()}",
+    }
 
 
 def absent(name: str, problem: str | None) -> ConfigError:

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.environments import link_environments
+from ralph_tracker.measure.linked_environments import link_environments
 
 NO_PATH = {"PATH": ""}
 

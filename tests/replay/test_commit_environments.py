@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.replay.checkouts import SetUpError
+from ralph_tracker.replay.commit_environments import SetUpError
 
 LOCK = '{"lockfileVersion": 3}\n'
 CHECK = {"run": "sh measure.sh {reports} && cat .venv/made >&2", "reports": ["{reports}/junit.xml"]}

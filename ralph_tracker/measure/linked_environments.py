@@ -1,15 +1,11 @@
-"""The environments of a project (Python's, Node's, what cargo builds): lend them to a copy of it, and describe them."""
+"""Link the environments of a project (Python's, Node's, what cargo builds) into a copy of its tree."""
 
 import ast
 import contextlib
-import hashlib
-import json
 import os
-import platform
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -17,13 +13,10 @@ from typing import Final
 from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.missing_tools import ask_program, command_of, find_program
-from ralph_tracker.version import __version__
+from ralph_tracker.measure.installed_tools import SITES, ask_program, find_program, prefixes
 
 _NODE: Final = "node_modules"
-SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
-_INTERPRETERS: Final = ("python", "python3")
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 # How these say where they keep a project's environment: beside all others, under a name made of the project's path.
@@ -48,10 +41,6 @@ _LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
 # A worktree's .git is a file. Tests rarely read larger ignored files.
 _NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
 _COPIED_BYTES: Final = 16 << 20
-_WORD: Final = re.compile(r"[\w./+-]+")
-_PYTHON: Final = re.compile(r"(python|pypy)[\d.]*$")
-# What npm, pnpm and yarn write about what they have installed.
-_INSTALLED: Final = (".package-lock.json", ".modules.yaml", ".yarn-integrity")
 
 
 def link_environments(
@@ -191,18 +180,6 @@ def _copy_files(root: Path, copy: Path) -> None:
                 shutil.copy2(path, place)
 
 
-def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the environments of the interpreters that checks may start."""
-    names = {name for name in map(command_of, checks) if name is not None}
-    for name in sorted(names.union(_INTERPRETERS)):
-        found = find_program(name, root, environment)
-        if found is not None:
-            yield Path(found).parent.parent
-            yield Path(found).resolve().parent.parent
-    if environment.get("VIRTUAL_ENV"):
-        yield Path(environment["VIRTUAL_ENV"])
-
-
 def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001
     """Yield the folders of a project that a Python environment imports from, relative to its root."""
     for site in (site for pattern in SITES for site in sorted(prefix.glob(pattern))):
@@ -234,75 +211,3 @@ def _mapping(text: str) -> Mapping[str, str]:
     except (ValueError, SyntaxError):
         return {}
     return {name: source for name, source in plain.items() if isinstance(name, str) and isinstance(source, str)}
-
-
-def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> str:
-    """Return a digest of the programs that the checks start and of the packages beside them.
-
-    Programs are told apart by path, size and time: none is run.
-    """
-    programs: list[list[object] | None] = []
-    for name in sorted({name for name in map(command_of, checks) if name is not None}):
-        path = find_program(name, root, environment)
-        if path is None:
-            programs.append(None)
-        else:
-            status = Path(path).stat()
-            programs.append([str(Path(path).resolve()), status.st_size, status.st_mtime_ns])
-    environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
-    packages = {site.name for prefix in environments for site in _packages(prefix)}
-    node = [_content(root / "node_modules" / name) for name in _INSTALLED]
-    return hashlib.sha256(json.dumps([programs, sorted(packages), node]).encode()).hexdigest()
-
-
-def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the content of the programs that checks start and the packages beside them, to compare two machines.
-
-    Each name is a program (its digest; None: not found) or a package (its version). Where a shell starts the commands,
-    every word of them that is a program counts.
-    """
-    found: dict[str, str | None] = {}
-    environments = {file.parent for file in root.glob("*/pyvenv.cfg")}
-    for check in checks:
-        env, cwd = {**environment, **check.env}, root / check.cwd
-        in_shell = isinstance(check.run, str)
-        for word in _WORD.findall(check.run) if isinstance(check.run, str) else check.run[:1]:
-            path = find_program(word, cwd, env)
-            if path is None:
-                found |= {} if in_shell else {f"program {word}": None}
-                continue
-            data = Path(path).read_bytes()
-            head, _, body = data.partition(b"\n") if data.startswith(b"#!") else (b"", b"", data)
-            found[f"program {word}"] = hashlib.sha256(body).hexdigest()  # the head has the interpreter's path
-            if _PYTHON.match(Path(path).name):
-                environments.add(Path(path).parent.parent)
-            elif b"python" in head:
-                environments.add(Path(os.fsdecode(head[2:].split()[0])).parent.parent)
-    for place in environments:
-        for site in _packages(place):
-            name, _, version = site.stem.partition("-")
-            found[f"package {name}"] = version
-    return {**found, **{f"node_modules/{name}": _content(root / "node_modules" / name) for name in _INSTALLED}}
-
-
-def _packages(prefix: Path) -> list[Path]:
-    return [
-        site for pattern in SITES for kind in ("dist-info", "egg-info") for site in prefix.glob(f"{pattern}/*.{kind}")
-    ]
-
-
-def _content(file: Path) -> str | None:
-    try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
-    except OSError:
-        return None
-
-
-def environment_facts() -> dict[str, str]:
-    """Return the versions that a loop's document records."""
-    return {
-        "ralph_tracker": __version__,
-        "python": platform.python_version(),
-        "implementation": sys.implementation.name,
-        "platform": f"{platform.system()} {platform.machine()}",
-    }
