@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport, share
-from ralph_tracker.formats.report_content import Content, DamageError
-from ralph_tracker.formats.xml_reader import Elements
+from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count
 
 _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only
 
@@ -60,8 +58,8 @@ class _Reader(Elements):
                 raise DamageError("a file has neither path nor name")
             self._rows = self._files.setdefault(path, {})
         elif name == "metrics" and self.path == ["coverage", "project"]:
-            self._covered = xml_reader.count(attributes, "coveredstatements")
-            self._total = xml_reader.count(attributes, "statements")
+            self._covered = attribute_count(attributes, "coveredstatements")
+            self._total = attribute_count(attributes, "statements")
 
     def report(self) -> CoverageReport:
         percent = None

@@ -8,11 +8,16 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport
-from ralph_tracker.formats.report_content import Content, DamageError
-from ralph_tracker.formats.xml_reader import Elements
+from ralph_tracker.formats.report_content import (
+    Content,
+    DamageError,
+    Elements,
+    attribute_count,
+    attribute_percent,
+    last_digit,
+)
 
 _SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
@@ -72,11 +77,11 @@ class _Reader(Elements):
         if not self.path:
             if name != "coverage":
                 raise DamageError(f"the root element is <{name}>, not Cobertura's")
-            digit = xml_reader.last_digit(attributes.get("line-rate", "")) * 100
+            digit = last_digit(attributes.get("line-rate", "")) * 100
             self._stated = coverage_builder.DeclaredTotals(
-                covered=xml_reader.count(attributes, "lines-covered"),
-                total=xml_reader.count(attributes, "lines-valid"),
-                percent=xml_reader.percent(attributes, "line-rate", whole=1),
+                covered=attribute_count(attributes, "lines-covered"),
+                total=attribute_count(attributes, "lines-valid"),
+                percent=attribute_percent(attributes, "line-rate", whole=1),
                 rounding=min(max(digit, 0.01), 1),
             )
         elif name == "class":

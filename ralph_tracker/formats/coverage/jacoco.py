@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport
-from ralph_tracker.formats.report_content import Content, DamageError, plausible
-from ralph_tracker.formats.xml_reader import Elements
+from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, plausible
 
 _SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
 _DOCTYPE: Final = "//JACOCO//DTD"
@@ -52,7 +50,7 @@ class _Reader(Elements):
                 raise DamageError(f"a line has no attribute {missing}") from None
             coverage_builder.mark(self._rows, number, hit=hit)
         elif name == "counter" and len(self.path) == 1 and attributes.get("type") == "LINE":
-            covered, missed = xml_reader.count(attributes, "covered"), xml_reader.count(attributes, "missed")
+            covered, missed = attribute_count(attributes, "covered"), attribute_count(attributes, "missed")
             if covered is not None and missed is not None:
                 self.stated = coverage_builder.DeclaredTotals(
                     covered=covered, total=covered + plausible(missed, "missed lines")

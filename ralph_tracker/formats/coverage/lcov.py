@@ -2,10 +2,9 @@
 
 from typing import Final
 
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport, count_lines
-from ralph_tracker.formats.report_content import Content, DamageError
+from ralph_tracker.formats.report_content import Content, DamageError, attribute_count
 
 _BEGIN: Final = "SF:"
 _END: Final = "end_of_record"
@@ -87,7 +86,7 @@ class _Tracefile:
             self._forget()
             self._path = value
         elif tag in ("LF", "LH"):
-            self._totals[tag] = xml_reader.count({tag: value}, tag)
+            self._totals[tag] = attribute_count({tag: value}, tag)
         elif tag == _END and self._path is not None:
             self._close(self._path)
 

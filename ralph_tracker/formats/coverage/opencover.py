@@ -4,11 +4,17 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import Block, CoverageReport, Files
-from ralph_tracker.formats.report_content import Content, DamageError, xml_root
-from ralph_tracker.formats.xml_reader import Elements
+from ralph_tracker.formats.report_content import (
+    Content,
+    DamageError,
+    Elements,
+    attribute_count,
+    attribute_percent,
+    last_digit,
+    xml_root,
+)
 
 sniff: Final = xml_root("CoverageSession")
 
@@ -57,10 +63,10 @@ class _Reader(Elements):
             self._paths[attributes.get("uid", "")] = attributes.get("fullPath", "")
         elif name == "Summary" and len(self.path) == 1:
             self.stated = coverage_builder.DeclaredTotals(
-                covered=xml_reader.count(attributes, "visitedSequencePoints"),
-                total=xml_reader.count(attributes, "numSequencePoints"),
-                percent=xml_reader.percent(attributes, "sequenceCoverage"),
-                rounding=max(0.01, xml_reader.last_digit(attributes.get("sequenceCoverage", ""))),
+                covered=attribute_count(attributes, "visitedSequencePoints"),
+                total=attribute_count(attributes, "numSequencePoints"),
+                percent=attribute_percent(attributes, "sequenceCoverage"),
+                rounding=max(0.01, last_digit(attributes.get("sequenceCoverage", ""))),
             )
 
     def files(self) -> Files:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ralph_tracker.formats.parsed_report import MAX_DIAGNOSTICS, NO_CODE, LintReport, Row, Severity, severity_of
-from ralph_tracker.formats.report_content import Content, xml_root
-from ralph_tracker.formats.xml_reader import Elements
+from ralph_tracker.formats.report_content import Content, Elements, xml_root
 
 sniff: Final = xml_root("checkstyle")
 _FINDING, _EXCEPTION = "error", "exception"

@@ -20,10 +20,9 @@ from textwrap import dedent
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED
-from ralph_tracker.formats import xml_reader
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
-from ralph_tracker.formats.report_content import plain, plausible
+from ralph_tracker.formats.report_content import attribute_count, plain, plausible
 
 SEPARATOR: Final = "::"
 UNNAMED: Final = "(unnamed)"
@@ -268,7 +267,7 @@ def seconds(text: str | None) -> float | None:
 
 def first_count(attributes: Mapping[str, str], *keys: str) -> int | None:
     """Return the first of these attributes that is present as a count; None without one, or if it is not a count."""
-    return next((xml_reader.count(attributes, key) for key in keys if key in attributes), None)
+    return next((attribute_count(attributes, key) for key in keys if key in attributes), None)
 
 
 def contradiction(

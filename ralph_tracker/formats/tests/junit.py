@@ -18,7 +18,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport
-from ralph_tracker.formats.report_content import Content, DamageError, Text, local_name, xml_root
+from ralph_tracker.formats.report_content import Content, DamageError, Text, attribute_count, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
     UNNAMED,
@@ -32,7 +32,6 @@ from ralph_tracker.formats.tests.case_collector import (
     unlike,
     why_not_loaded,
 )
-from ralph_tracker.formats.xml_reader import count
 
 
 class Totals:
@@ -67,9 +66,9 @@ class Totals:
     def _read(self, attributes: Mapping[str, str]) -> DeclaredCounts:
         """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
         said = DeclaredCounts(
-            tests=count(attributes, "tests"),
-            failures=count(attributes, "failures"),
-            errors=count(attributes, "errors"),
+            tests=attribute_count(attributes, "tests"),
+            failures=attribute_count(attributes, "failures"),
+            errors=attribute_count(attributes, "errors"),
             skipped=first_count(attributes, "skipped", "skips", "skip"),
         )
         self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
@@ -253,7 +252,9 @@ class _Reader:
             by_pytest = around.by_pytest or suite == _PYTEST_SUITE
             self._by_pytest = self._by_pytest or by_pytest
             names, begins = (*around.names, suite), len(self._outcomes)
-            self._suites.append(_Suite(names, by_pytest=by_pytest, declared=count(attributes, "tests"), begins=begins))
+            self._suites.append(
+                _Suite(names, by_pytest=by_pytest, declared=attribute_count(attributes, "tests"), begins=begins)
+            )
         elif path and path[-1] == "testcase":
             self._child(local, attributes)
         path.append(local)

@@ -10,7 +10,7 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
-from ralph_tracker.formats.report_content import Content, DamageError, xml_root
+from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
     CaseCollector,
@@ -19,7 +19,6 @@ from ralph_tracker.formats.tests.case_collector import (
     first_count,
     seconds,
 )
-from ralph_tracker.formats.xml_reader import Elements, count
 
 _ROOTS: Final = ("test-run", "test-results", "test-suite")
 sniff: Final = xml_root(*_ROOTS)
@@ -67,10 +66,10 @@ class _Reader(Elements):
             self._declared = DeclaredCounts(
                 tests=first_count(attributes, "total", "testcasecount"),
                 failures=first_count(attributes, "failed", "failures"),
-                errors=count(attributes, "errors"),
-                skipped=count(attributes, "skipped"),
+                errors=attribute_count(attributes, "errors"),
+                skipped=attribute_count(attributes, "skipped"),
             )
-            self._not_counted = [max(count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
+            self._not_counted = [max(attribute_count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
         if name == "test-suite":
             self._suites.append(attributes)
             self._bad.append(self._failures)

@@ -10,9 +10,8 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport
-from ralph_tracker.formats.report_content import Content, DamageError, xml_root
+from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
-from ralph_tracker.formats.xml_reader import Elements, count
 
 _ROOT: Final = "TestRun"
 sniff: Final = xml_root(_ROOT)
@@ -62,9 +61,9 @@ class _Reader(Elements):
             self._run, self._complete = attributes.get("outcome", ""), True
         elif name == "Counters":
             self._declared = DeclaredCounts(
-                tests=count(attributes, "total"),
-                failures=count(attributes, "failed"),
-                errors=count(attributes, "error"),
+                tests=attribute_count(attributes, "total"),
+                failures=attribute_count(attributes, "failed"),
+                errors=attribute_count(attributes, "error"),
             )
         elif name == "Results":
             self._complete = True

@@ -8,9 +8,8 @@ from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
-from ralph_tracker.formats.report_content import Content, DamageError, xml_root
+from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, xml_root
 from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, case_id, contradiction, seconds
-from ralph_tracker.formats.xml_reader import Elements, count
 
 _ROOTS: Final = ("assemblies", "assembly")
 sniff: Final = xml_root(*_ROOTS)
@@ -45,10 +44,10 @@ class _Reader(Elements):
             if not _ASSEMBLY_KEYS & attributes.keys():
                 raise DamageError("the assembly says nothing of a test run")
             declared = DeclaredCounts(
-                tests=count(attributes, "total"),
-                failures=count(attributes, "failed"),
-                errors=count(attributes, "errors"),
-                skipped=count(attributes, "skipped"),
+                tests=attribute_count(attributes, "total"),
+                failures=attribute_count(attributes, "failed"),
+                errors=attribute_count(attributes, "errors"),
+                skipped=attribute_count(attributes, "skipped"),
             )
             self._declared = declared if self._declared is None else self._declared + declared
         elif name == "test":
