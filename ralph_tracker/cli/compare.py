@@ -81,7 +81,7 @@ def command(  # noqa: PLR0917  # as click passes them
 ) -> int:
     """Measure commits or folders, each as if it were the only iteration after the base, and rank them."""
     from ralph_tracker.measure.scratch import scratch_folder
-    from ralph_tracker.replay.history import History
+    from ralph_tracker.replay.commits import History
     from ralph_tracker.replay.replay import Replay, ReplayOptions, require_trust
 
     tracker = tracker_of(root, None, trust=trust)

@@ -74,7 +74,7 @@ def command(  # noqa: PLR0917  # as click passes them
 
     Working tree, index, stash and refs are not touched. Interrupted, the same command continues.
     """
-    from ralph_tracker.replay.history import Choice, History
+    from ralph_tracker.replay.commits import Choice, History
     from ralph_tracker.replay.replay import Replay, ReplayOptions
 
     tracker = tracker_of(root, None, trust=trust)

@@ -22,9 +22,8 @@ from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.installed_tools import portable_tools
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment
-from ralph_tracker.replay.history import Commit, History
+from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.safe_files import as_store_error, temporary_name

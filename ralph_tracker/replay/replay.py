@@ -36,10 +36,9 @@ from ralph_tracker.loop.reports import FinishedLoop
 from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.installed_tools import tool_versions
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.commit_environments import Environments, SetUpError
+from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.replay.dask_cluster import Cluster
-from ralph_tracker.replay.history import Commit, History
 from ralph_tracker.replay.measure_commits import (
     CommitMeasurer,
     MeasuredCommit,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.replay.history import Choice, History
+from ralph_tracker.replay.commits import Choice, History
 from ralph_tracker.replay.replay import Replay, ReplayOptions, Turn
 from tests.measured.conftest import Workshop, content_of
 

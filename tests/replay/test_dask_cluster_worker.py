@@ -11,10 +11,9 @@ import pytest
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.checks import configured_checks
 from ralph_tracker.measure.installed_tools import portable_tools
-from ralph_tracker.replay.checkouts import Checkouts
 from ralph_tracker.replay.commit_environments import Environments
+from ralph_tracker.replay.commits import Checkouts, Choice, History
 from ralph_tracker.replay.dask_cluster import Order, bundle_of, measure_order
-from ralph_tracker.replay.history import Choice, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, ResultsCache
 from ralph_tracker.version import __version__
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.replay.history import Choice, History
+from ralph_tracker.replay.commits import Choice, History
 
 
 @pytest.fixture

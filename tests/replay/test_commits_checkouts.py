@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 
-from ralph_tracker.replay.checkouts import Checkouts
-from ralph_tracker.replay.history import Choice, History
+from ralph_tracker.replay.commits import Checkouts, Choice, History
 
 FILES = {
     "src/app.py": "one = 1\n",
