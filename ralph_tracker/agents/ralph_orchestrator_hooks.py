@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.safe_files import write_whole
+from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import find_loop, summary_at
-from ralph_tracker.store.safe_files import read_json, to_json, write_whole
 from ralph_tracker.tracker import Tracker
 
 Call = Literal["close", "begin", "measure", "finish", "select"]

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error
 
 
 class _Strict(BaseModel):

@@ -25,7 +25,7 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.apply_selection import OUTPUT
 from ralph_tracker.report.sentences import percent
-from ralph_tracker.store.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.tracker import Tracker
 
 WHERE = (

@@ -11,9 +11,9 @@ from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.output import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import checked_root, find_loop
-from ralph_tracker.store.safe_files import as_store_error
 
 if TYPE_CHECKING:
     from ralph_tracker.export.loop_rows import ExportedLoop

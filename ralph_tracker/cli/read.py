@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, TypedDict
 import click
 
 from ralph_tracker.cli.output import complain, say, say_json
-from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
 from ralph_tracker.formats.parsed_report import (
     CoverageReport,
@@ -23,6 +22,7 @@ from ralph_tracker.formats.parsed_report import (
 from ralph_tracker.formats.registry import ReadReport, examine
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.measure.report_totals import as_json, is_data
+from ralph_tracker.safe_files import open_regular
 from ralph_tracker.store.trust import Trust
 
 STANDARD_INPUT: Final = "-"

@@ -12,11 +12,11 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded_iteration
 from ralph_tracker.store.record_listing import listing
-from ralph_tracker.store.safe_files import as_store_error
 
 
 class ReportDocument(TypedDict):

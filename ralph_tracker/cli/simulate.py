@@ -11,9 +11,9 @@ import click
 from ralph_tracker.agents.session_log_reader import read_session
 from ralph_tracker.cli.output import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
-from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
+from ralph_tracker.safe_files import open_regular
 from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimpleProgressEvaluator
 from ralph_tracker.steering.session_events import Event
 from ralph_tracker.steering.stop_decision import (

@@ -6,8 +6,8 @@ from typing import Any, Final, cast
 
 import yaml
 
-from ralph_tracker.config.regular_file import MAX_BYTES
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import MAX_INPUT
 
 MAX_DEPTH: Final = 60
 MAX_NODES: Final = 5_000_000
@@ -86,8 +86,8 @@ def load_yaml(text: str, name: str) -> Any:  # noqa: ANN401  # any YAML document
     Raises InputError, in one line, for bad YAML, a doubled key, more than one document, or a document beyond the
     limits of size, depth and expanded aliases.
     """
-    if len(text) > MAX_BYTES:
-        raise InputError(f"{name}: larger than {MAX_BYTES >> 20} MiB; hand in less")
+    if len(text) > MAX_INPUT:
+        raise InputError(f"{name}: larger than {MAX_INPUT >> 20} MiB; hand in less")
     try:
         _check_limits(text, name)
         return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506  # a safe loader with fewer liberties

@@ -8,10 +8,10 @@ from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.loop_rows import ExportedLoop, Row
+from ralph_tracker.safe_files import as_store_error, temporary_name, write_new
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.pending_export import PendingExport
-from ralph_tracker.store.safe_files import as_store_error, temporary_name, write_new
 
 _FIRST_PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 15.0

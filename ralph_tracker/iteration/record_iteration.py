@@ -11,6 +11,7 @@ from ralph_tracker.iteration.rollback import record_interrupted_restore
 from ralph_tracker.iteration.tree_measurement import MeasuredIteration
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
@@ -21,7 +22,6 @@ from ralph_tracker.store.loop_summary import (
     require_running,
     summary_at,
 )
-from ralph_tracker.store.safe_files import as_store_error
 
 
 def judge_or_refuse(how: Callable[[], Judgement]) -> Judgement:

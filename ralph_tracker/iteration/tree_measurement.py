@@ -35,6 +35,7 @@ from ralph_tracker.measure.checks import (
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks
+from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
@@ -44,9 +45,9 @@ from ralph_tracker.store.iteration_snapshots import (
     KeptIteration,
     ReadOnlyFiles,
 )
+from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.safe_files import as_store_error, to_json, write_new
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 

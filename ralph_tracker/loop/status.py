@@ -13,11 +13,11 @@ from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
+from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
-from ralph_tracker.store.safe_files import read_json, read_lines
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
 from ralph_tracker.config.problems import short_text
-from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import (
@@ -26,6 +25,7 @@ from ralph_tracker.core.metrics import (
     Usage,
 )
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import read_regular
 
 PASS_RATE_TOLERANCE: Final = 0.1
 _ROUNDING_SLACK: Final = 1e-9

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.errors import InputError
 from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.installed_tools import SITES, ask_program, find_program, prefixes
+from ralph_tracker.safe_files import text_of
 
 _NODE: Final = "node_modules"
 _MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
@@ -33,6 +32,7 @@ from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import last_words
 from ralph_tracker.measure.secrets import mask_secrets
+from ralph_tracker.safe_files import read_regular
 
 _MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120

@@ -18,12 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.regular_file import read_regular, text_of
 from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, Value, half_up
 from ralph_tracker.errors import InputError
 from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.integrity.changed_text import ChangedFile, FileVersions, added_lines, read
 from ralph_tracker.measure.find_reports import matcher
+from ralph_tracker.safe_files import read_regular, text_of
 
 _LANGUAGES: Final = "lizard_languages"
 # Reader by suffix, as lizard would choose it; lizard itself is asked for suffixes in neither table.

@@ -17,8 +17,8 @@ from ralph_tracker.measure.checks import environment_for_checks
 from ralph_tracker.measure.installed_tools import last_words
 from ralph_tracker.measure.process import Streams, run_command
 from ralph_tracker.replay.commits import Commit, History
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.safe_files import as_store_error
 
 # How the project's own tool builds from its lock file, without changing that.
 TOOLS: Final[Mapping[str, Sequence[str]]] = {

@@ -40,7 +40,7 @@ from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
-from ralph_tracker.store.safe_files import as_store_error, temporary_name
+from ralph_tracker.safe_files import as_store_error, temporary_name
 from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"

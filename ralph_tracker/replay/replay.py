@@ -47,11 +47,12 @@ from ralph_tracker.replay.measure_commits import (
     measurable_checks,
     with_reruns,
 )
+from ralph_tracker.safe_files import as_store_error, hide_from_git, write_whole
 from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_store import LoopStore, Project
-from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_json, write_whole
 from ralph_tracker.tracker import Tracker
 
 SCHEMA_VERSION: Final = 1

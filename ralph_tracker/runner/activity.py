@@ -11,9 +11,9 @@ from ralph_tracker.agents.output.event_values import one_line
 from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.saved_run import FILE, run_state
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, attempted_iteration
-from ralph_tracker.store.safe_files import read_json
 
 _TAIL: Final = 1 << 16
 # Where agents that print events name what they do: a tool's own words before its name, and prose.

@@ -5,9 +5,10 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
+from ralph_tracker.safe_files import as_store_error, write_whole
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.safe_files import as_store_error, read_json, write_whole
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "run.json"

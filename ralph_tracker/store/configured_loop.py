@@ -11,10 +11,11 @@ from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError, InputError, RecordError
+from ralph_tracker.safe_files import read_own_file
+from ralph_tracker.store.json_documents import refuse_newer
 from ralph_tracker.store.loop_rebuild import judge_again, rebuild
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import START_ANEW, Summary
-from ralph_tracker.store.safe_files import read_bytes, refuse_newer
 
 Origin = Literal["given", "measured"]
 
@@ -60,7 +61,7 @@ class ConfiguredLoop(NamedTuple):
         Raises RecordError if it cannot be used, StoreError for an OSError, after which it may still be intact.
         """
         name = f"{store.paths.shown}/loop.yaml"
-        data = read_bytes(store.paths.loop_file)
+        data = read_own_file(store.paths.loop_file)
         if data is None:
             raise RecordError(f"{name}: missing; {START_ANEW}")
         try:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.safe_files import AGAIN, as_store_error, read_own_file, sync_below
 from ralph_tracker.store.iteration_snapshots import TreeVisits
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.safe_files import AGAIN, as_store_error, read_bytes, sync_below
 from ralph_tracker.store.snapshots.index import Index, SeenFile
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, decode_note
@@ -54,7 +54,7 @@ def _move(paths: LoopPaths, old: Path) -> None:
         tempfile.TemporaryDirectory(prefix="ralph-tracker-") as place,
     ):
         new = Path(scratch) / "store"
-        make_store(new, read_bytes(old / "info/exclude") or b"", read_bytes(tracked) or b"")
+        make_store(new, read_own_file(old / "info/exclude") or b"", read_own_file(tracked) or b"")
         found = _Migration(_reader(Path(place), old / "objects"), new).run(sorted(_names(old)))
         for name, tree in found.items():
             if name.startswith(ITERATIONS):
@@ -117,7 +117,7 @@ def _names(old: Path) -> Iterator[tuple[str, str]]:
         place = old / folder
         for path in place.iterdir() if place.is_dir() else ():
             if fits.fullmatch(path.name):
-                object_id = (read_bytes(path) or b"").decode("ascii", "replace").strip()
+                object_id = (read_own_file(path) or b"").decode("ascii", "replace").strip()
                 if not _ID.fullmatch(object_id):
                     raise StoreError(f"{path}: damaged; what it names cannot be moved into the new store")
                 yield f"{folder}{path.name}", object_id

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error
 
 PATIENCE_S: Final = 30.0
 _PAUSE_S: Final = 0.02

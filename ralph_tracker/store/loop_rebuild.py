@@ -11,11 +11,11 @@ from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.loop_summary import Summary, damaged_iteration, with_events
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.record_reader import after_plain
-from ralph_tracker.store.safe_files import to_json
 
 
 class RejudgedLoop(NamedTuple):

@@ -31,6 +31,22 @@ from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
+from ralph_tracker.safe_files import (
+    TEMPORARY,
+    as_store_error,
+    clear_staging,
+    digest,
+    file_digest,
+    files_below,
+    hide_from_git,
+    own_file,
+    sync_below,
+    sync_folder,
+    temporary_name,
+    write_new,
+    write_whole,
+)
+from ralph_tracker.store.json_documents import append_line, read_json, to_json
 from ralph_tracker.store.layout import (
     LOOP_ID,
     PACKED_TOGETHER,
@@ -54,24 +70,6 @@ from ralph_tracker.store.loop_summary import (
 )
 from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
 from ralph_tracker.store.record_reader import SealedRecords, after_plain
-from ralph_tracker.store.safe_files import (
-    TEMPORARY,
-    append_line,
-    as_store_error,
-    clear_staging,
-    digest,
-    file_digest,
-    files_below,
-    hide_from_git,
-    read_json,
-    sync_below,
-    sync_folder,
-    temporary_name,
-    to_json,
-    write_new,
-    write_whole,
-)
-from ralph_tracker.store.safe_open import own_file
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"

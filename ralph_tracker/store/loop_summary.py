@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
+from ralph_tracker.safe_files import read_own_file
+from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
-from ralph_tracker.store.safe_files import read_bytes, read_json, read_lines
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.findings import Verdict
@@ -119,7 +120,7 @@ def refuse_links(paths: LoopPaths) -> None:
 
 def current_loop(project: ProjectPaths) -> str | None:
     """Return the id of the current loop, None if there is none yet. Raises StoreError if it cannot be read."""
-    text = (read_bytes(project.current) or b"").decode("utf-8", "replace").strip()
+    text = (read_own_file(project.current) or b"").decode("utf-8", "replace").strip()
     return text if LOOP_ID.match(text) else None
 
 

@@ -11,14 +11,15 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
+from ralph_tracker.safe_files import digest, read_own_file
 from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
+from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
 from ralph_tracker.store.loop_summary import summary_from
 from ralph_tracker.store.record_packs import kept_bytes, kept_json
 from ralph_tracker.store.record_reader import SealedRecords
-from ralph_tracker.store.safe_files import digest, parsed_json, read_bytes, read_json, read_lines
 from ralph_tracker.store.snapshots.index import SeenFile
 from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, SkippedPath
 from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot
@@ -180,7 +181,7 @@ def derived_of_records(committed: SealedRecords) -> Iterator[str]:
         yield _shown_path(paths, paths.state)
     else:
         best = dump_yaml(best_document(summary, paths)).encode()
-        if _or_none(lambda: read_bytes(paths.best)) != best:
+        if _or_none(lambda: read_own_file(paths.best)) != best:
             yield _shown_path(paths, paths.best)
     rows = _or_none(lambda: read_lines(paths.trajectory)) or [None]
     listed = {row.get("iteration") for row in rows if isinstance(row, dict)}
@@ -193,7 +194,7 @@ def derived_of_records(committed: SealedRecords) -> Iterator[str]:
         yield _shown_path(paths, paths.seen)
 
     section = _frozen_continuation(paths)
-    if section is not None and _or_none(lambda: read_bytes(paths.continuation)) != section:
+    if section is not None and _or_none(lambda: read_own_file(paths.continuation)) != section:
         yield _shown_path(paths, paths.continuation)
 
 
@@ -212,7 +213,7 @@ def _frozen_continuation(paths: LoopPaths) -> bytes | None:
     """Return continuation.json as the frozen configuration has it, None if that is damaged or of an older version."""
     name = str(paths.loop_file)
     try:
-        return continuation_json(load_yaml((read_bytes(paths.loop_file) or b"").decode(), name)["configuration"])
+        return continuation_json(load_yaml((read_own_file(paths.loop_file) or b"").decode(), name)["configuration"])
     except (InputError, ConfigError, StoreError, KeyError, TypeError, ValueError):
         return None
 

@@ -11,9 +11,10 @@ from contextlib import suppress
 from typing import Any, Final
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.safe_files import as_store_error, write_whole
+from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.safe_files import as_store_error, read_json, to_json, write_whole
 
 _PROGRAM: Final = (sys.executable, "-P", "-c", "from ralph_tracker.cli.app import main; main()")
 # The shell ends at once: nothing waits for the process that sends, and none is left as a zombie.

@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
+from ralph_tracker.safe_files import as_store_error, hide_from_git, read_own_file, read_regular, write_whole
 from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
+from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock, holder_of
-from ralph_tracker.store.safe_files import as_store_error, hide_from_git, read_bytes, read_json, to_json, write_whole
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 
 FOLDER: Final = "plans"
@@ -80,7 +80,7 @@ def read_plan(path: Path) -> KeptPlan:
     digest = plan_digest(plan)
     kept = state_path(path)
     plain = read_json(kept)
-    if plain is None and read_bytes(kept) is None:
+    if plain is None and read_own_file(kept) is None:
         return KeptPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
     try:
         state = state_from_plain(plain)

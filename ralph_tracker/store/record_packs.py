@@ -15,24 +15,23 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.store.layout import PACKED_TOGETHER, LoopPaths, document_name, pack_name
-from ralph_tracker.store.safe_files import (
-    MAX_BYTES,
+from ralph_tracker.safe_files import (
+    MAX_OWN,
     TEMPORARY,
     as_store_error,
     digest,
     file_digest,
-    parsed_json,
-    read_bytes,
-    refuse_newer,
+    read_own_file,
     sync_folder,
     write_whole,
 )
+from ralph_tracker.store.json_documents import parsed_json, refuse_newer
+from ralph_tracker.store.layout import PACKED_TOGETHER, LoopPaths, document_name, pack_name
 
 RECENT: Final = 100
 # A loop of an earlier version is packed little by little, so that no hook takes long.
 _AT_ONCE: Final = 2
-_PACKED_BYTES: Final = MAX_BYTES >> 1
+_PACKED_BYTES: Final = MAX_OWN >> 1
 _CONSEQUENCE: Final = "the records stay as plain files"
 _SEAL: Final = "seal.json"
 
@@ -60,7 +59,7 @@ class Pack(NamedTuple):
         if name not in self.members:
             return None
         method, checksum, compressed, size, at = self.members[name]
-        if size > MAX_BYTES or at + _LOCAL > len(self.data):
+        if size > MAX_OWN or at + _LOCAL > len(self.data):
             return None
         start = at + _LOCAL + sum(_NAME_LENGTHS.unpack_from(self.data, at + _LOCAL_LENGTHS_AT))
         data = self.data[start : start + compressed]
@@ -93,7 +92,7 @@ def _members(data: bytes) -> dict[str, _Member]:
 
 @lru_cache(maxsize=2)
 def _open_pack(path: str, _inode: int, _time: int, _size: int) -> Pack:
-    data = read_bytes(path) or b""
+    data = read_own_file(path) or b""
     return Pack(data, _members(data))
 
 
@@ -126,7 +125,7 @@ class Documents:
         """Return a document, None if it is missing or its pack is damaged."""
         if self._pack is not None and not self._is_file(name):
             return self._pack.read(name)
-        data = read_bytes(f"{self._folder}/{name}")
+        data = read_own_file(f"{self._folder}/{name}")
         return packed_bytes(self._paths, self._number, name) if data is None else data  # packed since
 
     def digest(self, name: str) -> str | None:
@@ -204,7 +203,7 @@ def _write_pack(paths: LoopPaths, numbers: range) -> None:
     mode, size, file = 0o644, 0, BytesIO()
     with ZipFile(file, "w") as pack:
         for path in (path for number in numbers for path in _plain_files(paths, number)):
-            data, rights = read_bytes(path) or b"", path.stat().st_mode
+            data, rights = read_own_file(path) or b"", path.stat().st_mode
             # Without its time: the same records give the same pack.
             member = ZipInfo(path.relative_to(paths.folder).as_posix())
             member.compress_type, member.external_attr = ZIP_DEFLATED, rights << 16
@@ -226,7 +225,7 @@ def _remove_packed(paths: LoopPaths, numbers: range) -> None:
         return
     for number in numbers:
         for path in _plain_files(paths, number):
-            if pack.read(path.relative_to(paths.folder).as_posix()) == read_bytes(path):
+            if pack.read(path.relative_to(paths.folder).as_posix()) == read_own_file(path):
                 path.unlink()
         folder = paths.iteration(number)
         if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):

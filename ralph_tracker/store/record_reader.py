@@ -17,6 +17,8 @@ from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
+from ralph_tracker.safe_files import digest
+from ralph_tracker.store.json_documents import parsed_quickly, read_json, read_lines, refuse_newer
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import (
     EVENTS,
@@ -27,7 +29,6 @@ from ralph_tracker.store.loop_summary import (
     summary_at,
 )
 from ralph_tracker.store.record_packs import Documents, kept_json
-from ralph_tracker.store.safe_files import digest, parsed_quickly, read_json, read_lines, refuse_newer
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]

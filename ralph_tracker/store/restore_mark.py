@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
+from ralph_tracker.safe_files import as_store_error, write_whole
+from ralph_tracker.store.json_documents import read_json, read_lines, to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.safe_files import as_store_error, read_json, read_lines, to_json, write_whole
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER
 from ralph_tracker.store.snapshots.snapshot_types import SAFETY
 from ralph_tracker.store.snapshots.working_tree_io import TreeWriter

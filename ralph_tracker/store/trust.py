@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError, UntrustedError
-from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.safe_files import (
+from ralph_tracker.safe_files import (
     as_store_error,
     hide_from_git,
-    read_bytes,
+    read_own_file,
     sync_folder,
     temporary_name,
     write_new,
 )
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 
 VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]
@@ -142,7 +142,7 @@ class Trust(NamedTuple):
     def _lines(self) -> list[bytes]:
         if self._file.is_symlink():
             return []
-        return (read_bytes(self._file) or b"")[:_MOST].split(b"\n")
+        return (read_own_file(self._file) or b"")[:_MOST].split(b"\n")
 
     def _append(self, mark: bytes) -> None:
         base = self._file.parent
@@ -215,4 +215,4 @@ def _new_secret(root: Path) -> bytes:
 
 
 def _frozen_digest(paths: LoopPaths) -> str:
-    return hashlib.sha256(read_bytes(paths.loop_file) or b"").hexdigest()
+    return hashlib.sha256(read_own_file(paths.loop_file) or b"").hexdigest()

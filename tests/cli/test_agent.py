@@ -29,7 +29,7 @@ HEAVY = (
     "dataclasses",
     "pathlib",
     "ralph_tracker.tracker",
-    "ralph_tracker.store.safe_files",
+    "ralph_tracker.store",
 )
 PROBE = (
     "import sys; from ralph_tracker.cli.app import run; code = run(['agent', 'hook', 'claude-code'])\n"

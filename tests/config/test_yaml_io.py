@@ -5,8 +5,9 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ralph_tracker.config.yaml_io import MAX_BYTES, MAX_DEPTH, dump_yaml, load_yaml, without_surrogates
+from ralph_tracker.config.yaml_io import MAX_DEPTH, dump_yaml, load_yaml, without_surrogates
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import MAX_INPUT
 from tests.tables import table
 
 
@@ -39,7 +40,7 @@ def test_depth_has_a_limit():
 
 
 def test_size_has_a_limit():
-    assert refusal("#" * (MAX_BYTES + 1)) == "file.yaml: larger than 64 MiB; hand in less"
+    assert refusal("#" * (MAX_INPUT + 1)) == "file.yaml: larger than 64 MiB; hand in less"
 
 
 def test_merge_keys_are_merged_and_do_not_count_as_doubled():

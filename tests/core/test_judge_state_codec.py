@@ -18,7 +18,7 @@ from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.store.safe_files import to_json
+from ralph_tracker.store.json_documents import to_json
 from tests.tables import table
 
 # A test's name is whatever a report says: also a lone surrogate, which is no text.

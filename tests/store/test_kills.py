@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.errors import LoopError
+from ralph_tracker.safe_files import write_whole
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
@@ -180,3 +181,13 @@ class TestRefusedByTheDisk:
                 repeat(loop, scene)
             assert documents(loop.root) == undisturbed, (at, end.error)
             assert temporaries(loop.root) == []
+
+
+def test_a_file_is_half_made_in_its_staging_folder_only(tmp_path, cut_short):
+    staging = tmp_path / "staging"
+    write_whole(tmp_path / "place" / "file", b"1", staging)
+    end = cut_short(tmp_path, lambda: write_whole(tmp_path / "place" / "file", b"22", staging), 6)
+    assert end.killed
+    assert (tmp_path / "place" / "file").read_bytes() == b"1"
+    assert [entry.name for entry in (tmp_path / "place").iterdir()] == ["file"]
+    assert len(list(staging.iterdir())) == 1

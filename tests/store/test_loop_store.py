@@ -6,8 +6,8 @@ import pytest
 import yaml
 
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.safe_files import digest
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.safe_files import digest
 
 
 @pytest.fixture

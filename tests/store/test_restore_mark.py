@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.safe_files import digest
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
-from ralph_tracker.store.safe_files import digest
 
 
 @pytest.fixture

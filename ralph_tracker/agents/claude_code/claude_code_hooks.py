@@ -12,7 +12,7 @@ from ralph_tracker.agents.hosts.host import (
     grouped_entry,
     said_like_claude,
 )
-from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.safe_files import own_file
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
 DEFAULT_CAP: Final = 8

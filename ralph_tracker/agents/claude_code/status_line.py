@@ -12,7 +12,7 @@ from ralph_tracker.agents.hosts.session_usage import (
     take_context,
     take_cost,
 )
-from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.safe_files import own_file
 
 
 def line(environment: Mapping[str, str], descriptor: int = 0) -> str:

@@ -13,8 +13,8 @@ from ralph_tracker.agents.hosts.host import HookEvent
 from ralph_tracker.agents.hosts.session_usage import COSTS, costs_of
 from ralph_tracker.agents.output.claude_code import input_tokens
 from ralph_tracker.agents.output.event_values import count
-from ralph_tracker.config.regular_file import open_regular
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import open_regular
 
 # Blocks of one answer are close together: duplicates further apart than this many answers are not recognized.
 _REMEMBERED: Final = 64

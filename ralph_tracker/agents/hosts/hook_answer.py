@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host
 from ralph_tracker.errors import UntrustedError
-from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.safe_files import own_file
 
 WANTED = "RALPH_TRACKER_LOOP"
 DRIVEN = "RALPH_TRACKER_DRIVEN"

@@ -25,9 +25,9 @@ from ralph_tracker.agents.hosts.settings_text import (
     without_insertions,
     without_own_hooks,
 )
-from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.safe_files import as_store_error, digest, read_json, write_whole
+from ralph_tracker.safe_files import as_store_error, digest, read_regular, write_whole
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
 from ralph_tracker.version import __version__
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import HookEvent
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.safe_files import own_file
 
 COSTS: Final = "agent-costs.json"
 _CONTEXT: Final = "agent-context.json"
@@ -49,7 +49,7 @@ def usage_in_transcript(
     """
     from pathlib import Path  # noqa: PLC0415  # only at stops
 
-    from ralph_tracker.config.regular_file import open_regular  # noqa: PLC0415  # as above
+    from ralph_tracker.safe_files import open_regular  # noqa: PLC0415  # as above
 
     path, found = event.get("transcript_path"), {}
     if not isinstance(path, str):

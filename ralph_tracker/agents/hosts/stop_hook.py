@@ -12,10 +12,10 @@ from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_bud
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.core.iteration_record import IterationRecord
+from ralph_tracker.safe_files import own_file, write_whole
+from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import find_loop, summary_at
-from ralph_tracker.store.safe_files import read_json, to_json, write_whole
-from ralph_tracker.store.safe_open import own_file
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
@@ -25,6 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
 )
 from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S
+from ralph_tracker.safe_files import text_of
 
 RUNNERS: Final = ("vitest", "jest", "mocha", "ava", "tap", "tape", "qunit")
 # What they are told in order to print TAP.

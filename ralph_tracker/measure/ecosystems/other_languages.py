@@ -22,7 +22,6 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
@@ -34,6 +33,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     version_of,
     why_not,
 )
+from ralph_tracker.safe_files import text_of
 
 _TIMEOUT: Final = "30m"  # of the build and the tests; go itself stops a package's tests after ten minutes
 _PROFILE: Final = "{reports}/cover.out"

@@ -10,9 +10,9 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
-from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import text_of
 
 _LOCKS: Final = {
     "pnpm-lock.yaml": "pnpm install",

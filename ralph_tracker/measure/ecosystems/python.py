@@ -15,7 +15,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.config.regular_file import text_of
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
@@ -25,6 +24,7 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     reported,
 )
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, how_to_add
+from ralph_tracker.safe_files import text_of
 
 NAME: Final = "python"
 _PROBE: Final = (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_files import read_bytes, write_whole
+from ralph_tracker.safe_files import read_own_file, write_whole
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
@@ -206,7 +206,7 @@ def stable_print(status: os.stat_result, began: int) -> Print | None:
 
 def load(folder: Path) -> Index:
     """Read the index of a store; a missing, damaged or outdated one is empty, so that every file is read."""
-    data = read_bytes(folder / NAME) or b""
+    data = read_own_file(folder / NAME) or b""
     start = len(_MAGIC) + _HEAD.size
     if not data.startswith(_MAGIC) or len(data) < start:
         return Index()

@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_files import clear_staging, sync_all, sync_file, sync_folder
-from ralph_tracker.store.safe_open import own_file, refuse_link
+from ralph_tracker.safe_files import clear_staging, own_file, refuse_link, sync_all, sync_file, sync_folder
 from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
 from ralph_tracker.store.snapshots.working_tree_io import CHUNK
 

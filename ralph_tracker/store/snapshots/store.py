@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.lock import file_system_time, hold
-from ralph_tracker.store.safe_files import (
+from ralph_tracker.safe_files import (
     AGAIN,
     as_store_error,
     digest,
     file_digest,
-    read_bytes,
+    own_file,
+    read_own_file,
     sync_below,
     sync_folder,
     write_whole,
 )
-from ralph_tracker.store.safe_open import own_file
+from ralph_tracker.store.lock import file_system_time, hold
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
 from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, repository_of, tracked_but_ignored
@@ -259,7 +259,7 @@ class SnapshotStore(KeptTrees):
 
     def _has_frozen_rules(self) -> bool:
         """Return whether the ignore rules are there and as frozen; a store of an earlier version has no digest."""
-        rules, known = (read_bytes(self._place / name) for name in (RULES, _RULES_DIGEST))
+        rules, known = (read_own_file(self._place / name) for name in (RULES, _RULES_DIGEST))
         return rules is not None and (known is None or digest(rules) == known.decode("ascii", "replace").strip())
 
     def _kept_though_ignored(self, content: str) -> frozenset[str]:
@@ -334,7 +334,7 @@ class SnapshotStore(KeptTrees):
 
     def _scope(self) -> Scope:
         """Return what is kept of the tree, as it was frozen."""
-        rules, *lists = (read_bytes(self._place / name) or b"" for name in (RULES, TRACKED, INCLUDED))
+        rules, *lists = (read_own_file(self._place / name) or b"" for name in (RULES, TRACKED, INCLUDED))
         tracked, included = ([os.fsdecode(each) for each in data.split(b"\0") if each] for data in lists)
         return Scope(IgnoreRules(rules), frozenset(tracked), path_matcher(included))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.store.safe_files import AGAIN, as_store_error, read_bytes, sync_folder, write_whole
+from ralph_tracker.safe_files import AGAIN, as_store_error, read_own_file, sync_folder, write_whole
 from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,
@@ -117,7 +117,7 @@ class NamedIds:
 
     def read(self, name: str) -> str | None:
         """Return the id of a name, None if there is none or it is damaged."""
-        text = (read_bytes(self._folder / name) or b"").decode("ascii", "replace").strip()
+        text = (read_own_file(self._folder / name) or b"").decode("ascii", "replace").strip()
         return text if _ID.fullmatch(text) else None
 
     def write(self, name: str, object_id: str) -> None:

@@ -15,9 +15,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ralph_tracker.config.regular_file import read_regular
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.store.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.trees import Chunks
 from ralph_tracker.store.snapshots.working_tree_io import TreeWriter

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, NamedTuple, Self
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.safe_files import sync_all
+from ralph_tracker.safe_files import sync_all
 from ralph_tracker.store.snapshots.exclusions import (
     PRIVATE_KEY_REASON,
     PRIVATE_KEY_START,
