@@ -18,8 +18,14 @@ from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerE
 from ralph_tracker.loop.status import missing_files
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.ecosystems.detected_ecosystem import version_of
-from ralph_tracker.measure.installed_tools import MissingModule, command_of, find_program, is_there, missing_modules
+from ralph_tracker.measure.installed_tools import (
+    MissingModule,
+    command_of,
+    find_program,
+    is_there,
+    missing_modules,
+    version_of,
+)
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import attempted_iteration, checked_root, find_loop

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.checks import ours_if_active, without_own_environment
-from ralph_tracker.measure.ecosystems import node, other_languages, python
+from ralph_tracker.measure.ecosystems import node, other_ecosystems, python
 from ralph_tracker.measure.ecosystems.detected_ecosystem import BY_STATUS, Checks, Ecosystem, by_status
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (
     *(python.detect, node.detect),
-    *(other_languages.detect_go, other_languages.detect_rust, other_languages.detect_jvm),
-    *(partial(other_languages.detect, language) for language in other_languages.LANGUAGES),
+    *(other_ecosystems.detect_go, other_ecosystems.detect_rust, other_ecosystems.detect_jvm),
+    *(partial(other_ecosystems.detect, language) for language in other_ecosystems.LANGUAGES),
 )
 _NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
@@ -52,7 +52,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     ours, environment = ours_if_active(environment, root), without_own_environment(environment, root)
     found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
     if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
-        make = other_languages.detect_make(root, environment)
+        make = other_ecosystems.detect_make(root, environment)
         found = (*found, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
     if ours is not None and any(each.name == "python" and each.notes for each in found):

@@ -9,6 +9,7 @@ import os
 import platform
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.measure.checks import Check, environment_for_checks, without_own_environment
+from ralph_tracker.formats.report_content import plain
+from ralph_tracker.measure.checks import Check, environment_for_checks, is_our_bin, without_own_environment
 from ralph_tracker.measure.process import SHELL
 from ralph_tracker.version import __version__
 
@@ -41,6 +43,7 @@ for name in sys.argv[1:]:
     if not there:
         print("lacks", name)
 """
+_VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 _INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
 PROBE_TIMEOUT_S: Final = 60
 _ADDS: Final = {
@@ -136,6 +139,36 @@ def find_program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | 
     folders = [""] if "/" in name else os.get_exec_path(environment)
     paths = (cwd / folder / name for folder in folders)
     return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def program(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return a program on PATH, ignoring our own virtual environment; None if there is none."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    return shutil.which(name, path=os.pathsep.join(part for part in folders if not is_our_bin(part)))
+
+
+def version_of(
+    call: Sequence[str], root: Path, environment: Mapping[str, str], ask: Sequence[str] = ("--version",)
+) -> str | None:
+    """Return the first number in a program's version output, None if it does not run."""
+    text = output_of([*call, *ask], root, environment)
+    found = None if text is None else _VERSION.search(text)
+    return None if found is None else found[1]
+
+
+def output_of(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
+    """Return what a program of the project prints on standard output, None if it does not run or fails."""
+    done = ask_program(command, root, environment)
+    return None if done is None or done.returncode else plain(done.stdout.decode("utf-8", "replace"))
+
+
+def why_not(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
+    """Return the last line that a program prints which does not run, or what the system says of it."""
+    done = ask_program(command, root, environment)
+    printed = "" if done is None else plain((done.stdout + done.stderr).decode("utf-8", "replace"))
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    error = first_error(printed)
+    return error.line if error else lines[-1] if lines else "it cannot be started"
 
 
 def require_commands(checks: Sequence[Check], root: Path, environment: Mapping[str, str]) -> None:

@@ -1,20 +1,11 @@
-"""The result of detecting an ecosystem, and helpers to find its programs."""
+"""The result of detecting an ecosystem, and the checks that it is made of."""
 
-import os
 import re
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.formats.first_error import first_error
-from ralph_tracker.formats.report_content import plain
-from ralph_tracker.measure.checks import is_our_bin
-from ralph_tracker.measure.installed_tools import ask_program
-
 Checks = dict[str, dict[str, Any]]
-_VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,33 +85,3 @@ def _moved_check(
     kind = {} if names[name] == name or "kind" in check else {"kind": name.partition("-")[0]}
     needs = {"needs": [names[each] for each in check["needs"]]} if "needs" in check else {}
     return {**check, **moved, **kind, **needs, "cwd": folder}
-
-
-def program(name: str, environment: Mapping[str, str]) -> str | None:
-    """Return a program on PATH, ignoring our own virtual environment; None if there is none."""
-    folders = environment.get("PATH", "").split(os.pathsep)
-    return shutil.which(name, path=os.pathsep.join(part for part in folders if not is_our_bin(part)))
-
-
-def version_of(
-    call: Sequence[str], root: Path, environment: Mapping[str, str], ask: Sequence[str] = ("--version",)
-) -> str | None:
-    """Return the first number in a program's version output, None if it does not run."""
-    text = output_of([*call, *ask], root, environment)
-    found = None if text is None else _VERSION.search(text)
-    return None if found is None else found[1]
-
-
-def output_of(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str | None:
-    """Return what a program of the project prints on standard output, None if it does not run or fails."""
-    done = ask_program(command, root, environment)
-    return None if done is None or done.returncode else plain(done.stdout.decode("utf-8", "replace"))
-
-
-def why_not(command: Sequence[str], root: Path, environment: Mapping[str, str]) -> str:
-    """Return the last line that a program prints which does not run, or what the system says of it."""
-    done = ask_program(command, root, environment)
-    printed = "" if done is None else plain((done.stdout + done.stderr).decode("utf-8", "replace"))
-    lines = [line.strip() for line in printed.splitlines() if line.strip()]
-    error = first_error(printed)
-    return error.line if error else lines[-1] if lines else "it cannot be started"

@@ -18,12 +18,10 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     by_status,
     checks_of_part,
     left_by_the_tests,
-    program,
     reported,
-    version_of,
 )
 from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
-from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S
+from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, program, version_of
 from ralph_tracker.safe_files import text_of
 
 RUNNERS: Final = ("vitest", "jest", "mocha", "ava", "tap", "tape", "qunit")

@@ -15,15 +15,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.detected_ecosystem import (
-    Checks,
-    Ecosystem,
-    by_status,
-    output_of,
-    program,
-    reported,
-)
-from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, how_to_add
+from ralph_tracker.measure.ecosystems.detected_ecosystem import Checks, Ecosystem, by_status, reported
+from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, how_to_add, output_of, program
 from ralph_tracker.safe_files import text_of
 
 NAME: Final = "python"

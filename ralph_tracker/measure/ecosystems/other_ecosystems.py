@@ -27,12 +27,9 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Ecosystem,
     by_status,
     left_by_the_tests,
-    output_of,
-    program,
     reported,
-    version_of,
-    why_not,
 )
+from ralph_tracker.measure.installed_tools import output_of, program, version_of, why_not
 from ralph_tracker.safe_files import text_of
 
 _TIMEOUT: Final = "30m"  # of the build and the tests; go itself stops a package's tests after ten minutes

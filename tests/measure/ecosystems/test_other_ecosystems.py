@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from ralph_tracker.measure.detect import detect
-from ralph_tracker.measure.ecosystems.other_languages import detect_go, detect_jvm, detect_rust
+from ralph_tracker.measure.ecosystems.other_ecosystems import detect_go, detect_jvm, detect_rust
 from ralph_tracker.measure.find_reports import filled_run
 
 GO = 'test "$1" = version && echo go version go1.24.1 linux/amd64'

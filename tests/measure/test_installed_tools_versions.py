@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.measure.ecosystems.detected_ecosystem import version_of
+from ralph_tracker.measure.installed_tools import version_of
 
 
 @pytest.mark.parametrize(
