@@ -36,15 +36,9 @@ from ralph_tracker.iteration.tree_measurement import (
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_store import LoopStore, Project
-from ralph_tracker.store.loop_summary import (
-    NEXT_LOOP,
-    Summary,
-    find_loop,
-    refuse_unrecorded,
-    require_running,
-    summary_at,
-)
+from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, refuse_unrecorded, require_running, summary_at
 from ralph_tracker.store.restore_mark import UndoIds
 from ralph_tracker.store.trust import Consent, Trust
 

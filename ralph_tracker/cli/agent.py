@@ -18,7 +18,7 @@ from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.output import say
 from ralph_tracker.config.problems import nearest
 from ralph_tracker.errors import InputError
-from ralph_tracker.store.loop_summary import checked_root
+from ralph_tracker.store.loop_lookup import checked_root
 
 PROGRAM: Final = "ralph-tracker"
 

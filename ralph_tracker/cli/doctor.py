@@ -27,8 +27,9 @@ from ralph_tracker.measure.installed_tools import (
     version_of,
 )
 from ralph_tracker.store.layout import ProjectPaths
+from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import attempted_iteration, checked_root, find_loop
+from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust

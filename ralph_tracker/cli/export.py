@@ -12,8 +12,8 @@ from ralph_tracker.cli.output import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, find_loop
 
 if TYPE_CHECKING:
     from ralph_tracker.export.loop_rows import ExportedLoop

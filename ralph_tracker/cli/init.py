@@ -21,7 +21,7 @@ from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
 from ralph_tracker.safe_files import as_store_error, hide_from_git, text_of, write_new, write_whole
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_summary import checked_root
+from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 

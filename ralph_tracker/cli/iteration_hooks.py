@@ -10,7 +10,8 @@ from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupte
 from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.value_text import decision_in_words
-from ralph_tracker.store.loop_summary import find_loop, refuse_unrecorded, require_running, summary_at
+from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert

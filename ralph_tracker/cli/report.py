@@ -14,8 +14,9 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at, unrecorded_iteration
+from ralph_tracker.store.loop_summary import summary_at, unrecorded_iteration
 from ralph_tracker.store.record_listing import listing
 
 

@@ -12,7 +12,8 @@ from ralph_tracker.cli.status import document_at
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.runner.activity import activity_of
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_summary import checked_root, find_loop, summary_at
+from ralph_tracker.store.loop_lookup import checked_root, find_loop
+from ralph_tracker.store.loop_summary import summary_at
 
 _EXTRA = frozenset({"starlette", "uvicorn", "sse_starlette", "anyio"})
 

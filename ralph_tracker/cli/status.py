@@ -16,7 +16,8 @@ from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, sta
 from ralph_tracker.report.sentences import score_in_words, without_repeats
 from ralph_tracker.report.value_text import decision_in_words, known_money
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration
+from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration
 from ralph_tracker.store.pending_export import unsent_warnings
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore

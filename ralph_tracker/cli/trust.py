@@ -12,8 +12,8 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.runner.saved_run import read_progress
 from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import checked_root, find_loop
 from ralph_tracker.store.trust import Trust
 
 _YES, _NO = "trusted", "not trusted"

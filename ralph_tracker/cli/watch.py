@@ -23,7 +23,8 @@ from ralph_tracker.report.sentences import percent
 from ralph_tracker.report.value_text import ABSENT, known_money, trend
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary, find_loop, summary_at, unrecorded_iteration, version_of
+from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration, version_of
 from ralph_tracker.store.record_reader import SealedRecords
 
 if TYPE_CHECKING:

@@ -47,8 +47,9 @@ from ralph_tracker.iteration.tree_measurement import (
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import temporary_folder
+from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import find_loop, summary_at
+from ralph_tracker.store.loop_summary import summary_at
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 

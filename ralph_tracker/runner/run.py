@@ -46,8 +46,9 @@ from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, find_loop, summary_at
+from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, summary_at
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.tracker import DecisionResult, Tracker
 

@@ -57,17 +57,8 @@ from ralph_tracker.store.layout import (
     record_name,
 )
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_summary import (
-    Status,
-    Summary,
-    checked_root,
-    current_loop,
-    damaged_iteration,
-    is_recorded,
-    refuse_links,
-    summary_from,
-    with_events,
-)
+from ralph_tracker.store.loop_lookup import checked_root, current_loop, refuse_links
+from ralph_tracker.store.loop_summary import Status, Summary, damaged_iteration, is_recorded, summary_from, with_events
 from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
 from ralph_tracker.store.record_reader import SealedRecords, after_plain
 

@@ -1,15 +1,12 @@
-"""Find the loop that is meant and read its status fast: only state.json and the mark of an attempt."""
+"""Read the status of a loop fast: only state.json and the mark of an attempt."""
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
-from ralph_tracker.errors import LoopError, NotRecordedError, RecordError, StoreError
-from ralph_tracker.safe_files import read_own_file
+from ralph_tracker.errors import LoopError, NotRecordedError, RecordError
 from ralph_tracker.store.json_documents import read_json, read_lines
-from ralph_tracker.store.layout import BASE, LOOP_ID, SCHEMA_VERSION, LoopPaths, ProjectPaths, iteration_name
+from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, iteration_name
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.findings import Verdict
@@ -21,13 +18,6 @@ _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
 _ALERT: Final = frozenset({"id", "type", "severity", "message"})
 # The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
-_WRITTEN: Final = (
-    *("tmp", "trees", "packed", "reports", "agent", "iterations"),
-    *("progress", "progress/amended", "progress/events.jsonl"),
-    *("store", "store/objects", "store/objects/pack", "store/tmp", "store/damaged", "store/ralph-tracker.lock"),
-    *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
-)
-START_A_LOOP = "run `ralph-tracker hook pre-loop` first"
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
@@ -88,73 +78,6 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
     except (KeyError, TypeError, AttributeError):
         return None
     return summary if known and whole and decided and alerted else None
-
-
-def checked_root(root: Path) -> Path:
-    """Return the project's root as an absolute path. Raises StoreError if it is not a folder."""
-    if not root.is_dir():
-        raise StoreError(f"{root}: not a folder; --root takes the project's folder")
-    resolved = root.resolve()
-    _refuse_linked(resolved / BASE.parent, resolved / BASE)
-    return resolved
-
-
-def _refuse_linked(*folders: Path) -> None:
-    """Raise StoreError for symbolic links: the loops behind them may be those of another project."""
-    for folder in folders:
-        if folder.is_symlink():
-            raise StoreError(f"{folder}: a symbolic link; a loop belongs to one project, put a folder in its place")
-
-
-def refuse_links(paths: LoopPaths) -> None:
-    """Raise StoreError if the loop's folder, or a folder or file of it that is written to, is a link.
-
-    A clone can bring links by which we would write to, or delete, files of its user.
-    """
-    _refuse_linked(paths.folder)
-    for name in _WRITTEN:
-        path = os.path.join(paths.folder, name)  # noqa: PTH118  # every command does this, and pathlib is slow
-        if os.path.islink(path):  # noqa: PTH114  # as above
-            raise StoreError(f"{path}: a symbolic link, which no part of a loop is; remove it")
-
-
-def current_loop(project: ProjectPaths) -> str | None:
-    """Return the id of the current loop, None if there is none yet. Raises StoreError if it cannot be read."""
-    text = (read_own_file(project.current) or b"").decode("utf-8", "replace").strip()
-    return text if LOOP_ID.match(text) else None
-
-
-def find_loop(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> LoopPaths:
-    """Return the paths of the loop that is meant: `loop_id`, else RALPH_LOOP_ID, else the current one.
-
-    Raises LoopError if there is none, InputError for an unsafe id.
-    """
-    project = ProjectPaths(checked_root(root))
-    named = loop_id or environment.get("RALPH_LOOP_ID")
-    meant = named or current_loop(project)
-    paths = None if meant is None else project.loop(meant)
-    if paths is not None and paths.iteration(0).is_dir():
-        refuse_links(paths)
-        return paths
-    names = ", ".join(paths.loop_id for paths in loops_of(project))
-    if named:
-        step = f"name one of these: {names}" if names else START_A_LOOP
-        raise LoopError(f"loop {named}: not in {project.root}; {step}")
-    if names:  # the file `current` is missing or damaged
-        raise LoopError(f"no current loop in {project.root}; name one with --loop-id: {names}")
-    above = next((folder for folder in project.root.parents if loops_of(ProjectPaths(folder))), None)
-    step = START_A_LOOP if above is None else f"there is one in {above}: go there, or use --root {above}"
-    raise LoopError(f"no loop in {project.root}; {step}")
-
-
-def loops_of(project: ProjectPaths) -> tuple[LoopPaths, ...]:
-    """Return all loops of a project by name; links, and folders with other names, are none."""
-    found = (path.parent.parent for path in project.base.glob("*/iterations/iteration-000"))
-    return tuple(
-        LoopPaths(project.root, folder.name)
-        for folder in sorted(found)
-        if LOOP_ID.match(folder.name) and not folder.is_symlink()
-    )
 
 
 def version_of(loops: Sequence[LoopPaths]) -> str:

@@ -43,8 +43,9 @@ from ralph_tracker.report.sentences import percent, progress
 from ralph_tracker.report.sentences import point_of as point
 from ralph_tracker.report.value_text import known_money, number, score, signed_text
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.loop_lookup import current_loop, loops_of
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import current_loop, loops_of, summary_at, version_of
+from ralph_tracker.store.loop_summary import summary_at, version_of
 from ralph_tracker.store.record_listing import Listing, as_of_now
 from ralph_tracker.store.record_reader import SealedRecords
 

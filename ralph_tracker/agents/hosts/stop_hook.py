@@ -15,7 +15,8 @@ from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_summary import find_loop, summary_at
+from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_summary import summary_at
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"
