@@ -8,6 +8,7 @@ import click
 
 from ralph_tracker.cli.output import harmless, say, say_json, say_table
 from ralph_tracker.errors import InputError
+from ralph_tracker.runner.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 from ralph_tracker.steering.plan import compute_progress_summary, format_progress_summary, plan_document, state_to_plain
 from ralph_tracker.steering.plan_driver import (
     Checkpoint,
@@ -18,7 +19,6 @@ from ralph_tracker.steering.plan_driver import (
     parse_plan_revision,
     plan_revision_text,
 )
-from ralph_tracker.store.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 
 _QUESTION: Final = "Continue, adjust or abort?"
 _NOTHING: Final = "Nothing was changed"

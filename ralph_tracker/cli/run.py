@@ -15,10 +15,10 @@ from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import person_here, say_changed
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.agent_commands import BACKENDS
+from ralph_tracker.runner.plan_files import read_plan
 from ralph_tracker.runner.plan_run import open_plan_run
 from ralph_tracker.runner.run import RunRequest, open_run
 from ralph_tracker.runner.screen import Screen
-from ralph_tracker.store.plan_files import read_plan
 from ralph_tracker.tracker import Tracker
 
 _SENSELESS: Final = {

@@ -23,6 +23,7 @@ from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.installed_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
+from ralph_tracker.runner.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.screen import Screen
 from ralph_tracker.steering.plan import LiveProgress, PlanState, PlanTask, Task, TaskOutcome
@@ -38,7 +39,6 @@ from ralph_tracker.steering.plan_driver import (
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import shown
 from ralph_tracker.store.snapshots.user_repository import head_of

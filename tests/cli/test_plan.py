@@ -10,10 +10,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from ralph_tracker.runner.plan_files import plan_held, read_plan, state_path, write_plan_state
 from ralph_tracker.steering import TaskOutcome
 from ralph_tracker.steering.plan import finish_task, state_to_plain, with_task
 from ralph_tracker.steering.plan_driver import CheckpointRules, with_checkpoint
-from ralph_tracker.store.plan_files import plan_held, read_plan, state_path, write_plan_state
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 PLAN = """\

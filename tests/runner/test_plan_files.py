@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from ralph_tracker.errors import InputError, NewerSchemaError, RecordError, StoreError
+from ralph_tracker.runner.plan_files import plan_held, read_plan, state_path, write_plan_state
 from ralph_tracker.steering import state_to_plain
-from ralph_tracker.store.plan_files import plan_held, read_plan, state_path, write_plan_state
 from ralph_tracker.store.snapshots.exclusions import folder_reason
 
 PLAN = "tasks:\n- {id: a, title: A}\n- {id: b, title: B}\n"
