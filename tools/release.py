@@ -10,7 +10,7 @@ from pathlib import Path
 
 from building import CHECKOUT, built, run
 
-from ralph_tracker.version import __version__
+from ralph_tracker import __version__
 
 DIST = CHECKOUT / "dist"
 HEADING = re.compile(r"^## (?P<name>\S+)(?: - (?P<date>\d{4}-\d\d-\d\d))?$", re.MULTILINE)
@@ -27,7 +27,7 @@ def notes_of(changelog: str, version: str) -> str:
         raise ValueError(msg)
     date, notes = parts.get(version, (None, ""))
     if date is None or not notes:
-        msg = f"CHANGELOG.md: no section `## {version} - YYYY-MM-DD`; write it, or set the version in version.py"
+        msg = f"CHANGELOG.md: no section `## {version} - YYYY-MM-DD`; write it, or set another __version__"
         raise ValueError(msg)
     return notes + "\n"
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Final, NoReturn
 
+from ralph_tracker import __version__
 from ralph_tracker.cli.output import complain, flush, say
 from ralph_tracker.errors import (
     EXIT_BUG,
@@ -19,7 +20,6 @@ from ralph_tracker.errors import (
     RalphTrackerError,
     Terminated,
 )
-from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
