@@ -17,8 +17,8 @@ _FILTERS = {"md": "for_markdown"}
 _MODULE = '''\
 """The template {name} in Python, by tools/translate_template.py: change that, then `make bless`."""
 
+from ralph_tracker.report.escaping import for_markdown
 from {module} import {view}
-from ralph_tracker.report.value_text import for_markdown
 
 
 def render({value}: {view}) -> str:  # noqa: C901, PLR0912, PLR0915  # as long as the template

@@ -32,8 +32,9 @@ from ralph_tracker.iteration.gate_worktree import (
     metric_lines,
 )
 from ralph_tracker.iteration.open_problems import source_line_of
+from ralph_tracker.report.escaping import for_markdown, for_terminal
 from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
-from ralph_tracker.report.value_text import for_markdown, for_terminal, number, signed_text
+from ralph_tracker.report.value_text import number, signed_text
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes

@@ -73,7 +73,7 @@ def harmless(text: str) -> str:
     """Return text without terminal control characters."""
     if text.isascii() and text.isprintable():
         return text
-    from ralph_tracker.report.value_text import for_terminal
+    from ralph_tracker.report.escaping import for_terminal
 
     return for_terminal(text)
 

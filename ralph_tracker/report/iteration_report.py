@@ -1,7 +1,7 @@
 """The template iteration-report.md.j2 in Python, by tools/translate_template.py: change that, then `make bless`."""
 
+from ralph_tracker.report.escaping import for_markdown
 from ralph_tracker.report.iteration_view import IterationView
-from ralph_tracker.report.value_text import for_markdown
 
 
 def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long as the template

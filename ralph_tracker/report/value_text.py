@@ -1,10 +1,9 @@
-"""Format text for people: numbers, a decision, and escaping for Markdown and terminals.
+"""Format values for people: numbers, money, scores, trends and a decision.
 
 `loop-decision` has to start fast: of ours this module imports the metrics only.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
@@ -15,14 +14,6 @@ ABSENT: Final = "n/a"
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _HUNDREDTHS: Final = 100
 _DIME: Final = 0.1
-# Invisible formatting characters that can change how the text around them is displayed.
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-_SHORT: Final = 0xFFFF
-# An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
-_MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
-_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
-# Starts of a heading, a list or a rule: a backslash is added after the group.
-_BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
 # Openings of a reason that repeat the action, or that contradict the alert named after them.
 _OPENINGS: Final = (
     (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
@@ -109,37 +100,6 @@ def trend(scores: Sequence[tuple[int, float]], peak: int | None, columns: int) -
     low, span = min(tops, default=0.0), max(tops, default=0.0) - min(tops, default=0.0)
     bars = sparkline([(top - low) / span if span else 0.5 for top in tops])
     return Trend(bars, next((at for at, part in enumerate(parts) if peak in {number for number, _ in part}), None))
-
-
-def for_terminal(text: str) -> str:
-    """Return the text with control, bidirectional, zero-width and surrogate characters shown by number."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_visible_char(char) for char in text)
-
-
-def _visible_char(char: str) -> str:
-    if unicodedata.category(char) not in _INVISIBLE:
-        return char
-    code = ord(char)
-    return f"\\u{code:04x}" if code <= _SHORT else f"\\U{code:08x}"
-
-
-def commands_for_markdown(text: str) -> str:
-    """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
-    parts = text.split("`")
-    if len(parts) % 2 == 0:
-        return for_markdown(text)
-    shown = (f"`{for_terminal(part)}`" if place % 2 else for_markdown(part) for place, part in enumerate(parts))
-    return "".join(shown)
-
-
-def for_markdown(text: str) -> str:
-    """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters."""
-    if _WORDS.fullmatch(text):
-        return text
-    escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
-    return _BLOCK_START.sub(r"\1\\", escaped)
 
 
 def decision_in_words(decision: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from ralph_tracker.report.value_text import for_terminal
+from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.session_ui.session_dialog import STOPPING, Conversation
 from ralph_tracker.steering.human_oversight import SILENCE_S, Outcome
 

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tracker.report.value_text import for_markdown, for_terminal
+from ralph_tracker.report.escaping import for_markdown, for_terminal
 from tests.tables import table
 
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -1,0 +1,48 @@
+"""Escape text for terminals and Markdown, so that text from the tree or an agent cannot change what is shown.
+
+Every verb prints through this module: it imports nothing of ours.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+# Invisible formatting characters that can change how the text around them is displayed.
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+_SHORT: Final = 0xFFFF
+# An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
+_MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
+_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
+# Starts of a heading, a list or a rule: a backslash is added after the group.
+_BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
+
+
+def for_terminal(text: str) -> str:
+    """Return the text with control, bidirectional, zero-width and surrogate characters shown by number."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_visible_char(char) for char in text)
+
+
+def _visible_char(char: str) -> str:
+    if unicodedata.category(char) not in _INVISIBLE:
+        return char
+    code = ord(char)
+    return f"\\u{code:04x}" if code <= _SHORT else f"\\U{code:08x}"
+
+
+def commands_for_markdown(text: str) -> str:
+    """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return for_markdown(text)
+    shown = (f"`{for_terminal(part)}`" if place % 2 else for_markdown(part) for place, part in enumerate(parts))
+    return "".join(shown)
+
+
+def for_markdown(text: str) -> str:
+    """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters."""
+    if _WORDS.fullmatch(text):
+        return text
+    escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
+    return _BLOCK_START.sub(r"\1\\", escaped)
