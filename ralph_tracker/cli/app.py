@@ -1,11 +1,11 @@
-"""Run the command line, with the only error boundary, and the hooks of iterations and agents without click."""
+"""Run the command line, with the only error boundary, and answer the hooks of agents without click."""
 
 import errno
 import gc
 import os
 import signal
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Final, NoReturn
 
@@ -30,12 +30,6 @@ _REFUSALS: Final = frozenset(
 )
 # A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
 _COLLECTING: Final = (200_000, 30, 30)
-# The two hooks of every iteration are answered without click, whose import is slow: their plain options.
-_FLAGS: Final[Mapping[str, Collection[str]]] = {
-    "post-iteration": ("--json",),
-    "loop-decision": ("--json", "--apply"),
-}
-_VALUES: Final = ("--root", "--loop-id")
 
 
 def main() -> None:
@@ -89,6 +83,8 @@ def _run_shortcut(arguments: list[str]) -> int:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
+        from ralph_tracker.cli.fast_hooks import answer_fast
+
         code = answer_fast(arguments)
         if code is not None:
             return code
@@ -152,36 +148,6 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     except BaseException as error:  # noqa: BLE001  # the exit code must be 0
         complain(f"agent {verb}: {type(error).__name__}: {error}")
     return EXIT_OK
-
-
-def answer_fast(arguments: list[str]) -> int | None:
-    """Run a hook and return its exit code; None leaves the command to click."""
-    verb, phase, *rest = (*arguments, "", "")[: max(2, len(arguments))]
-    phase = phase.replace("_", "-")
-    found = _options(iter(rest), _FLAGS[phase]) if verb == "hook" and phase in _FLAGS else None
-    if found is None:
-        return None
-    from pathlib import Path
-
-    root, loop_id, as_json = Path(found.get("--root", ".")), found.get("--loop-id"), "--json" in found
-    from ralph_tracker.cli.iteration_hooks import answer, record_next
-
-    if phase == "loop-decision":
-        return answer(root, loop_id, as_json=as_json, apply="--apply" in found)
-    return record_next(root, loop_id, as_json=as_json)
-
-
-def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | None:
-    """Return each option with its value, "" for a flag; None if a word is not a plain option."""
-    found: dict[str, str] = {}
-    for word in words:
-        if word in flags:
-            found[word] = ""
-        elif word in _VALUES and (value := next(words, ""))[:1] not in {"", "-"}:
-            found[word] = value
-        else:
-            return None
-    return found
 
 
 def _report_failure(error: Exception) -> int:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.cli.iteration_hooks import tracker_of
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.output import cut, flush, progress, say, say_json, say_table, say_wrapped
+from ralph_tracker.cli.questions import tracker_of
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity

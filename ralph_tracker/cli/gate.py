@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from ralph_tracker.cli.iteration_hooks import consent
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
 from ralph_tracker.cli.output import progress, say, say_json
+from ralph_tracker.cli.questions import consent
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.iteration_record import IterationRecord

@@ -5,10 +5,11 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.iteration_hooks import answer, record_next, say_record, tracker_of
+from ralph_tracker.cli.fast_hooks import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.questions import tracker_of
 from ralph_tracker.errors import EXIT_OK
 
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.iteration_hooks import consent
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.output import document_of, say, say_json, say_wrapped
+from ralph_tracker.cli.questions import consent
 from ralph_tracker.core.iteration_record import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document

@@ -6,13 +6,12 @@ from typing import Final
 
 import click
 
-from ralph_tracker.cli.output import harmless, say, say_json, say_table
+from ralph_tracker.cli.output import say, say_json, say_table
+from ralph_tracker.cli.questions import ask_yes_or_no, edit_text
 from ralph_tracker.errors import InputError
 from ralph_tracker.runner.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 from ralph_tracker.steering.plan import compute_progress_summary, format_progress_summary, plan_document, state_to_plain
 from ralph_tracker.steering.plan_driver import (
-    Checkpoint,
-    Person,
     apply_plan_adjustment,
     checkpoint_of,
     format_adjustment,
@@ -20,52 +19,8 @@ from ralph_tracker.steering.plan_driver import (
     plan_revision_text,
 )
 
-_QUESTION: Final = "Continue, adjust or abort?"
 _NOTHING: Final = "Nothing was changed"
 _file = click.argument("file", type=click.Path(path_type=Path))
-
-
-def edit_text(text: str) -> str | None:
-    """Return a text as edited in $VISUAL or $EDITOR, None if it was not saved. Raises InputError."""
-    try:
-        return click.edit(text, extension=".txt")
-    except click.ClickException as error:
-        raise InputError(f"{error.format_message()}; set EDITOR to one that works") from None
-
-
-def ask_yes_or_no(question: str) -> bool:
-    """Ask on standard error; the end of input and Ctrl-C count as no."""
-    try:
-        return click.confirm(harmless(question), default=False, err=True)
-    except click.Abort:
-        return False
-
-
-def ask_checkpoint(checkpoint: "Checkpoint") -> str | None:
-    """Show a checkpoint on standard error and return the answer, None at the end of input and at Ctrl-C."""
-    for line in checkpoint.text.splitlines():
-        click.echo(harmless(line), err=True)
-    try:
-        return str(click.prompt(_QUESTION, default="", show_default=False, prompt_suffix=" ", err=True))
-    except click.Abort:
-        return None
-
-
-def person_here() -> "Person | None":
-    """Return the ways to ask the person at the terminal, None if there is none."""
-    if not sys.stdin.isatty():
-        return None
-
-    async def ask(checkpoint: "Checkpoint") -> str | None:
-        return ask_checkpoint(checkpoint)
-
-    async def edit(text: str) -> str | None:
-        return edit_text(text)
-
-    async def confirm(question: str) -> bool:
-        return ask_yes_or_no(question)
-
-    return Person(ask, edit, confirm)
 
 
 @click.group("plan")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.cli.app import answer_fast
+from ralph_tracker.cli.fast_hooks import answer_fast
 from ralph_tracker.cli.verbs import dispatch
 from ralph_tracker.loop_hooks import pre_loop
 from tests.conftest import handed_in

@@ -1,13 +1,13 @@
-"""Record an iteration and answer the decision hook, without click; print both."""
+"""Answer `hook post-iteration` and `hook loop-decision` fast, without click, and print the record and the decision."""
 
 import os
-import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
-from ralph_tracker.cli.output import complain, harmless, progress, say, say_json, say_wrapped
+from ralph_tracker.cli.output import complain, say, say_json, say_wrapped
+from ralph_tracker.cli.questions import tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.value_text import decision_in_words
 from ralph_tracker.store.loop_lookup import find_loop
@@ -17,39 +17,42 @@ if TYPE_CHECKING:
     from ralph_tracker.core.alerts import Alert
     from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.iteration.explain import IterationFacts
-    from ralph_tracker.store.trust import Consent
-    from ralph_tracker.tracker import Tracker
+# The two hooks of every iteration are answered without click, whose import is slow: their plain options.
+_FLAGS: Final[Mapping[str, Collection[str]]] = {
+    "post-iteration": ("--json",),
+    "loop-decision": ("--json", "--apply"),
+}
+_VALUES: Final = ("--root", "--loop-id")
 _SHOWN: Final = 5
 # What the user edits to set the tracker up is no work of an agent.
 _SETTINGS: Final = frozenset({"ralph-tracker.yaml", "pyproject.toml", ".gitignore", "PROMPT.md"})
 EXIT_OF: Final = {"continue": EXIT_OK, "stop": EXIT_STOP, "rollback": EXIT_ROLLBACK, "escalate": EXIT_ESCALATE}
 
 
-def tracker_of(root: Path, loop_id: str | None, *, trust: bool = False) -> "Tracker":
-    """Return the tracker of a loop (None: the one that is meant); progress and questions are for a terminal."""
-    from ralph_tracker.tracker import Tracker  # loop-decision does without it
-
-    return Tracker(root, loop_id, progress=progress(), trust=consent(trust=trust))
-
-
-def consent(*, trust: bool) -> "Consent":
-    """Return how to decide about what the user does not trust: by the option, else by asking at a terminal, else no."""
-    if trust:
-        return True
-    here = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr))
-    return _ask_consent if here else False
+def answer_fast(arguments: list[str]) -> int | None:
+    """Run a hook and return its exit code; None leaves the command to click."""
+    verb, phase, *rest = (*arguments, "", "")[: max(2, len(arguments))]
+    phase = phase.replace("_", "-")
+    found = _options(iter(rest), _FLAGS[phase]) if verb == "hook" and phase in _FLAGS else None
+    if found is None:
+        return None
+    root, loop_id, as_json = Path(found.get("--root", ".")), found.get("--loop-id"), "--json" in found
+    if phase == "loop-decision":
+        return answer(root, loop_id, as_json=as_json, apply="--apply" in found)
+    return record_next(root, loop_id, as_json=as_json)
 
 
-def _ask_consent(what: str, runs: Sequence[str]) -> bool:
-    """Show what would run on standard error, and ask; the end of input and Ctrl-C count as no."""
-    import click  # only to ask
-
-    for line in (f"{what} would run these commands, which you have not accepted yet:", *(f"  {run}" for run in runs)):
-        click.echo(harmless(line), err=True)
-    try:
-        return click.confirm("Trust it?", default=False, err=True)
-    except click.Abort:
-        return False
+def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | None:
+    """Return each option with its value, "" for a flag; None if a word is not a plain option."""
+    found: dict[str, str] = {}
+    for word in words:
+        if word in flags:
+            found[word] = ""
+        elif word in _VALUES and (value := next(words, ""))[:1] not in {"", "-"}:
+            found[word] = value
+        else:
+            return None
+    return found
 
 
 def record_next(
