@@ -1,11 +1,11 @@
-"""Raise the alerts of an iteration: one function per type decides when and words the message (semantics § 5)."""
+"""Raise the alerts of an iteration, one function per type, and close those that are fixed (semantics § 5)."""
 
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.findings import Integrity
-from ralph_tracker.core.known_tests import Comparison, names_in_short
+from ralph_tracker.core.findings import Finding, Integrity
+from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, Comparison, are_restored, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -13,6 +13,7 @@ from ralph_tracker.core.metrics import (
     MeasuredValue,
     Metrics,
     Readings,
+    TestResults,
     delta,
     errors_at_size,
     plain_number,
@@ -303,3 +304,48 @@ def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | 
         window = at.thresholds.stall.window
         alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
+
+
+class ClosingFacts(NamedTuple):
+    """What closes alerts: the current measurements and findings, by key.
+
+    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
+    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
+    """
+
+    metrics: Metrics
+    tests: TestResults | None
+    groups: frozenset[str]
+    findings: Mapping[str, Finding] | None = None
+    aliases: Aliases = NO_ALIASES
+    loads: bool = True
+    not_collected: Mapping[str, str] | None = None
+
+    def remaining_alert(self, alert: Alert) -> Alert | None:
+        """Return what is left of a lasting alert, None if it is fixed.
+
+        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
+        count is back; or once none of its findings holds.
+        """
+        if alert.findings:
+            if self.findings is None:
+                return alert
+            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
+            return alert._replace(findings=left) if left else None
+        if alert.type == "build_broken":
+            if self.loads:
+                return None
+            if not alert.tests or self.not_collected is None:
+                return alert
+            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
+            return alert._replace(tests=still) if still else None
+        if alert.group is not None:
+            return None if alert.group in self.groups else alert
+        if alert.tests:
+            back = self.tests is not None and are_restored(alert.tests, self.tests, self.aliases)
+            return None if back else alert
+        if alert.until is None:
+            return alert
+        name, wanted = alert.until
+        value = self.metrics.number(name)
+        return None if value is not None and value >= wanted else alert

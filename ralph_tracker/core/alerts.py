@@ -1,11 +1,9 @@
-"""The table of alert types, and how alerts are ordered, opened and closed (semantics § 5)."""
+"""The table of alert types, one alert as it was raised, and the order of alerts (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
 from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, are_restored
-from ralph_tracker.core.metrics import Metrics, TestResults
 from ralph_tracker.core.thresholds import OtherNames
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
@@ -241,48 +239,3 @@ def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
     about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
     return (alert, *about)
-
-
-class ClosingFacts(NamedTuple):
-    """What closes alerts: the current measurements and findings, by key.
-
-    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
-    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
-    """
-
-    metrics: Metrics
-    tests: TestResults | None
-    groups: frozenset[str]
-    findings: Mapping[str, Finding] | None = None
-    aliases: Aliases = NO_ALIASES
-    loads: bool = True
-    not_collected: Mapping[str, str] | None = None
-
-    def remaining_alert(self, alert: Alert) -> Alert | None:
-        """Return what is left of a lasting alert, None if it is fixed.
-
-        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
-        count is back; or once none of its findings holds.
-        """
-        if alert.findings:
-            if self.findings is None:
-                return alert
-            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
-            return alert._replace(findings=left) if left else None
-        if alert.type == "build_broken":
-            if self.loads:
-                return None
-            if not alert.tests or self.not_collected is None:
-                return alert
-            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
-            return alert._replace(tests=still) if still else None
-        if alert.group is not None:
-            return None if alert.group in self.groups else alert
-        if alert.tests:
-            back = self.tests is not None and are_restored(alert.tests, self.tests, self.aliases)
-            return None if back else alert
-        if alert.until is None:
-            return alert
-        name, wanted = alert.until
-        value = self.metrics.number(name)
-        return None if value is not None and value >= wanted else alert

@@ -1,10 +1,10 @@
-"""Judge whether an iteration's score can be believed: its verdict and the alerts it depends on (integrity.md)."""
+"""Judge whether an iteration's score can be believed: raise the alerts of integrity, then the verdict on them."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_rules import AlertFacts, missing_groups, until
-from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, ClosingFacts, in_order
+from ralph_tracker.core.alert_rules import AlertFacts, ClosingFacts, missing_groups, until
+from ralph_tracker.core.alerts import TYPE_BY_RULE, Alert, in_order
 from ralph_tracker.core.findings import (
     REMOVED_WITH_CODE,
     RERUN_RULES,

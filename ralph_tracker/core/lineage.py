@@ -1,4 +1,4 @@
-"""The lineage: the iterations the current tree descends from, and what later iterations need of them."""
+"""The lineage: the iterations the current tree descends from, and the cycle that a new one closes with them."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple

@@ -1,12 +1,11 @@
-"""The table of alert types, their order, and when a lasting one closes (semantics § 5)."""
+"""The table of alert types, and their order (semantics § 5)."""
 
 from typing import get_args
 
 import pytest
 
-from ralph_tracker.core.alerts import TYPES, Alert, ClosingFacts, in_order, same_event
+from ralph_tracker.core.alerts import TYPES, Alert, in_order, same_event
 from ralph_tracker.core.findings import Severity, SeverityWord
-from ralph_tracker.core.metrics import Metrics, TestResults
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
@@ -121,42 +120,3 @@ def test_the_same_event_is_what_an_iteration_says_of_the_same_removed_tests(make
     assert same_event(deletion, everything) == (deletion, loss)
     assert same_event(loss, everything) == (loss,)
     assert same_event(others[2], everything) == (others[2],)
-
-
-class TestMended:
-    @pytest.mark.parametrize(
-        ("before", "now", "expected"),
-        [
-            pytest.param({"a": P}, {"a": P}, True, id="passes again"),
-            pytest.param({"a": P}, {"a": F}, False, id="is back and fails"),
-            pytest.param({"a": P}, {"a": S}, False, id="is back and skipped"),
-            pytest.param({"a": P}, {"b": P}, False, id="another one"),
-            pytest.param({"a": F}, {"a": F}, True, id="failed before, fails again"),
-            pytest.param({"a": F}, {"a": P}, True, id="failed before, passes now"),
-            pytest.param({"a": F}, {"a": S}, False, id="failed before, skipped now"),
-            pytest.param({"a": S}, {"a": S}, True, id="skipped before, skipped now"),
-            pytest.param({"a": P, "b": P}, {"a": P}, False, id="one of two"),
-            pytest.param({"a": P, "b": P}, {"a": P, "b": P, "c": F}, True, id="both, and another"),
-            pytest.param({"a": P}, None, False, id="no names now"),
-        ],
-    )
-    def test_by_name(self, make_alert, before, now, expected):
-        alert = make_alert("test_deletion", tests=before)
-        tests = None if now is None else TestResults(now)
-        assert (
-            ClosingFacts(Metrics(test_count=99, tests_passed=99), tests, frozenset()).remaining_alert(alert) is None
-        ) is expected
-
-    @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
-    def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
-        alert = make_alert("test_deletion", until=("test_count", 10))
-        assert (ClosingFacts(Metrics(test_count=count), None, frozenset()).remaining_alert(alert) is None) is expected
-
-    @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
-    def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
-        alert = make_alert("metric_missing", group="lint")
-        assert (ClosingFacts(Metrics(), None, frozenset(measured)).remaining_alert(alert) is None) is expected
-
-    def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
-        alert = make_alert("functionality_loss")
-        assert ClosingFacts(Metrics(tests_passed=99), None, frozenset()).remaining_alert(alert) == alert
