@@ -1,4 +1,7 @@
-"""Decide which files of a tree are not kept; each reason is shown to the user."""
+"""Decide which files no snapshot keeps, whatever git ignores: caches, secrets, what is too large or no file.
+
+Each reason is shown to the user.
+"""
 
 import os
 import re

@@ -26,7 +26,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     kind_reason,
     untracked_reason,
 )
-from ralph_tracker.store.snapshots.ignore_rules import Scope, folders_above, tracked_files
+from ralph_tracker.store.snapshots.gitignore_rules import Scope, folders_above, tracked_files
 from ralph_tracker.store.snapshots.snapshot_types import SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, Prints, TreeReader, TreeView, print_of

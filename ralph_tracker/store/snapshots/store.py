@@ -27,7 +27,7 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.store.lock import file_system_time, hold
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
-from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, Scope, freeze, repository_of, tracked_but_ignored
+from ralph_tracker.store.snapshots.gitignore_rules import IgnoreRules, Scope, freeze, repository_of, tracked_but_ignored
 from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scan, Scanner, SeenFile, capture
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.restore import Restore

@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import SECRET_REASON, TOOL_CACHE, folder_reason, untracked_reason
-from ralph_tracker.store.snapshots.ignore_rules import rules_above, rules_below
+from ralph_tracker.store.snapshots.gitignore_rules import rules_above, rules_below
 from ralph_tracker.store.snapshots.snapshot_types import Note, SkippedPath, decode_note, shown
 from tests.tables import table
 

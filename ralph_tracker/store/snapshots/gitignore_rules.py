@@ -1,7 +1,7 @@
-"""Decide which files of a tree are kept: the ignore rules when the loop begins, and ignored files that git tracks.
+"""Read the rules of `.gitignore` files and apply them as git does, over paths as they are on the disk.
 
-Both are frozen then, so that an agent cannot hide files by editing a `.gitignore`. The rules are read and applied as
-git does, over paths as they are on the disk.
+They are frozen when the loop begins, with the ignored files that git tracks, so that an agent cannot hide files by
+editing a `.gitignore`. What is left out whatever they say is in exclusions.py.
 """
 
 import os

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.store.snapshots.ignore_rules import IgnoreRules, rules_below
+from ralph_tracker.store.snapshots.gitignore_rules import IgnoreRules, rules_below
 from tests.tables import table
 
 SEEDS = range({"sample": 10, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
