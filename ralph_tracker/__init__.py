@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.core.output_selection import Selection
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
-    from ralph_tracker.loop_hooks import loop_decision, post_iteration, post_loop, pre_loop
+    from ralph_tracker.tracker import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
     "Decision",
@@ -30,10 +30,10 @@ _WHERE = {
     "RalphTrackerError": "errors",
     "Selection": "core.output_selection",
     "UntrustedError": "errors",
-    "loop_decision": "loop_hooks",
-    "post_iteration": "loop_hooks",
-    "post_loop": "loop_hooks",
-    "pre_loop": "loop_hooks",
+    "loop_decision": "tracker",
+    "post_iteration": "tracker",
+    "post_loop": "tracker",
+    "pre_loop": "tracker",
 }
 
 

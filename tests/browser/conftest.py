@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.loop_hooks import post_iteration, post_loop, pre_loop
+from ralph_tracker.tracker import post_iteration, post_loop, pre_loop
 
 MODULES = Path(os.environ.get("RALPH_TRACKER_BROWSER", "none")) / "node_modules"
 CHROMIUM = os.environ.get("RALPH_TRACKER_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

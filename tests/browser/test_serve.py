@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.loop_hooks import post_iteration, pre_loop
+from ralph_tracker.tracker import post_iteration, pre_loop
 
 pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")

@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.cli.fast_hooks import answer_fast
 from ralph_tracker.cli.verbs import dispatch
-from ralph_tracker.loop_hooks import pre_loop
+from ralph_tracker.tracker import pre_loop
 from tests.conftest import handed_in
 from tests.tables import table
 
