@@ -25,7 +25,7 @@ from ralph_tracker.iteration.open_problems import (
 )
 from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.report.escaping import for_terminal
-from ralph_tracker.report.value_text import in_ranges
+from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_store import LoopStore

@@ -15,7 +15,7 @@ from ralph_tracker.agents.hosts.installation import Installation, PluginFolder, 
 from ralph_tracker.agents.hosts.settings_text import absolute, portable_command, settings_of
 from ralph_tracker.cli.app import answer_host
 from ralph_tracker.cli.next_step import say_next
-from ralph_tracker.cli.output import say
+from ralph_tracker.cli.terminal import say
 from ralph_tracker.config.problems import nearest
 from ralph_tracker.errors import InputError
 from ralph_tracker.store.loop_lookup import checked_root

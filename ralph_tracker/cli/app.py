@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Final, NoReturn
 
 from ralph_tracker import __version__
-from ralph_tracker.cli.output import complain, flush, say
+from ralph_tracker.cli.terminal import complain, flush, say
 from ralph_tracker.errors import (
     EXIT_BUG,
     EXIT_FAILURE,

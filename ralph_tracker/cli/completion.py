@@ -2,7 +2,7 @@
 
 import click
 
-from ralph_tracker.cli.output import say_text
+from ralph_tracker.cli.terminal import say_text
 
 
 @click.command("completion")

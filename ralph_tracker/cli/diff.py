@@ -6,7 +6,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import document_of, say, say_json, say_source, say_table, say_wrapped
+from ralph_tracker.cli.terminal import document_of, say, say_json, say_source, say_table, say_wrapped
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
     Differences,
@@ -15,8 +15,7 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     side_by_side,
 )
-from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.value_text import ABSENT, number, signed_text
+from ralph_tracker.report.wording import ABSENT, number, percent, signed_text
 from ralph_tracker.store.record_listing import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
 

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypedDict
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 from ralph_tracker.loop.status import missing_files

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ralph_tracker.cli.options import place_options
-from ralph_tracker.cli.output import say, say_source, say_wrapped
+from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.safe_files import as_store_error

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
-from ralph_tracker.cli.output import complain, say, say_json, say_wrapped
-from ralph_tracker.cli.questions import tracker_of
+from ralph_tracker.cli.terminal import complain, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
-from ralph_tracker.report.value_text import decision_in_words
+from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running, summary_at
 
@@ -87,7 +86,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
         say_json(record.to_dict())
         return
     from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
-    from ralph_tracker.report.sentences import score_in_words
+    from ralph_tracker.report.wording import score_in_words
     from ralph_tracker.store.record_reader import SealedRecords
 
     number, loop_id = record.iteration, record.loop_id
@@ -150,7 +149,7 @@ def headline(record: "IterationRecord") -> str:
 
 def alert_line(alert: "Alert", facts: "IterationFacts") -> str:
     """Return a new alert in a line; what `facts` have named already is left out."""
-    from ralph_tracker.report.sentences import without_repeats
+    from ralph_tracker.report.wording import without_repeats
 
     message = without_repeats(alert.message, facts.tests, facts.errors)
     notes = [note for note in alert.note.split("; ") if note and without_repeats(note, facts.tests, ()) == note]

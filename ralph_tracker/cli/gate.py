@@ -12,8 +12,7 @@ import click
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
-from ralph_tracker.cli.output import progress, say, say_json
-from ralph_tracker.cli.questions import consent
+from ralph_tracker.cli.terminal import consent, progress, say, say_json
 from ralph_tracker.core.alerts import TYPES, Alert
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.iteration_record import IterationRecord
@@ -33,8 +32,7 @@ from ralph_tracker.iteration.gate_worktree import (
 )
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.escaping import for_markdown, for_terminal
-from ralph_tracker.report.sentences import measured_in_words, percent, without_repeats
-from ralph_tracker.report.value_text import number, signed_text
+from ralph_tracker.report.wording import measured_in_words, number, percent, signed_text, without_repeats
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes

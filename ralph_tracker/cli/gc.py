@@ -9,10 +9,10 @@ import click
 
 from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.loop.retention import KEEP_LAST, collect, collection_document
-from ralph_tracker.report.value_text import in_ranges
+from ralph_tracker.report.wording import in_ranges
 
 
 @click.command("gc")

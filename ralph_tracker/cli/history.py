@@ -8,11 +8,10 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, cut, say, say_json, say_table, say_wrapped
+from ralph_tracker.cli.terminal import complain, cut, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
-from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.value_text import ABSENT, cost_per_point, money
+from ralph_tracker.report.wording import ABSENT, cost_per_point, money, percent
 from ralph_tracker.store.record_listing import as_of_now, listing
 
 COLUMNS: Final = (

@@ -8,8 +8,7 @@ import click
 from ralph_tracker.cli.fast_hooks import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
 from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
-from ralph_tracker.cli.output import say, say_json, say_wrapped
-from ralph_tracker.cli.questions import tracker_of
+from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.errors import EXIT_OK
 
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
@@ -147,7 +146,7 @@ def say_selection(
         say_json(closed.document)
         return
     from ralph_tracker.report.loop_view import candidate_in_words, why_peaks_differ
-    from ralph_tracker.report.sentences import percent
+    from ralph_tracker.report.wording import percent
 
     selection = closed.selection
     chosen, final = selection.selected, selection.final

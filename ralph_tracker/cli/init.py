@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn
 import click
 import yaml
 
-from ralph_tracker.cli.output import say, say_wrapped
+from ralph_tracker.cli.terminal import say, say_wrapped
 from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml

@@ -7,14 +7,13 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options, trust_option
-from ralph_tracker.cli.output import document_of, say, say_json, say_wrapped
-from ralph_tracker.cli.questions import consent
+from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
 from ralph_tracker.core.iteration_record import rerun_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
 from ralph_tracker.report.iteration_view import rerun_line
-from ralph_tracker.report.sentences import percent
+from ralph_tracker.report.wording import percent
 from ralph_tracker.store.record_listing import as_of_now, listing
 from ralph_tracker.store.trust import Consent
 

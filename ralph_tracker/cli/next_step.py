@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ralph_tracker.cli.output import say_wrapped
+from ralph_tracker.cli.terminal import say_wrapped
 from ralph_tracker.errors import Terminated
 from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.layout import LoopPaths

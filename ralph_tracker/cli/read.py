@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypedDict
 
 import click
 
-from ralph_tracker.cli.output import complain, say, say_json
+from ralph_tracker.cli.terminal import complain, say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
 from ralph_tracker.formats.parsed_report import (
     CoverageReport,

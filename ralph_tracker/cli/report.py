@@ -9,7 +9,7 @@ import click
 
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, document_of, say, say_json, say_text
+from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.safe_files import as_store_error

@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json
+from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, UndoDocument
 from ralph_tracker.tracker import Tracker

@@ -10,9 +10,8 @@ import click
 from ralph_tracker.cli.hook import say_selection, step_after
 from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
 from ralph_tracker.cli.options import place_options, trust_option
-from ralph_tracker.cli.output import say
 from ralph_tracker.cli.plan import say_changed
-from ralph_tracker.cli.questions import person_here, tracker_of
+from ralph_tracker.cli.terminal import person_here, say, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.runner.plan_files import read_plan

@@ -9,12 +9,12 @@ from pydantic import BaseModel
 from ralph_tracker.cli.accept import AcceptanceDocument
 from ralph_tracker.cli.compare import ComparisonDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
-from ralph_tracker.cli.output import say_json
 from ralph_tracker.cli.read import ReadDocument
 from ralph_tracker.cli.replay import ReplayDocument
 from ralph_tracker.cli.report import ReportDocument
 from ralph_tracker.cli.restore import RestoreDocument
 from ralph_tracker.cli.simulate import SimulationDocument
+from ralph_tracker.cli.terminal import say_json
 from ralph_tracker.cli.verify import VerificationDocument
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.iteration_record import DecisionDocument, RecordDocument

@@ -9,8 +9,7 @@ import click
 
 from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, step_after
 from ralph_tracker.cli.options import loop_options, selection_options, trust_option
-from ralph_tracker.cli.output import flush, say_wrapped
-from ralph_tracker.cli.questions import tracker_of
+from ralph_tracker.cli.terminal import flush, say_wrapped, tracker_of
 from ralph_tracker.iteration.apply_selection import Placement
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from ralph_tracker.cli.options import place_options
-from ralph_tracker.cli.output import flush, say
 from ralph_tracker.cli.status import document_at
+from ralph_tracker.cli.terminal import flush, say
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.runner.activity import activity_of
 from ralph_tracker.store.layout import ProjectPaths

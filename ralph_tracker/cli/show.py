@@ -8,13 +8,12 @@ import click
 
 from ralph_tracker.cli.diff import say_differences
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import complain, document_of, say, say_json, say_table, say_wrapped
+from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.report.iteration_view import iteration_view, rerun_line
-from ralph_tracker.report.sentences import Point, iteration_sentence, percent, point_of
-from ralph_tracker.report.value_text import ABSENT, decision_in_words
+from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, percent, point_of
 from ralph_tracker.store.record_listing import listing
 
 _TESTS_SHOWN: Final = 5

@@ -8,13 +8,12 @@ import click
 
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.output import say, say_json, say_wrapped
+from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence
-from ralph_tracker.report.sentences import score_in_words, without_repeats
-from ralph_tracker.report.value_text import decision_in_words, known_money
+from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration

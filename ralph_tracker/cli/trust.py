@@ -7,7 +7,7 @@ import click
 
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import place_options
-from ralph_tracker.cli.output import say
+from ralph_tracker.cli.terminal import say
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.runner.saved_run import read_progress

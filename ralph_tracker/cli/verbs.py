@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker import __version__
-from ralph_tracker.cli.output import complain
+from ralph_tracker.cli.terminal import complain
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, EXIT_USAGE
 
 PROGRAM: Final = "ralph-tracker"

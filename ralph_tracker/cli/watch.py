@@ -14,13 +14,13 @@ import click
 
 from ralph_tracker.cli.next_step import next_step
 from ralph_tracker.cli.options import place_options
-from ralph_tracker.cli.output import harmless, screen_width
+from ralph_tracker.cli.terminal import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import scores_of, state_sentence
-from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.value_text import ABSENT, known_money, trend
+from ralph_tracker.report.charts import trend
+from ralph_tracker.report.wording import ABSENT, known_money, percent
 from ralph_tracker.runner.activity import Activity, activity_of
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import find_loop

@@ -44,7 +44,7 @@ from ralph_tracker.iteration.open_problems import (
     remaining_problems,
     test_lines,
 )
-from ralph_tracker.report.sentences import measured_in_words
+from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 from ralph_tracker.store.loop_summary import state_after

@@ -33,7 +33,7 @@ from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
-from ralph_tracker.report.value_text import decision_in_words
+from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name

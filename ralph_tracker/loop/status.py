@@ -12,7 +12,7 @@ from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, St
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
-from ralph_tracker.report.sentences import Setback, loop_sentence, point_of
+from ralph_tracker.report.wording import Setback, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import half_up, plain_number
-from ralph_tracker.report.sentences import Point
+from ralph_tracker.report.wording import Point
 
 WIDTH: Final = 880
 HEIGHT: Final = 260
@@ -232,3 +232,29 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     lines += [f"    bar [{', '.join(map(_number, bars))}]"] if bars else []
     lines.append(f"    line [{', '.join(map(_number, scores))}]")
     return "\n".join(lines)
+
+
+_BARS: Final = "▁▂▃▄▅▆▇█"
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Draw scores from 0 to 1 as one character each."""
+    top = len(_BARS) - 1
+    return "".join(_BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
+
+
+class Trend(NamedTuple):
+    """Scores drawn as bars from the least to the greatest, and the column of the peak (None: it is not among them)."""
+
+    bars: str
+    peak: int | None
+
+
+def trend(scores: Sequence[tuple[int, float]], peak: int | None, columns: int) -> Trend:
+    """Draw the scores of a loop by iteration in at most so many columns, the highest of each column."""
+    every = -(-len(scores) // columns) if scores else 1
+    parts = [scores[place : place + every] for place in range(0, len(scores), every)]
+    tops = [max(score for _, score in part) for part in parts]
+    low, span = min(tops, default=0.0), max(tops, default=0.0) - min(tops, default=0.0)
+    bars = sparkline([(top - low) / span if span else 0.5 for top in tops])
+    return Trend(bars, next((at for at, part in enumerate(parts) if peak in {number for number, _ in part}), None))

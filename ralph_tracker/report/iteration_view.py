@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report.value_text import ABSENT, money, number, rounded_weights, score, signed_text
+from ralph_tracker.report.wording import ABSENT, money, number, rounded_weights, score, signed_text
 
 Document = Mapping[str, Any]
 _RANK: Final = {severity.name: int(severity) for severity in Severity}

@@ -11,10 +11,20 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate
-from ralph_tracker.report.charts import mermaid_chart, outcome_strip
+from ralph_tracker.report.charts import mermaid_chart, outcome_strip, sparkline
 from ralph_tracker.report.iteration_view import AlertRow
-from ralph_tracker.report.sentences import Point, Setback, loop_sentence, measured_in_words, percent
-from ralph_tracker.report.value_text import ABSENT, cost_per_point, money, number, score, sparkline
+from ralph_tracker.report.wording import (
+    ABSENT,
+    Point,
+    Setback,
+    cost_per_point,
+    loop_sentence,
+    measured_in_words,
+    money,
+    number,
+    percent,
+    score,
+)
 
 # The letters under which outcomes are kept.
 PASSED, FAILED, SKIPPED = "p", "f", "s"

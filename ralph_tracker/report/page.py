@@ -14,7 +14,7 @@ from ralph_tracker.report import charts
 from ralph_tracker.report.iteration_view import FindingRow, findings_of
 from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatrix, SelectionView, selection_view
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
-from ralph_tracker.report.value_text import number
+from ralph_tracker.report.wording import number
 
 _STYLE: Final = "loop.css"
 _SCRIPTS: Final = ("loop.js", "live.js")

@@ -23,8 +23,7 @@ from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordE
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.report.sentences import percent
-from ralph_tracker.report.value_text import known_money
+from ralph_tracker.report.wording import known_money, percent
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
 from ralph_tracker.runner.attempt import (
     AttemptLimits,

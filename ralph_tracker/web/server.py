@@ -39,9 +39,8 @@ from ralph_tracker.loop.reports import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
 from ralph_tracker.report.page import LivePage, fill_page, policy_of
-from ralph_tracker.report.sentences import percent, progress
-from ralph_tracker.report.sentences import point_of as point
-from ralph_tracker.report.value_text import known_money, number, score, signed_text
+from ralph_tracker.report.wording import known_money, number, percent, progress, score, signed_text
+from ralph_tracker.report.wording import point_of as point
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_lookup import current_loop, loops_of
 from ralph_tracker.store.loop_store import LoopStore

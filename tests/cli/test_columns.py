@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.cli import output
-from ralph_tracker.cli.output import WIDTH, say_table, say_wrapped, screen_width
+from ralph_tracker.cli import terminal
+from ralph_tracker.cli.terminal import WIDTH, say_table, say_wrapped, screen_width
 
 TEXT = st.text(st.characters(blacklist_categories=["Cs"]), max_size=120)
 
@@ -66,7 +66,7 @@ def test_no_table_is_wider_than_the_screen_and_every_row_is_a_line(rows, width, 
     lines = []
     places = [place for place in sorted(yielding) if 0 < place < len(rows[0])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output, "say", lines.append)
+        patch.setattr(terminal, "say", lines.append)
         patch.setenv("COLUMNS", str(width))
         left_out = say_table(rows, yielding=places)
     assert len(lines) == len(rows)

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from ralph_tracker.report.value_text import Trend, trend
+from ralph_tracker.report.charts import Trend, trend
 from tests.tables import table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 from ralph_tracker.report import charts
 from ralph_tracker.report.charts import MERMAID_COLUMNS, mermaid_chart
-from ralph_tracker.report.sentences import Point
+from ralph_tracker.report.wording import Point
 from tests.tables import table
 
 

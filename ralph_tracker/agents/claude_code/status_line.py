@@ -42,7 +42,7 @@ def _line(where: SessionLoop, descriptor: int) -> str:
 
 
 def percent(score: float) -> str:
-    """Format a recorded score as every command does (report/sentences.py), without the imports of reports."""
+    """Format a recorded score as every command does (report/wording.py), without the imports of reports."""
     tenths = (round(score * 10_000) + 5) // 10
     return f"{(min(tenths, 999) if score < 1 else tenths) / 10:g} %"
 

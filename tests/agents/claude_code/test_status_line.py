@@ -6,7 +6,7 @@ import pytest
 
 from ralph_tracker.agents.claude_code import status_line
 from ralph_tracker.agents.hosts.session_usage import costs_of
-from ralph_tracker.report.sentences import percent
+from ralph_tracker.report.wording import percent
 
 RED = {"test_add": False, "test_sub": True}
 

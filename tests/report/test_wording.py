@@ -1,6 +1,6 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-from ralph_tracker.report.sentences import (
+from ralph_tracker.report.wording import (
     Point,
     Setback,
     iteration_sentence,

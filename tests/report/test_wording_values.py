@@ -6,15 +6,8 @@ from hypothesis import strategies as st
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report.value_text import (
-    decision_in_words,
-    money,
-    number,
-    rounded_weights,
-    score,
-    signed_text,
-    sparkline,
-)
+from ralph_tracker.report.charts import sparkline
+from ralph_tracker.report.wording import decision_in_words, money, number, rounded_weights, score, signed_text
 from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))

@@ -9,14 +9,14 @@ import sys
 
 import pytest
 
-from ralph_tracker.cli.questions import ask_checkpoint, ask_yes_or_no, edit_text, person_here
+from ralph_tracker.cli.terminal import ask_checkpoint, ask_yes_or_no, edit_text, person_here
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering import Checkpoint, Plan, Task, choice_of, compute_progress_summary, new_plan_state
 
 CHECKPOINT = Checkpoint("scheduled", compute_progress_summary(new_plan_state(Plan((Task("a", "A"),)))))
 DRIVEN = """
 import asyncio
-from ralph_tracker.cli.questions import person_here
+from ralph_tracker.cli.terminal import person_here
 from ralph_tracker.steering import CheckpointRules, Plan, PlanCalls, Task, TaskOutcome, new_plan_state, drive_plan
 
 async def run_task(assignment):
