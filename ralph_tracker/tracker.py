@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ralph_tracker.config.problems import nearest
 from ralph_tracker.core.alerts import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.thresholds import SelectionMode
-from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.errors import InputError, LoopError, nearest
 from ralph_tracker.iteration.record_iteration import (
     failure_marked,
     judge_or_refuse,

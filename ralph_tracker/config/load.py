@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker import __version__
-from ralph_tracker.config.problems import short_text
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.errors import ConfigError, InputError, short_text
 from ralph_tracker.safe_files import read_regular
 
 CONFIG_FILE: Final = "ralph-tracker.yaml"

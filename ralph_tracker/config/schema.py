@@ -15,9 +15,8 @@ from pydantic import (
     model_validator,
 )
 
-from ralph_tracker.config.problems import first_problem, short_text
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
-from ralph_tracker.errors import ConfigError, InputError
+from ralph_tracker.errors import ConfigError, InputError, first_problem, short_text
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 from ralph_tracker.steering.stop_decision import ContinuationThresholds

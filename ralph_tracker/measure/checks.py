@@ -18,9 +18,8 @@ from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.problems import nearest
 from ralph_tracker.core.thresholds import CHECK_TIMEOUT
-from ralph_tracker.errors import ConfigError, StoreError
+from ralph_tracker.errors import ConfigError, StoreError, nearest
 from ralph_tracker.measure.find_reports import (
     Before,
     FoundReport,

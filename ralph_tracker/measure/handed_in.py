@@ -8,7 +8,6 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, NoReturn
 
-from ralph_tracker.config.problems import short_text
 from ralph_tracker.config.yaml_io import PYTHONS_ADVICE, load_yaml
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import (
@@ -24,7 +23,7 @@ from ralph_tracker.core.metrics import (
     TestResults,
     Usage,
 )
-from ralph_tracker.errors import InputError
+from ralph_tracker.errors import InputError, short_text
 from ralph_tracker.safe_files import read_regular
 
 PASS_RATE_TOLERANCE: Final = 0.1

@@ -13,7 +13,6 @@ from typing import (
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from typing_extensions import TypedDict
 
-from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import without_surrogates
 from ralph_tracker.core.metrics import (
     LARGEST_VALUE,
@@ -24,7 +23,7 @@ from ralph_tracker.core.metrics import (
     MetricSpec,
     Section,
 )
-from ralph_tracker.errors import InputError
+from ralph_tracker.errors import InputError, first_problem
 
 Count = Annotated[int, Field(ge=0, le=LARGEST_VALUE, strict=True)]
 Percent = Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=True)]

@@ -11,12 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
-from ralph_tracker.config.problems import cut, nearest
 from ralph_tracker.core.findings import Severity
 from ralph_tracker.core.integrity_verdict import raises_doubt
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.errors import InputError, LoopError, cut, nearest
 from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.tree_measurement import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs

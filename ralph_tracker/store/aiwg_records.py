@@ -6,9 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from ralph_tracker.config.problems import first_problem
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.errors import InputError, LoopError, first_problem
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.record_reader import RecordDocument
 

@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import TypedDict
 
-from ralph_tracker.config.problems import first_problem, nearest, short_text
+from ralph_tracker.errors import first_problem, nearest, short_text
 from tests.tables import table
 
 
