@@ -1,4 +1,4 @@
-"""Codex: its hooks have the form of Claude Code's, and refuse keys that they do not know."""
+"""Describe the hooks of Codex: they have the form of Claude Code's, and refuse keys that they do not know."""
 
 from typing import Any, Final
 

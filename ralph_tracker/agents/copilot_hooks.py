@@ -1,4 +1,4 @@
-"""GitHub Copilot CLI: a file of hooks of its own, and events that are known by their keys."""
+"""Translate the hooks of GitHub Copilot CLI: a file of their own, events that are known by their keys."""
 
 import json
 from collections.abc import Mapping

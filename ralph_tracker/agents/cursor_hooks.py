@@ -1,4 +1,7 @@
-"""Cursor: hooks that answer with the next message, after cursor.com/docs/hooks; never run with the real client."""
+"""Translate the hooks of Cursor: they answer with the next message.
+
+From cursor.com/docs/hooks; never run with the real client.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

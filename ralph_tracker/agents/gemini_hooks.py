@@ -1,4 +1,4 @@
-"""Gemini CLI: its own names for events, timeouts in milliseconds, and `deny` for a stop that goes on."""
+"""Translate the hooks of Gemini CLI: its names for events, timeouts in milliseconds, `deny` to hold a stop."""
 
 from collections.abc import Mapping
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""opencode: it has no hook for a stop, so that a plugin of ours holds the session; see opencode_plugin.js."""
+"""Answer our plugin in opencode (opencode_plugin.js): it holds the session, as opencode has no hook for a stop."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""ralph-tracker compare: candidates against one base, ranked, with the tests that each gained and lost."""
+"""ralph-tracker compare: measure commits or folders against one base, and rank them by what each gained and lost."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""ralph-tracker diff: compare two iterations."""
+"""ralph-tracker diff: compare two iterations of a loop: metrics, scores, tests, files and the patch."""
 
 from pathlib import Path
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""ralph-tracker read: show what a report file contains."""
+"""ralph-tracker read: show what is understood of a report file of tests, coverage, a linter or a type checker."""
 
 import os
 import sys

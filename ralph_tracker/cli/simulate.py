@@ -1,4 +1,4 @@
-"""ralph-tracker simulate: replay a recorded session turn by turn, with continuation's verdicts."""
+"""ralph-tracker simulate: replay a recorded agent session turn by turn, with the verdict and action of each turn."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Draw a loop: as inline SVG for the page, and as a Mermaid chart, which GitHub and GitLab draw without a file.
+"""Draw the scores of a loop: as inline SVG, as a Mermaid chart for GitHub and GitLab, and as bars in a line of text.
 
 The SVG has no script and no inline style, so that a strict policy allows it. Every text in a chart is a number or one
 of our words; names of tests and messages never get here.

@@ -1,4 +1,4 @@
-"""Views of stored documents for the reports: frozen values of strings, so that templates need no logic."""
+"""Make the view of an iteration for its reports: frozen values of strings, so that templates need no logic."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,4 @@
-"""The view of a whole loop for its reports: the selection, a row an iteration, and changes by name.
+"""Make the view of a whole loop for its reports: the selection, a row an iteration, and changes by name.
 
 Those are the tests that an iteration broke or fixed, its files, and the matrix of outcomes over the loop.
 """

@@ -1,4 +1,4 @@
-"""Pages as HTML: self-contained, no script needed, a strict content security policy."""
+"""Make HTML pages: self-contained, no script needed, a strict content security policy."""
 
 import base64
 import hashlib

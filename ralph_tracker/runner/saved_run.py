@@ -1,4 +1,4 @@
-"""Keep the progress of a run in one small file beside the loop, replaced before and after every step."""
+"""Save the state of a run in run.json, before and after every step, so that a killed run can continue."""
 
 import json
 from typing import Any, Final, Literal, NamedTuple, Self, get_args

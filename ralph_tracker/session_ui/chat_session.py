@@ -1,4 +1,4 @@
-"""A session in a chat: one message is edited to show the log, and finally the answer.
+"""Show a session in a chat: one message is edited to show the log, and finally the answer.
 
 A chat has three methods (`Chat`); examples/discord_bot.py implements them for Discord.
 

@@ -1,4 +1,4 @@
-"""Shared by chat and terminal: keep the log, receive messages, hold a checkpoint."""
+"""Keep the log of a session, receive a person's messages and hold a checkpoint: what chat and terminal share."""
 
 import asyncio
 from abc import ABC, abstractmethod

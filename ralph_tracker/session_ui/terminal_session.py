@@ -1,4 +1,4 @@
-"""A session on a terminal: a live log and an input line, both replaced by the answer at the end.
+"""Show a session on a terminal: a live log and an input line, both replaced by the answer at the end.
 
 async with TerminalSession() as session:
     outcome = await follow(events, Interaction(session.callbacks))

@@ -1,4 +1,4 @@
-"""Let a person watch and stop a session (steering.md § 3).
+"""Let a person watch a session, answer its checkpoints and cancel it (steering.md § 3).
 
     interaction = Interaction(callbacks)
     if not await interaction.feed(ToolStarted("1", "grep")):   # before the tool runs

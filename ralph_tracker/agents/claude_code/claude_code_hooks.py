@@ -1,4 +1,4 @@
-"""Claude Code: its hooks, and what it does with our answers."""
+"""Describe the hooks of Claude Code, and what it does with our answers."""
 
 import re
 from typing import Final

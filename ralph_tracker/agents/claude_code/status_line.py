@@ -1,4 +1,4 @@
-"""Print the status line of Claude Code: the loop's status, and the cost in its payload."""
+"""Print the status line of Claude Code, with the loop's status, and store the cost and context size in its payload."""
 
 import json
 from collections.abc import Mapping

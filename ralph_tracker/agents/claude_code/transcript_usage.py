@@ -1,4 +1,4 @@
-"""Find what an iteration took: tokens in the session's transcript, the cost in what the status line stored."""
+"""Count what an iteration of Claude Code took: tokens in its transcript, the cost in what the status line stored."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Read the bytes of an agent's two output streams, and report usage and result. No files, processes or clock.
+"""Read the bytes of an agent's two output streams, and report on the run. No files, processes or clock.
 
 The last event says how a run ended. Only if it is missing or the exit code contradicts it, the exit code and messages
 decide, with these limits:
