@@ -28,6 +28,7 @@ from ralph_tracker.core.metrics import (
     BY_NAME,
     COMPLEXITY_DECIMALS,
     KEY_METRICS,
+    METRICS,
     Direction,
     Group,
     MetricSource,
@@ -45,6 +46,7 @@ from ralph_tracker.iteration.tree_measurement import (
     refuse_other_origin,
 )
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_lookup import find_loop
@@ -340,3 +342,9 @@ def gate(
     fails = list_failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
     checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
     return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
+
+
+def counts_in_words(record: IterationRecord) -> str:
+    """Return tests, coverage and findings in words, with a comma after them; "" where nothing was measured."""
+    words = measured_in_words({spec.name: record.metrics.get(spec.name) for spec in METRICS})
+    return f"{words}, " if words else ""

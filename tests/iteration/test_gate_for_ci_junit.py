@@ -3,10 +3,10 @@
 import pytest
 from junitparser import JUnitXml
 
-from ralph_tracker.cli.gate import CHECKS, CLASS_RULE, RULES, gate_junit
 from ralph_tracker.core.alerts import TYPES
 from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.formats.registry import read
+from ralph_tracker.iteration.gate_for_ci import CHECKS, CLASS_RULE, RULES, gate_junit
 from ralph_tracker.iteration.gate_worktree import gate_of
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
