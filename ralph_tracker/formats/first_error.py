@@ -6,6 +6,7 @@ esbuild, oxc, jest): it is then appended to the error in parentheses.
 """
 
 import re
+from functools import cache
 from typing import Final, NamedTuple
 
 from ralph_tracker.formats.report_content import plain
@@ -27,61 +28,61 @@ class FirstError(NamedTuple):
 
 
 # Lines that look like errors but are not, or that only say that there was one.
-_NEVER: Final = re.compile(
+_NEVER: Final = (
     r"\[ERROR\] \[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
     r"|^(?:make.*: \*\*\* \[|error: (?:could not compile|aborting due|(?:doc)?test failed|\d+ targets? failed"
     r"|no such (?:sub)?command|unexpected argument|build failed|process didn't exit|script |command ))"
 )
 # `what` is the error without the tool's prefix.
-_ERRORS: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?:vet: )?(?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: (?!warning|note).+)",  # go build, go vet
-        # go test with coverage: the compiler prints no columns (a log line has a bare name, or its whole path) …
-        r"(?P<what>(?P<file>[^\s:/]+/[^\s:]*\.go):(?P<number>\d{1,9}): .+)",
-        # … and what reads the sources before it, the time first
-        r"[\d/: ]*cover: \S+: (?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: .+)",
-        rf"(?P<what>{_AT}(?::\d+)?: (?:fatal |internal compiler )?error: .+)",  # gcc, clang, javac, swiftc
-        rf"(?P<what>{_AT}:\d+: ERROR: .+)",  # esbuild within vite
-        rf"(?P<what>{_AT}:\d+ - error TS\d+: .+)",  # tsc --pretty
-        rf"(?P<what>{_PATH}\((?P<number>\d{{1,9}}),\d+\): error [A-Z]+\d+: .+)",  # tsc, csc
-        rf"\[ERROR\] (?P<what>{_PATH}:\[(?P<number>\d{{1,9}}),\d+\] .+)",  # Maven's compiler plugins
-        r"\[(?:ERROR|FATAL)\] (?P<what>(?:Non-parseable POM|Malformed POM|Non-resolvable) .+)",  # Maven
-        # Maven, where it cannot have a plugin
-        r"\[ERROR\] (?:Failed to execute goal .* failed: )?(?P<what>Plugin \S+ .+?)(?: -> \[Help \d\])?$",
-        rf"e: (?:file://)?(?P<what>{_AT}:\d+:? .+)",  # Kotlin in Gradle
-        r"(?P<what>build file '(?P<file>[^']+)': (?P<number>\d{1,9}): .+)",  # Gradle
-        r"(?P<what>(?P<file>[Mm]akefile|\S+\.mk):(?P<number>\d{1,9}): \*\*\* .+)",  # make
-        r"(?P<what>make(?:\[\d+\])?: \*\*\* No rule .+)",
-        r"(?P<what>CMake Error at (?P<file>[^\s:]+):(?P<number>\d{1,9}).*)",
-        r"(?:PHP )?(?P<what>(?:Parse|Fatal) error: .+ in (?P<file>\S+\.\w+)(?: on line |:)(?P<number>\d{1,9}))$",
-        # Ruby: the place of its loader, which comes first, is not that of the error
-        r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
-        r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
-        r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
-        r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
-        r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
-        r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
-        r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
-        r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
-        r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
-        r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
-        r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
-        r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
-        # Python, Ruby, Node
-        r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
-    )
+_ERRORS: Final = (
+    r"(?:vet: )?(?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: (?!warning|note).+)",  # go build, go vet
+    # go test with coverage: the compiler prints no columns (a log line has a bare name, or its whole path) …
+    r"(?P<what>(?P<file>[^\s:/]+/[^\s:]*\.go):(?P<number>\d{1,9}): .+)",
+    # … and what reads the sources before it, the time first
+    r"[\d/: ]*cover: \S+: (?P<what>(?P<file>[^\s:]+\.go):(?P<number>\d{1,9}):\d+: .+)",
+    rf"(?P<what>{_AT}(?::\d+)?: (?:fatal |internal compiler )?error: .+)",  # gcc, clang, javac, swiftc
+    rf"(?P<what>{_AT}:\d+: ERROR: .+)",  # esbuild within vite
+    rf"(?P<what>{_AT}:\d+ - error TS\d+: .+)",  # tsc --pretty
+    rf"(?P<what>{_PATH}\((?P<number>\d{{1,9}}),\d+\): error [A-Z]+\d+: .+)",  # tsc, csc
+    rf"\[ERROR\] (?P<what>{_PATH}:\[(?P<number>\d{{1,9}}),\d+\] .+)",  # Maven's compiler plugins
+    r"\[(?:ERROR|FATAL)\] (?P<what>(?:Non-parseable POM|Malformed POM|Non-resolvable) .+)",  # Maven
+    # Maven, where it cannot have a plugin
+    r"\[ERROR\] (?:Failed to execute goal .* failed: )?(?P<what>Plugin \S+ .+?)(?: -> \[Help \d\])?$",
+    rf"e: (?:file://)?(?P<what>{_AT}:\d+:? .+)",  # Kotlin in Gradle
+    r"(?P<what>build file '(?P<file>[^']+)': (?P<number>\d{1,9}): .+)",  # Gradle
+    r"(?P<what>(?P<file>[Mm]akefile|\S+\.mk):(?P<number>\d{1,9}): \*\*\* .+)",  # make
+    r"(?P<what>make(?:\[\d+\])?: \*\*\* No rule .+)",
+    r"(?P<what>CMake Error at (?P<file>[^\s:]+):(?P<number>\d{1,9}).*)",
+    r"(?:PHP )?(?P<what>(?:Parse|Fatal) error: .+ in (?P<file>\S+\.\w+)(?: on line |:)(?P<number>\d{1,9}))$",
+    # Ruby: the place of its loader, which comes first, is not that of the error
+    r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
+    r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
+    r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
+    r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
+    r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
+    r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
+    r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
+    r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
+    r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
+    r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
+    r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
+    r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
+    # Python, Ruby, Node
+    r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
 )
 # A stack frame of Python or pytest, or the place that Node prints first.
-_BEFORE: Final = re.compile(
+_BEFORE: Final = (
     r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in |(?:file://)?(\S+\.[cm]?[jt]sx?):(\d{1,9})$"
 )
-_AFTER: Final = re.compile(
-    r"\s*(?:-->|╭─\[|❯|at .*\(|at |│)?\s*(?:file://)?(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9}):\d+"
-)
+_AFTER: Final = r"\s*(?:-->|╭─\[|❯|at .*\(|at |│)?\s*(?:file://)?(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9}):\d+"
 _MESSAGE_BELOW: Final = "CMake Error at "
-_LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/")
+_LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/"
 _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
+
+
+@cache
+def _errors() -> tuple[re.Pattern[str], ...]:
+    return tuple(map(re.compile, _ERRORS))
 
 
 def first_error(text: str) -> FirstError | None:
@@ -90,14 +91,14 @@ def first_error(text: str) -> FirstError | None:
     place: FirstError | None = None
     for index, raw in enumerate(lines):
         line = _PYTEST.sub("", raw[:_LONGEST_READ]).rstrip()
-        if not line or _NEVER.search(line):
+        if not line or re.search(_NEVER, line):
             continue
-        if before := _BEFORE.match(line):
-            if not _LIBRARY.search(line):
+        if before := re.match(_BEFORE, line):
+            if not re.search(_LIBRARY, line):
                 file, number = filter(None, before.groups())
                 place = FirstError("", file, int(number))
             continue
-        found = next((match for pattern in _ERRORS if (match := pattern.match(line))), None)
+        found = next((match for pattern in _errors() if (match := pattern.match(line))), None)
         if found is None:
             continue
         named = found.groupdict()
@@ -116,7 +117,7 @@ def first_error(text: str) -> FirstError | None:
 def _place_after(lines: list[str]) -> FirstError | None:
     """Return the first place in the project's own files below an error and before the next one, None without one."""
     for line in lines:
-        if (found := _AFTER.match(line)) and not _LIBRARY.search(line):
+        if (found := re.match(_AFTER, line)) and not re.search(_LIBRARY, line):
             return FirstError("", found["file"], int(found["number"]))
         if line.startswith(("error", "E  ", "FAIL", "warning")):
             return None

@@ -81,7 +81,7 @@ def _find_matches(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ..
     is_critical = rule.id == "R2" and bool(green)
     severity, named = (Severity.CRITICAL, green) if is_critical else (rule.severity, ())
     looked_at = [file for file in files if rule.looks_at(file)]
-    if rule.pattern is None:
+    if rule.is_of_whole_file:
         for file in looked_at:
             if not file.is_gone:
                 yield Finding(rule.id, severity, rule.message, file.path, tests=named, about=rule.message)
@@ -101,7 +101,7 @@ def _find_matches(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ..
 
 
 def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
-    if rule.pattern is None or (rule.words and not any(map(side.text.__contains__, rule.words))):
+    if rule.words and not any(map(side.text.__contains__, rule.words)):
         return
     for match in rule.pattern.finditer(side.text if rule.in_text else side.code):
         if rule.unless is None or re.search(rule.unless, match[0]) is None:  # nothing in the match excuses it

@@ -59,12 +59,13 @@ class Rule:
         self.in_text = in_text
         self.in_new_files = in_new_files
         self.severity = severity
-        self._pattern = pattern
+        self.is_of_whole_file = pattern is None
+        self._pattern = pattern or ""
 
     @cached_property
-    def pattern(self) -> re.Pattern[str] | None:
-        """Return the pattern, compiled once a text contains one of the words."""
-        return None if self._pattern is None else re.compile(self._pattern, re.MULTILINE)
+    def pattern(self) -> re.Pattern[str]:
+        """Return the pattern, compiled once a text contains one of the words: all of them take 15 ms."""
+        return re.compile(self._pattern, re.MULTILINE)
 
     def looks_at(self, file: ChangedFile) -> bool:
         """Return whether the rule applies to a file."""

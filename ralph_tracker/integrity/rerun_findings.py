@@ -17,33 +17,30 @@ from ralph_tracker.integrity.file_roles import is_code
 NO_PASS: Final = frozenset({None, SKIPPED})
 _FAILURE_SHOWN: Final = 600
 # How the tools of each language report a missing name; one group is the name.
-_MISSING: Final = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"cannot import name '([\w.]+)'",
-        r"No module named '([\w.]+)'",
-        r"module '[\w.]+' has no attribute '(\w+)'",
-        r"(?:type object )?'\w+' (?:object )?has no attribute '(\w+)'",
-        r"name '(\w+)' is not defined",
-        r"got an unexpected keyword argument '(\w+)'",
-        r"fixture '(\w+)' not found",
-        r"(?:Cannot find (?:module|package)|Could not resolve) [\"'`]?([^\"'`\s)]+)",
-        r"Failed to (?:resolve import|load url) [\"'`]?([^\"'`\s)]+)",
-        r"\(?\b[\w.]*?(\w+)\)? is not a (?:function|constructor)",
-        r"(\w+) is not defined",
-        r"does not provide an export named '?(\w+)",
-        r"has no exported member (?:named )?'(\w+)'",
-        r"undefined: (?:\w+\.)?(\w+)",
-        r"\.(\w+) undefined \(type",
-        r"no required module provides package (\S+)|package (\S+) is not in",
-        r"cannot find (?:function|value|type|struct|macro|trait|method)[^`]*`(\w+)`",
-        r"no (?:function|method|field|variant)[^`]*`(\w+)`",
-        r"unresolved imports? `(?:[\w]+::)*(\w+)`",
-        r"could not find `(\w+)` in",
-        r"symbol:\s+(?:class|method|variable) (\w+)",
-        r"package ([\w.]+) does not exist",
-        r"cannot find symbol.*?(?:class|method|variable) (\w+)",
-    )
+_MISSING: Final = (
+    r"cannot import name '([\w.]+)'",
+    r"No module named '([\w.]+)'",
+    r"module '[\w.]+' has no attribute '(\w+)'",
+    r"(?:type object )?'\w+' (?:object )?has no attribute '(\w+)'",
+    r"name '(\w+)' is not defined",
+    r"got an unexpected keyword argument '(\w+)'",
+    r"fixture '(\w+)' not found",
+    r"(?:Cannot find (?:module|package)|Could not resolve) [\"'`]?([^\"'`\s)]+)",
+    r"Failed to (?:resolve import|load url) [\"'`]?([^\"'`\s)]+)",
+    r"\(?\b[\w.]*?(\w+)\)? is not a (?:function|constructor)",
+    r"(\w+) is not defined",
+    r"does not provide an export named '?(\w+)",
+    r"has no exported member (?:named )?'(\w+)'",
+    r"undefined: (?:\w+\.)?(\w+)",
+    r"\.(\w+) undefined \(type",
+    r"no required module provides package (\S+)|package (\S+) is not in",
+    r"cannot find (?:function|value|type|struct|macro|trait|method)[^`]*`(\w+)`",
+    r"no (?:function|method|field|variant)[^`]*`(\w+)`",
+    r"unresolved imports? `(?:[\w]+::)*(\w+)`",
+    r"could not find `(\w+)` in",
+    r"symbol:\s+(?:class|method|variable) (\w+)",
+    r"package ([\w.]+) does not exist",
+    r"cannot find symbol.*?(?:class|method|variable) (\w+)",
 )
 _NAME: Final = re.compile(r"\w+")
 # The start of a definition of the name, in any of the languages, or of a module-level assignment.
@@ -274,7 +271,7 @@ def missing_names(failure: str) -> tuple[str, ...]:
     """Return the last part of each name that a failure reports as missing, () without any."""
     found = []
     for pattern in _MISSING:
-        for match in pattern.finditer(failure):
+        for match in re.finditer(pattern, failure):
             parts = _NAME.findall(next((group for group in match.groups() if group), ""))
             found += parts[-1:]
     return tuple(dict.fromkeys(found))

@@ -45,8 +45,9 @@ _QUERIES: Final[Mapping[Language, str]] = {
     """,
 }
 _A: Final = r"(?P<a>[\w.]+(?:\([^()]*\))?)"
-# _Assertions that cannot fail; {_A} and (?P=a) are the same expression twice.
-_VACUOUS: Final = re.compile(
+# The patterns are compiled when they are first needed: most iterations change no test.
+# Assertions that cannot fail; {_A} and (?P=a) are the same expression twice.
+_VACUOUS: Final = (
     r"^assert\s*\(?\s*(?:True|1|not False|not None|\"[^\"]*\"|'[^']*')\s*(?:\)|,|$)"
     r"|^assert\b.*(?:\bor\s+(?:True|1)\b|\|\|\s*true\b)|^assert\s*\(.*,\s*[\"'][^\"']*[\"']\s*\)$"
     rf"|^assert\s+{_A}\s*(?:==|is|<=|>=)\s*(?P=a)\s*$"
@@ -56,18 +57,18 @@ _VACUOUS: Final = re.compile(
     rf"|\bexpect\(\s*(?P<c>[\w.\"']+(?:\([^()]*\))?)\s*\)\.to(?:Be|Equal|StrictEqual|\.equal|\.eql?)\(\s*(?P=c)\s*\)"
     r"|\bexpect\(\s*(?:true|!0|1)\s*\)\.to(?:BeTruthy\(\)|BeDefined\(\)|\.be\.true)|\bassert!\(\s*true\s*[,)]|\bexpect\.anything\(\)"
 )
-_EQUAL: Final = re.compile(
+_EQUAL: Final = (
     r"(?<![=!<>])===?(?!=)|\bassert(?:Equals?|_eq|ArrayEquals|IterableEquals|ListEqual|DictEqual|CountEqual|AlmostEqual)|\.(?:Equal|equal|strictEqual|deepEqual|deepStrictEqual|isEqualTo|eql?)\b"
     r"|\.to(?:Be|Equal|StrictEqual|MatchObject|HaveLength)\(|!=|\bDeepEqual\b"
 )
-_LOOSE_NUMBER: Final = re.compile(
+_LOOSE_NUMBER: Final = (
     r"(?P<more>\b(?:abs|rel|atol|rtol|delta|tolerance|epsilon|msg_delta|eps)\s*=\s*|(?:<=?)\s*|\bInDelta\([^\n]*,\s*|\bassertEquals\([^,]+,[^,]+,\s*)(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)"
     r"|(?P<less>\bplaces\s*=\s*|toBeCloseTo\([^,]+,\s*)(?P<fewer>\d+)"
 )
-_LEAVES: Final = re.compile(
+_LEAVES: Final = (
     r"^(?:return;?|return None|t\.Skip\w*\(.*|pytest\.skip\(.*|self\.skipTest\(.*|this\.skip\(.*|return true;?)$"
 )
-_PASSES_OVER: Final = re.compile(r"\braise\b|\bthrow\b|\bfail|\bassert|\bexpect\(|panic|\bt\.(?:Error|Fatal)")
+_PASSES_OVER: Final = r"\braise\b|\bthrow\b|\bfail|\bassert|\bexpect\(|panic|\bt\.(?:Error|Fatal)"
 _SPACES: Final = re.compile(r"\s+")
 
 
@@ -132,7 +133,7 @@ def _assertions(language: Language, text: str, tests: list[SourceTest]) -> dict[
         for node in match.get("assertion", ()):
             nodes[node.start_byte, node.end_byte] = _SPACES.sub(" ", syntax.text(node))
         handlers = " ".join(syntax.text(node) for node in match.get("handler", ()))
-        if "tried" in match and not _PASSES_OVER.search(handlers):
+        if "tried" in match and not re.search(_PASSES_OVER, handlers):
             tried += [(node.start_byte, node.end_byte) for node in match["tried"]]
     outer: list[tuple[int, int, str]] = []
     for (start, end), shown in sorted(nodes.items(), key=lambda each: (each[0][0], -each[0][1])):
@@ -161,7 +162,7 @@ def _weaker(before: _Assertions, now: _Assertions) -> _Weaker | None:
     gone = list((old - new).elements())
     fresh = [(text, line) for text, line in now.texts if text not in old]
     for text, line in fresh:
-        if _VACUOUS.search(text):
+        if re.search(_VACUOUS, text):
             return "asserts what nothing can fail", next(iter(gone), None), text, line
     if len(now.caught) > len(before.caught):
         text, line = now.caught[0]
@@ -177,16 +178,16 @@ def _weaker(before: _Assertions, now: _Assertions) -> _Weaker | None:
         for earlier in gone:
             if _is_wider(earlier, text):
                 return "allows a wider tolerance", earlier, text, line
-    equal_before = sum(1 for text in gone if _EQUAL.search(text))
-    equal_now = sum(1 for text, _ in fresh if _EQUAL.search(text))
+    equal_before = sum(1 for text in gone if re.search(_EQUAL, text))
+    equal_now = sum(1 for text, _ in fresh if re.search(_EQUAL, text))
     if fresh and equal_before > equal_now:
-        text, line = next((each for each in fresh if not _EQUAL.search(each[0])), fresh[0])
-        return "does not ask for equality any more", next(each for each in gone if _EQUAL.search(each)), text, line
+        text, line = next((each for each in fresh if not re.search(_EQUAL, each[0])), fresh[0])
+        return "does not ask for equality any more", next(each for each in gone if re.search(_EQUAL, each)), text, line
     return None
 
 
 def _is_wider(old: str, new: str) -> bool:
-    then, now = _LOOSE_NUMBER.search(old), _LOOSE_NUMBER.search(new)
+    then, now = re.search(_LOOSE_NUMBER, old), re.search(_LOOSE_NUMBER, new)
     if then is None or now is None or then.lastgroup != now.lastgroup:
         return False
     if old[: then.start()] != new[: now.start()]:
@@ -211,7 +212,7 @@ def _left_early(old: SourceTest, new: SourceTest, now: _Assertions) -> _Weaker |
     for number, line in enumerate(lines, start=new.line):
         left = line.strip()
         if (
-            _LEAVES.match(left)
+            re.match(_LEAVES, left)
             and left not in known
             and len(line) - len(line.lstrip()) == body
             and number < now.texts[-1][1]
