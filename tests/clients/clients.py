@@ -72,6 +72,9 @@ def _opencode_settings(home: Path, url: str) -> None:
     settings = {
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,  # thirty calls of git a step, for an undo of its own
+        "formatter": False,
+        "lsp": False,
         "model": "stand-in/m",
         "small_model": "stand-in/m",
         "enabled_providers": ["stand-in"],

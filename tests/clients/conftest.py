@@ -48,7 +48,7 @@ checks:
   tests:
     run: ["{sys.executable}", -m, pytest, -q, -p, "no:cacheprovider", "--junitxml={{reports}}/junit.xml"]
     reports: ["{{reports}}/junit.xml"]
-    env: {{PYTHONDONTWRITEBYTECODE: "1"}}
+    env: {{PYTHONDONTWRITEBYTECODE: "1", PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1"}}
 """
 
 
