@@ -39,6 +39,7 @@ checks:
   tests:
     run: [pytest, -q, -p, "no:cacheprovider", "--junitxml={reports}/junit.xml"]
     reports: ["{reports}/junit.xml"]
+    env: {PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1"}
 """
 # The commits by which the gain of two workers is measured: an even number of the same work.
 EQUAL, EQUAL_TESTS, EQUAL_ROUNDS = int(os.environ.get("RALPH_TRACKER_FLEET_COMMITS", "4")), 8, 7_000_000

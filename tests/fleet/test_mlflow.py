@@ -14,9 +14,9 @@ from ralph_tracker import post_iteration, pre_loop
 from tests.fleet.make_loops import SECRET, metrics
 
 MlflowClient = pytest.importorskip("mlflow.tracking", reason="make test-fleet installs MLflow").MlflowClient
-LOOPS = int(os.environ.get("RALPH_TRACKER_FLEET_LOOPS", "8"))
+LOOPS = int(os.environ.get("RALPH_TRACKER_FLEET_LOOPS", "4"))
 STEPS = int(os.environ.get("RALPH_TRACKER_FLEET_STEPS", "40"))
-PROCESSES = 8
+PROCESSES = min(LOOPS - 1, 8)  # one of them sends two loops
 TRACKER = str(Path(sys.executable).with_name("ralph-tracker"))
 LIMIT_S = 500
 
