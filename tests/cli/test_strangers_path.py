@@ -1,4 +1,4 @@
-"""The first loop of somebody who has read the README alone, command by command, in a pipe and on a screen."""
+"""The first loop of somebody who has read the README alone, command by command, on a screen; a pipe gets the same."""
 
 import os
 import pty
@@ -91,15 +91,13 @@ def on_a_screen(command, root, environment):
     return code, printed.decode().replace("\r\n", "\n")
 
 
-WAYS = {
-    "in a pipe": (in_a_pipe, {"NO_COLOR": "1", "TERM": "dumb"}),
-    "on a screen": (on_a_screen, {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}),
-}
+ON_A_SCREEN = {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}
+IN_A_PIPE = {"NO_COLOR": "1", "TERM": "dumb"}
 
 
-@pytest.fixture(scope="module", params=WAYS)
-def walked(request, tmp_path_factory):
-    """Return every command of the path with its exit code and all that was printed."""
+@pytest.fixture(scope="module")
+def walked(tmp_path_factory):
+    """Return every command of the path with its exit code and all that was printed, then what a pipe gets of two."""
     folder = tmp_path_factory.mktemp("stranger")
     root, tools = folder / "project", folder / "bin"
     for made in (root, tools):
@@ -110,14 +108,15 @@ def walked(request, tmp_path_factory):
     for name, text in files.items():
         (root / name).write_text(text)
     (root / ".venv").symlink_to(sys.prefix)
-    way, more = WAYS[request.param]
     foreign = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "VIRTUAL_ENV", "NO_COLOR")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     path = os.pathsep.join((str(tools), str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {**kept, **more, "PATH": path, "HOME": str(folder)}
+    environment = {**kept, "PATH": path, "HOME": str(folder)}
     asked = ("ralph-tracker status", "ralph-tracker hook loop-decision")
     steps = [step for shown in commands() for step in (shown, *(asked if shown.endswith("post-iteration") else ()))]
-    return request.param, [(command, *way(command, root, environment)) for command in steps]
+    shown = [(command, *on_a_screen(command, root, environment | ON_A_SCREEN)) for command in steps]
+    piped = ("ralph-tracker report", "ralph-tracker status")
+    return shown, [(command, *in_a_pipe(command, root, environment | IN_A_PIPE)) for command in piped]
 
 
 def verb(command):
@@ -131,13 +130,13 @@ def test_the_path_is_init_two_iterations_report_selection():
 
 
 def test_every_step_works(walked):
-    codes = [(verb(command), code) for command, code, _ in walked[1] if verb(command)]
+    codes = [(verb(command), code) for command, code, _ in walked[0] if verb(command)]
     assert [each for each in codes if each[1] != 0] == [("hook loop-decision", 11)]
     assert {name for name, _ in codes} == {*NEXT, "report"}
 
 
 def test_every_answer_fits_a_screen_of_80_columns(walked):
-    for command, _, printed in walked[1]:
+    for command, _, printed in (*walked[0], *walked[1]):
         document = verb(command) == "report"  # Markdown, whose paragraphs and items are wrapped by what shows it
         for line in (
             line for line in printed.splitlines() if not (document and line.lstrip().startswith(("- ", "**")))
@@ -147,11 +146,12 @@ def test_every_answer_fits_a_screen_of_80_columns(walked):
 
 
 def test_no_answer_has_colours_or_moves_the_cursor(walked):
-    assert [command for command, _, printed in walked[1] if re.search(r"[\x00-\x09\x0b-\x1f\x7f]", printed)] == []
+    moving = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
+    assert [command for told in walked for command, _, printed in told if moving.search(printed)] == []
 
 
 def test_every_answer_but_a_report_is_short(walked):
-    told = {command: len(printed.splitlines()) for command, _, printed in walked[1]}
+    told = {command: len(printed.splitlines()) for command, _, printed in walked[0]}
     assert {command: lines for command, lines in told.items() if lines > SHORT} == {
         "ralph-tracker report": told["ralph-tracker report"]
     }
@@ -159,15 +159,16 @@ def test_every_answer_but_a_report_is_short(walked):
 
 def test_every_answer_ends_with_the_next_step(walked):
     for name, told in NEXT.items():
-        answers = [printed for command, _, printed in walked[1] if verb(command) == name]
+        answers = [printed for command, _, printed in walked[0] if verb(command) == name]
         said = [" ".join(printed.rpartition("  next: ")[2].split()) for printed in answers]
         assert len(said) == len(told), name
         assert all(each in answer for each, answer in zip(told, said, strict=True)), (name, said)
 
 
 def test_a_report_says_what_to_do_and_on_a_screen_where_to_ask(walked):
-    way, told = walked
-    printed = next(printed for command, _, printed in told if verb(command) == "report")
-    assert "**Action**: continue\n" in printed
-    assert "- **CRITICAL** failure_hidden, open since iteration 1: " in printed
-    assert printed.endswith("  next: `ralph-tracker status` says what to do now\n") is (way == "on a screen")
+    shown, piped = (next(text for command, _, text in told if verb(command) == "report") for told in walked)
+    for printed in (shown, piped):
+        assert "- **CRITICAL** failure_hidden, open since iteration 1: " in printed
+    assert "**Action**: continue\n" in shown
+    assert shown.endswith("  next: `ralph-tracker status` says what to do now\n")
+    assert "  next: " not in piped
