@@ -76,7 +76,7 @@ def at_least(*names):
     return pytest.mark.parametrize("driven", clients, indirect=True)
 
 
-@at_least("claude", "codex", "opencode")
+@at_least("claude", "codex")
 def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
     script = (
         *(writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("one")),

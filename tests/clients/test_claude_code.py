@@ -7,41 +7,11 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "claude-code.md"
 WRONG_AGAIN = "def add(a, b):\n    return a * b\n\n\ndef sub(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
-ONE_TEST = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
-BY_THE_USER = """{
-\t"permissions": {"allow": ["Bash(ls:*)"]},
-\t"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}
-}""".replace("\n", "\r\n")
 
 
 def installed(project):
     project.ours("agent", "install", "claude-code")
     return project
-
-
-def test_a_wrong_fix_is_sent_back_with_the_failing_test_and_a_right_one_is_let_go(project, messages, write):
-    installed(project).ours("hook", "pre-loop")
-    script = write("calc.py", WRONG_AGAIN), messages.say("done"), write("calc.py", RIGHT), messages.say("done now")
-    with messages.playing(*script) as service:
-        result = project.ask(service.url)
-    assert service.played_out, service.told
-    first, _, back, _ = service.told
-    assert "ralph-tracker measures this project" in first
-    assert "test_add" in first
-    assert back.startswith("Stop hook feedback:\nIteration 1: plateau, score ")
-    assert "\nFailing tests" in back
-    assert " test_calc::test_add: " in back
-    assert "Go on with the task." in back
-    assert result["result"] == "done now"
-    assert project.status["status"] == "finished"
-    _, one, two = project.history
-    assert (one["testing"]["tests_failed"], two["testing"]["tests_failed"]) == (1, 0)
-    took = {"input_tokens": 2 * 1120, "output_tokens": 2 * 10, "turns": 2}
-    assert [{key: each["usage"].get(key) for key in took} for each in (one, two)] == [took, took]
-    assert one["usage"].get("cost_usd") is None  # without a terminal no status line tells it
-    assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
-    assert "iteration: 2" in (project.loop / "selection.yaml").read_text()
-    assert project.noted("agent-errors.jsonl") == []
 
 
 def test_at_a_terminal_the_status_line_shows_the_loop_and_brings_the_cost(project, messages, write):
@@ -50,6 +20,10 @@ def test_at_a_terminal_the_status_line_shows_the_loop_and_brings_the_cost(projec
     with messages.playing(*script) as service:
         shown = project.at_terminal(service.url, lambda: (project.loop / "selection.yaml").exists())
     assert service.played_out, service.told
+    back = service.told[2]
+    assert back.startswith("Stop hook feedback:\nIteration 1: plateau, score ")
+    assert "\nFailing tests" in back
+    assert "iteration: 2" in (project.loop / "selection.yaml").read_text()
     assert re.search(r"ralph-001 iteration 0 · score 7[12](\.\d)? % · ", shown)
     _, one, two = project.history
     # The client draws its line now and then: on a busy machine the last turn's price comes after the iteration's end.
@@ -76,20 +50,6 @@ def test_what_the_agent_did_is_noted_by_digests(project, messages, write):
     assert failed["file"] == missing
     assert batch["calls"] == [wrote["call"], failed["call"]]
     assert (stop["iteration"], stop["action"]) == (1, "stop")
-
-
-def test_a_deleted_test_is_sent_back_with_the_reason_and_is_there_again(project, messages, write):
-    installed(project).ours("hook", "pre-loop")
-    script = write("test_calc.py", ONE_TEST), messages.say("all pass"), write("calc.py", RIGHT), messages.say("done")
-    with messages.playing(*script) as service:
-        project.ask(service.url)
-    assert service.played_out, service.told
-    back = service.told[2]
-    assert "CRITICAL it1-test_deletion: Test count decreased from 2 to 1" in back
-    assert "Rolled back: the files are those of iteration 0 again" in back
-    assert "Decision: rollback: Rollback to iteration 0 due to regression" in back
-    assert "def test_add" in (project.root / "test_calc.py").read_text()
-    assert project.status["status"] == "finished"
 
 
 def test_a_stuck_loop_is_nudged_once_beside_its_tools_then_told_to_stop_and_no_tool_is_refused(
@@ -261,17 +221,3 @@ def test_the_page_of_claude_code_shows_what_works_there(project, messages):
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert service.played_out, service.told
     assert (project.status["status"], project.status["iteration"]) == ("finished", 1)
-
-
-def test_taken_out_again_the_settings_are_as_they_were_to_the_byte(project, messages, write):
-    settings = project.root / ".claude" / "settings.json"
-    settings.parent.mkdir()
-    settings.write_bytes(BY_THE_USER.encode())
-    installed(project).ours("hook", "pre-loop")
-    assert json.loads(settings.read_text())["permissions"] == {"allow": ["Bash(ls:*)"]}
-    with messages.playing(write("calc.py", RIGHT), messages.say("done")) as service:
-        project.ask(service.url)
-    assert project.status["status"] == "finished"
-    project.ours("agent", "uninstall", "claude-code")
-    assert settings.read_bytes() == BY_THE_USER.encode()
-    assert [path.name for path in settings.parent.iterdir()] == ["settings.json"]

@@ -53,7 +53,8 @@ class Lived:
         if name in SETTINGS:
             own = {"hooks": [{"type": "command", "command": f"touch '{self.mine}'"}]}
             self.settings.parent.mkdir()
-            self.settings.write_text(json.dumps({"hooks": {STOPS[name]: [own]}}, indent=4))
+            text = json.dumps({"hooks": {STOPS[name]: [own]}}, indent="\t")
+            self.settings.write_bytes(text.replace("\n", "\r\n").encode())  # which no writer of ours would choose
         self.before = everything(self.project.root)
         self.project.ours("agent", "install", name)
 
@@ -131,6 +132,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     assert "- CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in undone
     assert "- deleted or skipped: test_calc::test_add (it failed before)" in undone
     assert "Rolled back: the files are those of iteration 1 again" in undone
+    assert "Decision: rollback: Rollback to iteration 1 due to regression" in undone
     assert "def test_add" in (project.root / "test_calc.py").read_text()
     assert project.status["status"] == "finished"
     assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]

@@ -42,6 +42,7 @@ def test_installed_hooks_leave_a_driven_session_alone(project, messages, write, 
     assert {line["event"] for line in project.noted("agent-events.jsonl")} >= {"PostToolUse"}
 
 
+@pytest.mark.deep  # with `--backend` it is tried each time
 def test_a_provider_that_is_overloaded_is_waited_for(project, messages, write, driven):
     """The client gives up by itself after some tries of its own; then the whole run is tried again."""
     project.extra["CLAUDE_CODE_MAX_RETRIES"] = "0"
