@@ -1,6 +1,6 @@
 """Write the feedback to an agent on its last iteration, the same for every host: most valuable first, within a budget.
 
-It is made from a situation, which is read from the loop's records.
+It is made from facts, which are read from the loop's records.
 Every section gets its first items, then the budget that is left goes to the sections in order. What does not fit is
 counted, so that nobody takes a part for the whole.
 """
@@ -315,7 +315,7 @@ def feedback_facts_of(
     iterations_left: int = 0,
     with_rules: bool = False,
 ) -> FeedbackFacts:
-    """Return the situation after an iteration; the files are those of the lineage's head.
+    """Return the facts after an iteration; the files are those of the lineage's head.
 
     Parts of the record that cannot be read are left out as unknown. Raises RecordError if the loop's status is damaged.
     """
@@ -338,7 +338,7 @@ def feedback_facts_of(
 
 
 def current_feedback_facts(committed: SealedRecords, summary: Summary, root: Path) -> FeedbackFacts:
-    """Return the situation of a running loop for an agent that begins a session, without a decision.
+    """Return the facts of a running loop for an agent that begins a session, without a decision.
 
     Damage and errors are as in `feedback_facts_of`.
     """

@@ -15,8 +15,7 @@ from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
 from ralph_tracker.safe_files import open_regular
 from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimpleProgressEvaluator
-from ralph_tracker.steering.session_events import Event
-from ralph_tracker.steering.stop_decision import (
+from ralph_tracker.steering.session_continuation import (
     Action,
     Complexity,
     Continuation,
@@ -24,6 +23,7 @@ from ralph_tracker.steering.stop_decision import (
     classify_task_complexity,
     continuation_thresholds_of,
 )
+from ralph_tracker.steering.session_events import Event
 
 STANDARD_INPUT: Final = "-"
 _LONGEST: Final = 16 << 20

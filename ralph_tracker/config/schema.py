@@ -19,7 +19,7 @@ from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, 
 from ralph_tracker.errors import ConfigError, InputError, first_problem, short_text
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
-from ralph_tracker.steering.stop_decision import ContinuationThresholds
+from ralph_tracker.steering.session_continuation import ContinuationThresholds
 
 _SUM_TOLERANCE = 1e-6
 

@@ -17,7 +17,7 @@ class AlertType(NamedTuple):
     """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
 
     `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
-    it, iteration/diff.py has the words. `rule` is the id of its rule in integrity.md, None without one.
+    it, iteration/explain.py has the words. `rule` is the id of its rule in integrity.md, None without one.
     """
 
     name: str

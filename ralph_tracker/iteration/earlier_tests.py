@@ -13,8 +13,8 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
+from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.partial_test_run import limited_to_files
 from ralph_tracker.measure.report_totals import measured_kind, read_results
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots

@@ -202,7 +202,7 @@ class RemainingProblems(NamedTuple):
     `failing` are the tests that fail, broken ones first; None if their names are unknown, then `metrics` has their
     number. Of the held-back ones only the number is given. `not_loaded` maps what did not build or load to its first
     error. `lost` maps the tests that are gone or skipped, and are held against the iteration, to their outcome before.
-    `list_diagnostics` are findings and uncovered lines, None if unknown.
+    `listed` are findings and uncovered lines, None if unknown.
     """
 
     iteration: int

@@ -180,7 +180,7 @@ class TreeMeasurement(NamedTuple):
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `list_diagnostics` are the findings by target.
+    so that its tests have no report, to the first error line. `listed` are the findings by target.
     """
 
     metrics: Metrics

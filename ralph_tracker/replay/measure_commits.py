@@ -35,8 +35,8 @@ from ralph_tracker.measure.checks import (
 )
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import tool_versions
+from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.partial_test_run import limited_to_files
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError

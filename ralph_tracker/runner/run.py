@@ -398,7 +398,7 @@ class Run:
         store = self.tracker.store()
         # What a rolled-back iteration lacked does not apply to the current files.
         is_current = store.summary().head == record.iteration
-        situation = feedback_facts_of(
+        facts = feedback_facts_of(
             store,
             record,
             self.tracker.root,
@@ -408,7 +408,7 @@ class Run:
             with_rules=self._client is None or progress.session is None,
         )
         user = user_prompt(progress.settings.prompt_file, self.tracker.root)
-        return prompt_of(user, feedback(situation, self.tokens), progress.iteration, progress.notes)
+        return prompt_of(user, feedback(facts, self.tokens), progress.iteration, progress.notes)
 
     def _record(self) -> IterationRecord:
         """Return the latest record of the loop, with current judgement. Raises as the tracker does."""

@@ -15,8 +15,8 @@ from threading import Thread
 from typing import Any, Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import InputError
+from ralph_tracker.steering.session_continuation import EVALUATION_INTERVAL
 from ralph_tracker.steering.session_events import Event, TurnEnded
-from ralph_tracker.steering.stop_decision import EVALUATION_INTERVAL
 
 _WORD: Final = re.compile(r"\w+")
 _FIRST_WORD: Final = re.compile(r"\w+(?:[-'’]\w+)*")

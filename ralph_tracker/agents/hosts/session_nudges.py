@@ -14,8 +14,7 @@ from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, note_event
 from ralph_tracker.agents.hosts.session_usage import context_of
 from ralph_tracker.safe_files import own_file
-from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, end_of_tool
-from ralph_tracker.steering.stop_decision import (
+from ralph_tracker.steering.session_continuation import (
     COMPLEXITIES,
     EVALUATION_INTERVAL,
     ComplexityThresholds,
@@ -26,6 +25,7 @@ from ralph_tracker.steering.stop_decision import (
     continuation_thresholds_of,
     message_of,
 )
+from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, end_of_tool
 
 RULES: Final = "continuation.json"
 _TAIL: Final = 256 << 10

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from ralph_tracker.steering.session_continuation import Continuation, Guidance
 from ralph_tracker.steering.session_events import ToolEnded, ToolStarted, TurnEnded
-from ralph_tracker.steering.stop_decision import Continuation, Guidance
 
 
 def refusal(guidance):

@@ -5,7 +5,7 @@ import shlex
 import pytest
 
 from ralph_tracker.measure.checks import Check
-from ralph_tracker.measure.partial_test_run import limited_to_files
+from ralph_tracker.measure.limit_to_test_files import limited_to_files
 
 JAVA = "src/test/java/calc/ATest.java"
 FILES = {
