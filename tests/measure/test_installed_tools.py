@@ -208,6 +208,7 @@ def test_the_last_words_of_a_command(tmp_path, stdout, stderr, expected):
     ],
     ids=["option", "plugin", "module", "syntax"],
 )
+@pytest.mark.slow
 def test_pytest_that_cannot_start_tells_what_it_lacks(tmp_path, files, expected):
     for name, text in files.items():
         (tmp_path / name).write_text(text)

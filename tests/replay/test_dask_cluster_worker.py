@@ -110,6 +110,7 @@ def measurer_of(branch, tmp_path, away):
     return found, history.commits("v0..HEAD", Choice())
 
 
+@pytest.mark.slow
 def test_results_from_elsewhere_are_those_of_here_and_damaged_ones_are_measured_here(branch, order, machine, tmp_path):
     wanted, bundle = order
 

@@ -46,6 +46,7 @@ def written(folder: Path, kind: str) -> CoverageReport | Unreadable:
 
 
 @pytest.mark.parametrize("options", [(), ("--branch",)], ids=["lines", "branches"])
+@pytest.mark.slow
 def test_all_reports_of_one_run_agree(tmp_path, options):
     run(tmp_path, "total([1, 2])", *options)
     reports = {kind: written(tmp_path, kind) for kind in ("xml", "json", "lcov")}
@@ -58,6 +59,7 @@ def test_all_reports_of_one_run_agree(tmp_path, options):
     assert list(reports["json"].files.values()) == list(reports["xml"].files.values())
 
 
+@pytest.mark.slow
 def test_shards_of_one_project_are_the_whole(tmp_path):
     shards = []
     for call in ("total([1], 1)", "unused()"):
