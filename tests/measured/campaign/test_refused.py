@@ -13,7 +13,7 @@ from .outsider import copied, kept_of, restorable, tree_of
 
 SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
 SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-EACH = {"quick": 1, "sample": 2}.get(SWEEP, 30)
+EACH = {"quick": 1, "sample": 1}.get(SWEEP, 30)
 COMMANDS = {
     "pre-loop": ("hook", "pre-loop", "--new"),
     "post-iteration": ("hook", "post-iteration", "--iteration", "5"),
