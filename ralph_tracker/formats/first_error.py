@@ -6,7 +6,6 @@ esbuild, oxc, jest): it is then appended to the error in parentheses.
 """
 
 import re
-from functools import cache
 from typing import Final, NamedTuple
 
 from ralph_tracker.formats.report_content import plain
@@ -80,25 +79,23 @@ _LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|<frozen|node_modul
 _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
 
-@cache
-def _errors() -> tuple[re.Pattern[str], ...]:
-    return tuple(map(re.compile, _ERRORS))
-
-
 def first_error(text: str) -> FirstError | None:
     """Return the first real error line of a tool's output, None if there is none."""
     lines = plain(text).splitlines()[:_MOST_LINES]
+    # Here, not at import: most checks pass, and have no error to look for.
+    never, before, library = map(re.compile, (_NEVER, _BEFORE, _LIBRARY))
+    errors = tuple(map(re.compile, _ERRORS))
     place: FirstError | None = None
     for index, raw in enumerate(lines):
         line = _PYTEST.sub("", raw[:_LONGEST_READ]).rstrip()
-        if not line or re.search(_NEVER, line):
+        if not line or never.search(line):
             continue
-        if before := re.match(_BEFORE, line):
-            if not re.search(_LIBRARY, line):
-                file, number = filter(None, before.groups())
+        if above := before.match(line):
+            if not library.search(line):
+                file, number = filter(None, above.groups())
                 place = FirstError("", file, int(number))
             continue
-        found = next((match for pattern in _errors() if (match := pattern.match(line))), None)
+        found = next((match for pattern in errors if (match := pattern.match(line))), None)
         if found is None:
             continue
         named = found.groupdict()

@@ -408,7 +408,7 @@ _ALWAYS_EQUAL: Final = (
     ),
 )
 
-# ── R4: the source reads what belongs to the tests (special cases: hardcoded_answers.py) ──────────────────────────────────
+# ── R4: the source reads what belongs to the tests (special cases: hardcoded_answers.py) ──────────────────────────────
 _TEST_DATA: Final = r"""["'`](?:[^"'`\n]*[/\\])?(?:(?:tests?|__tests__|__snapshots__|testdata|spec)[/\\][^"'`\n]*|(?:test_\w+\.py|[\w.-]+_test\.(?:py|go|rs)|[\w.-]+\.(?:test|spec)\.[jt]sx?|[\w.-]+\.(?:snap|golden)))["'`]"""
 _READS_TESTS: Final = (
     Rule(

@@ -83,7 +83,6 @@ _WHERE: Final = "into the project's environment"
 SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _INTERPRETERS: Final = ("python", "python3")
 _WORD: Final = re.compile(r"[\w./+-]+")
-_PYTHON_NAME: Final = re.compile(r"(python|pypy)[\d.]*$")
 # What npm, pnpm and yarn write about what they have installed.
 _INSTALLED: Final = (".package-lock.json", ".modules.yaml", ".yarn-integrity")
 
@@ -326,7 +325,7 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
             data = Path(path).read_bytes()
             head, _, body = data.partition(b"\n") if data.startswith(b"#!") else (b"", b"", data)
             found[f"program {word}"] = hashlib.sha256(body).hexdigest()  # the head has the interpreter's path
-            if _PYTHON_NAME.match(Path(path).name):
+            if _PYTHON.fullmatch(Path(path).name):
                 environments.add(Path(path).parent.parent)
             elif b"python" in head:
                 environments.add(Path(os.fsdecode(head[2:].split()[0])).parent.parent)
