@@ -17,7 +17,7 @@ from pathlib import Path
 from table import Table
 
 from ralph_tracker import post_iteration, pre_loop
-from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.integrity_result import Integrity
 from ralph_tracker.iteration.tamper_check import TamperCheck
 
 MODULES, TESTS = 40, 10

@@ -8,23 +8,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from ralph_tracker.core.alerts import same_event
+from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import excluded_tests, judge
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError, nearest
-from ralph_tracker.iteration.record_iteration import (
-    failure_marked,
-    judge_or_refuse,
-    record_iteration,
-    recover_loop,
-    repeated_record,
-    write_report,
-)
-from ralph_tracker.iteration.rollback import follow, restore, undo_restore
-from ralph_tracker.iteration.tree_measurement import (
+from ralph_tracker.iteration.measure_iteration import (
     Checkout,
     IterationMeasurer,
     MeasuredIteration,
@@ -33,9 +24,18 @@ from ralph_tracker.iteration.tree_measurement import (
     refuse_other_origin,
     utc_text,
 )
+from ralph_tracker.iteration.record_and_recover import (
+    failure_marked,
+    judge_or_refuse,
+    record_iteration,
+    recover_loop,
+    repeated_record,
+    write_report,
+)
+from ralph_tracker.iteration.restore_iteration import follow, restore, undo_restore
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, refuse_unrecorded, require_running, summary_at
@@ -388,7 +388,7 @@ def _export(loop: ConfiguredLoop) -> None:
     """Have what was recorded sent beside the loop, where its configuration says so."""
     destinations = loop.config.document.get("export", {}).get("after_each", ())
     if destinations:
-        from ralph_tracker.store.pending_export import send_beside  # noqa: PLC0415  # as above
+        from ralph_tracker.store.export_queue import send_beside  # noqa: PLC0415  # as above
 
         send_beside(loop.store.paths, destinations)
 

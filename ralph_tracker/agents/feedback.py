@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.alerts import Alert
+from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
+from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.open_problems import (
     FailingTest,
     ListedDiagnostics,
@@ -23,15 +24,14 @@ from ralph_tracker.iteration.open_problems import (
     first_words,
     remaining_problems,
 )
-from ralph_tracker.iteration.tree_measurement import configured_by
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_json
-from ralph_tracker.store.record_reader import SealedRecords
 
 TOKENS: Final = 800
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.

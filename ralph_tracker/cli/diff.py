@@ -16,7 +16,7 @@ from ralph_tracker.iteration.diff import (
     side_by_side,
 )
 from ralph_tracker.report.wording import ABSENT, number, percent, signed_text
-from ralph_tracker.store.record_listing import as_of_now, listing
+from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}

@@ -16,7 +16,6 @@ from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, LoopError, RalphTrackerError
 from ralph_tracker.loop.status import missing_files
-from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.installed_tools import (
     MissingModule,
@@ -26,6 +25,7 @@ from ralph_tracker.measure.installed_tools import (
     missing_modules,
     version_of,
 )
+from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore

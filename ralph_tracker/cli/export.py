@@ -97,8 +97,8 @@ def _destination(kind: str, experiment: str | None, *, files: bool) -> Any:  # n
 
 
 def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience: float, *, beside: bool) -> None:  # noqa: ANN401  # as above
-    from ralph_tracker.export.resumable_send import send
-    from ralph_tracker.store.pending_export import PendingExport
+    from ralph_tracker.export.send_with_retries import send
+    from ralph_tracker.store.export_queue import PendingExport
 
     for loop in loops:
         while True:

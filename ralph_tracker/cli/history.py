@@ -12,7 +12,7 @@ from ralph_tracker.cli.terminal import complain, cut, say, say_json, say_table, 
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money, percent
-from ralph_tracker.store.record_listing import as_of_now, listing
+from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "score"),

@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.terminal import ask_yes_or_no, edit_text, say, say_json, say_table
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.plan_files import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
+from ralph_tracker.runner.kept_plan import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 from ralph_tracker.steering.plan import compute_progress_summary, format_progress_summary, plan_document, state_to_plain
 from ralph_tracker.steering.plan_driver import (
     apply_plan_adjustment,

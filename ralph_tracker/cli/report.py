@@ -17,7 +17,7 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import summary_at, unrecorded_iteration
-from ralph_tracker.store.record_listing import listing
+from ralph_tracker.store.records_to_show import listing
 
 
 class ReportDocument(TypedDict):

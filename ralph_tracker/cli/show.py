@@ -14,7 +14,7 @@ from ralph_tracker.iteration.explain import explain, explanation_document, kept_
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.report.iteration_view import iteration_view, rerun_line
 from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, percent, point_of
-from ralph_tracker.store.record_listing import listing
+from ralph_tracker.store.records_to_show import listing
 
 _TESTS_SHOWN: Final = 5
 _FILES_SHOWN: Final = 20

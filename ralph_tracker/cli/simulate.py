@@ -8,7 +8,7 @@ from typing import IO, Final, NamedTuple, TypedDict, cast
 
 import click
 
-from ralph_tracker.agents.session_log_reader import read_session
+from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion

@@ -14,11 +14,11 @@ from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
+from ralph_tracker.store.export_queue import unsent_warnings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration
-from ralph_tracker.store.pending_export import unsent_warnings
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 
 ALERTS_SHOWN: Final = 10
@@ -64,7 +64,9 @@ def document_at(paths: LoopPaths) -> StatusDocument:
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
-    from ralph_tracker.store.record_listing import listing  # models of foreign records, a third of the time of `status`
+    from ralph_tracker.store.records_to_show import (
+        listing,  # models of foreign records, a third of the time of `status`
+    )
 
     found = listing(root, loop_id)
     if as_json:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker import __version__
-from ralph_tracker.cli.terminal import complain
+from ralph_tracker.cli.terminal import complain, say_text
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, EXIT_USAGE
 
 PROGRAM: Final = "ralph-tracker"
@@ -63,6 +63,8 @@ class Verbs(click.Group):
         del ctx
         if cmd_name not in VERBS:
             return None
+        if cmd_name == completion.name:
+            return completion
         command: click.Command = import_module(f"ralph_tracker.cli.{cmd_name.replace('-', '_')}").command
         return command
 
@@ -94,6 +96,18 @@ class Verbs(click.Group):
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:
     """Measure, judge and keep every iteration of a refine-until-done loop, and choose the best one."""
+
+
+@click.command
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
+def completion(shell: str) -> None:
+    """Print the completion script of SHELL (bash, zsh, fish); source it in the shell's start file."""
+    from click.shell_completion import get_completion_class
+
+    kind = get_completion_class(shell)
+    if kind is None:
+        raise click.UsageError(f"no completion for {shell}")
+    say_text(kind(cli, {}, PROGRAM, COMPLETION_VARIABLE).source())
 
 
 def dispatch(arguments: list[str]) -> int:

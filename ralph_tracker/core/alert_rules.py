@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.findings import Finding, Integrity
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
+from ralph_tracker.core.integrity_result import Finding, Integrity
 from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, Comparison, are_restored, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (

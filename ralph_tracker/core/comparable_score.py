@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from ralph_tracker.core.findings import Integrity, SuppressionKind
+from ralph_tracker.core.integrity_result import Integrity, SuppressionKind
 from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS, Metrics, half_up, plain_number, without_noise
 from ralph_tracker.core.score import (

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_rules import STALL_ALTERNATIVES
-from ralph_tracker.core.alerts import Alert
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number
 from ralph_tracker.core.thresholds import Thresholds

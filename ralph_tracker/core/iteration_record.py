@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
-from ralph_tracker.core.alerts import Alert, AlertState, in_order
+from ralph_tracker.core.alert_types import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision
-from ralph_tracker.core.findings import Finding, IntegrityRecord, Rerun, SeverityWord, SuppressionKind, Verdict
+from ralph_tracker.core.integrity_result import Finding, IntegrityRecord, Rerun, SeverityWord, SuppressionKind, Verdict
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, SECTIONS, Metrics, Usage, Value, half_up
 

@@ -7,8 +7,8 @@ person's acceptance applied, by judging again.
 from typing import NamedTuple
 
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
-from ralph_tracker.core.alerts import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.best_so_far import Candidate, best_now, best_of, extend_frontier
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
+from ralph_tracker.core.best_iteration import Candidate, best_now, best_of, extend_frontier
 from ralph_tracker.core.classification import ScoreContext, classify, step_of
 from ralph_tracker.core.comparable_score import (
     Scorer,
@@ -18,13 +18,13 @@ from ralph_tracker.core.comparable_score import (
     why_adjusted,
 )
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
-from ralph_tracker.core.findings import NOTHING_FOUND, Severity
-from ralph_tracker.core.integrity_verdict import (
+from ralph_tracker.core.integrity_alerts import (
     IntegrityAlerts,
     disbelieved_tests,
     integrity_alerts_of,
     integrity_record_of,
 )
+from ralph_tracker.core.integrity_result import NOTHING_FOUND, Severity
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, SeenTests, compare, extend_ranges

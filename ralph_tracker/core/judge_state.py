@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import Plain, decode, encode
 from ralph_tracker.core.comparable_score import Scorer, weights_of_tests
 from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests

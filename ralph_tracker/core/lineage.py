@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, Literal, NamedTuple
 
-from ralph_tracker.core.alerts import Alert
+from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.comparable_score import AdjustedParts, Scorer
-from ralph_tracker.core.findings import SuppressionKind
+from ralph_tracker.core.integrity_result import SuppressionKind
 from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Readings, half_up
 from ralph_tracker.core.thresholds import CyclingThresholds, OtherNames
 

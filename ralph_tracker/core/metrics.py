@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.integrity_result import Integrity
 
 PERCENT_DECIMALS: Final = 1
 SCORE_DECIMALS: Final = 4

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypedDict
 
-from ralph_tracker.core.best_so_far import Candidate, best_now, why_best
+from ralph_tracker.core.best_iteration import Candidate, best_now, why_best
 from ralph_tracker.core.comparable_score import Scorer
-from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     MetricsDocument,

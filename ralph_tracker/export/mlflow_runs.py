@@ -16,7 +16,7 @@ from typing import Any, Final
 from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
-from ralph_tracker.export.resumable_send import RefusedError, UnreachableError
+from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes

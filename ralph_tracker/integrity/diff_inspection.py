@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import Finding, Severity, SuppressionKind
+from ralph_tracker.core.integrity_result import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
-from ralph_tracker.integrity.changed_text import ChangedFile, FileVersions, Text, one_line, read, why_unreadable
 from ralph_tracker.integrity.file_roles import kind_of_file
+from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, Text, one_line, read, why_unreadable
 from ralph_tracker.integrity.hardcoded_answers import find_hardcoded_answers
 from ralph_tracker.integrity.line_rules import COMMANDS, RULES, Rule, count_suppressions
 from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings

@@ -6,10 +6,10 @@ from typing import Final, Literal, TypeVar
 
 import msgspec
 
-from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.errors import InputError
-from ralph_tracker.integrity.changed_text import one_line
 from ralph_tracker.integrity.file_roles import is_test_path
+from ralph_tracker.integrity.file_versions import one_line
 from ralph_tracker.integrity.report_ids import definitions
 from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
 

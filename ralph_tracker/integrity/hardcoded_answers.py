@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.changed_text import ChangedFile, added_lines, one_line
+from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, one_line
 from ralph_tracker.integrity.report_ids import ids_by_test
 from ralph_tracker.integrity.source_tests import SourceTest
 

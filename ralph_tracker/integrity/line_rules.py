@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import Severity, SuppressionKind
-from ralph_tracker.integrity.changed_text import ChangedFile, Text
+from ralph_tracker.core.integrity_result import Severity, SuppressionKind
+from ralph_tracker.integrity.file_versions import ChangedFile, Text
 from ralph_tracker.integrity.source_tests import Language, language_of
 
 HIGH: Final = Severity.HIGH

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
-from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.changed_text import ChangedFile, Text, one_line
+from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.integrity.file_versions import ChangedFile, Text, one_line
 from ralph_tracker.integrity.line_rules import CHECKERS, CI, COMMANDS
 
 Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import REMOVED_WITH_CODE, Finding, Severity
+from ralph_tracker.core.integrity_result import REMOVED_WITH_CODE, Finding, Severity
 from ralph_tracker.core.known_tests import belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults, quantity
-from ralph_tracker.integrity.changed_text import Text
 from ralph_tracker.integrity.file_roles import is_code
+from ralph_tracker.integrity.file_versions import Text
 
 NO_PASS: Final = frozenset({None, SKIPPED})
 _FAILURE_SHOWN: Final = 600

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.findings import Finding, Severity
-from ralph_tracker.integrity.changed_text import ChangedFile, one_line
+from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.integrity.file_versions import ChangedFile, one_line
 from ralph_tracker.integrity.report_ids import ids_by_test
 from ralph_tracker.integrity.source_tests import Language, SourceTest, syntax_of, tests_of
 

@@ -14,7 +14,7 @@ from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, St
 from ralph_tracker.safe_files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.record_reader import SealedRecords
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
-from ralph_tracker.core.findings import Rerun
+from ralph_tracker.core.integrity_result import Rerun
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.measure.checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.run_checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, LINK_MODE

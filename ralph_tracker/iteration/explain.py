@@ -8,10 +8,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypedDict
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.best_so_far import Candidate, why_best
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
+from ralph_tracker.core.best_iteration import Candidate, why_best
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.integrity_result import Integrity
 from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import (
@@ -47,9 +47,9 @@ from ralph_tracker.iteration.open_problems import (
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import state_after
 from ralph_tracker.store.record_packs import kept_json
-from ralph_tracker.store.record_reader import SealedRecords
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
@@ -202,7 +202,7 @@ class Explanation:
 
 def explain(committed: SealedRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
-    from ralph_tracker.store.configured_loop import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
+    from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
     from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
 
     record = document["iteration_metrics"]

@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
-from ralph_tracker.core.alerts import TYPES, Alert
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.iteration.gate_worktree import NOT_MEASURED, PASS, Gate, alert_text, counts_in_words
 from ralph_tracker.report.escaping import for_markdown, for_terminal

@@ -6,9 +6,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final, Literal, TypedDict, cast
 
-from ralph_tracker.core.alerts import Alert, StandingState, in_order
-from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.integrity_verdict import raises_doubt
+from ralph_tracker.core.alert_types import Alert, StandingState, in_order
+from ralph_tracker.core.integrity_alerts import raises_doubt
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     AlertFactsDocument,
@@ -37,22 +37,22 @@ from ralph_tracker.core.metrics import (
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.record_iteration import judge_or_refuse
-from ralph_tracker.iteration.tree_measurement import (
+from ralph_tracker.iteration.measure_iteration import (
     IterationMeasurer,
     Progress,
     Source,
     configured_by,
     refuse_other_origin,
 )
+from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.wording import measured_in_words
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import temporary_folder
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import summary_at
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 GateVerdict = Literal["pass", "regression", "not_measured"]

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert, StandingState
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.findings import Finding, Integrity, SeverityWord, Verdict
-from ralph_tracker.core.integrity_verdict import raises_doubt
+from ralph_tracker.core.integrity_alerts import raises_doubt
+from ralph_tracker.core.integrity_result import Finding, Integrity, SeverityWord, Verdict
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
     FindingDocument,
@@ -29,8 +29,8 @@ from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, half_up, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
-from ralph_tracker.store.record_reader import SealedRecords
 
 FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.

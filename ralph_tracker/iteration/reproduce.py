@@ -3,20 +3,20 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from ralph_tracker.core.findings import Rerun
+from ralph_tracker.core.integrity_result import Rerun
 from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
 from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, ScratchRunner
-from ralph_tracker.iteration.tree_measurement import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
+from ralph_tracker.iteration.measure_iteration import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.measure.checks import configured_checks, parse_duration
 from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.run_checks import configured_checks, parse_duration
 from ralph_tracker.measure.scratch import scratch_folder
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import damaged_iteration
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.trust import Consent, Trust
 
 _SHOWN: Final = 3

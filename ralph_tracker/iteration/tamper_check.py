@@ -5,12 +5,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ralph_tracker.core.findings import RERUN_RULES, Finding, Integrity, Rerun, Severity, SuppressionKind
+from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Rerun, Severity, SuppressionKind
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import belongs_to_any
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.integrity.changed_text import MAX_BYTES, FileVersions
 from ralph_tracker.integrity.file_roles import (
     declare_the_same,
     files_named_in_commands,
@@ -20,6 +19,7 @@ from ralph_tracker.integrity.file_roles import (
     shares_names,
     why_inseparable,
 )
+from ralph_tracker.integrity.file_versions import MAX_BYTES, FileVersions
 from ralph_tracker.integrity.rerun_findings import (
     RerunFindings,
     RerunInputs,

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.config.load import load_config
-from ralph_tracker.measure.checks import command_text, configured_checks
+from ralph_tracker.measure.run_checks import command_text, configured_checks
 from ralph_tracker.report.markdown_reports import USER_FOLDER
-from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.trust import Trust
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.metrics import Metrics
@@ -34,14 +34,14 @@ from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
 from ralph_tracker.report.wording import decision_in_words
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.loop_reader import RecordDocument
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
-from ralph_tracker.store.record_listing import RecordHistory
 from ralph_tracker.store.record_packs import kept_bytes
-from ralph_tracker.store.record_reader import RecordDocument
+from ralph_tracker.store.records_to_show import RecordHistory
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}

@@ -13,16 +13,16 @@ from typing import Any, Final, TypedDict
 
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.record_iteration import recover_loop
-from ralph_tracker.iteration.tree_measurement import configured_by, utc_text
+from ralph_tracker.iteration.measure_iteration import configured_by, utc_text
+from ralph_tracker.iteration.record_and_recover import recover_loop
 from ralph_tracker.safe_files import as_store_error
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary, summary_at
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY
 

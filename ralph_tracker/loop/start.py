@@ -12,8 +12,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
-from ralph_tracker.iteration.record_iteration import judge_or_refuse, record_iteration, recover_loop
-from ralph_tracker.iteration.tree_measurement import (
+from ralph_tracker.iteration.measure_iteration import (
     IterationMeasurer,
     MeasuredIteration,
     Progress,
@@ -22,11 +21,12 @@ from ralph_tracker.iteration.tree_measurement import (
     utc_text,
     with_detected_checks,
 )
+from ralph_tracker.iteration.record_and_recover import judge_or_refuse, record_iteration, recover_loop
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.measure.installed_tools import environment_facts
-from ralph_tracker.store.configured_loop import ConfiguredLoop, Origin, loop_document
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_configuration import ConfiguredLoop, Origin, loop_document
 from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore

@@ -5,9 +5,9 @@ The sentence needs only the few iterations that matter, so that it is fast in a 
 
 from typing import Final, TypedDict
 
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.findings import Verdict
+from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
@@ -15,8 +15,8 @@ from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.report.wording import Setback, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 

@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.checks import ours_if_active, without_own_environment
 from ralph_tracker.measure.ecosystems import node, other_ecosystems, python
 from ralph_tracker.measure.ecosystems.detected_ecosystem import BY_STATUS, Checks, Ecosystem, by_status
+from ralph_tracker.measure.run_checks import ours_if_active, without_own_environment
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (

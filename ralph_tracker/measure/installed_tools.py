@@ -20,8 +20,8 @@ from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_content import plain
-from ralph_tracker.measure.checks import Check, environment_for_checks, is_our_bin, without_own_environment
 from ralph_tracker.measure.process import SHELL
+from ralph_tracker.measure.run_checks import Check, environment_for_checks, is_our_bin, without_own_environment
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.ecosystems.package_json import read_json
 from ralph_tracker.measure.find_reports import PLACEHOLDER
+from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.safe_files import text_of
 
 # A file name that starts with these would be an option, or for pytest a file of options.

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.installed_tools import SITES, ask_program, find_program, prefixes
+from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.safe_files import text_of
 
 _NODE: Final = "node_modules"

@@ -28,9 +28,9 @@ from ralph_tracker.formats.parsed_report import (
 )
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
-from ralph_tracker.measure.checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import last_words
+from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.secrets import mask_secrets
 from ralph_tracker.safe_files import read_regular
 

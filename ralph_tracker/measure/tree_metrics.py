@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, Value, half_up
 from ralph_tracker.errors import InputError
 from ralph_tracker.formats.parsed_report import CoverageReport
-from ralph_tracker.integrity.changed_text import ChangedFile, FileVersions, added_lines, read
+from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, added_lines, read
 from ralph_tracker.measure.find_reports import matcher
 from ralph_tracker.safe_files import read_regular, text_of
 

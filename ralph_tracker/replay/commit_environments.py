@@ -13,9 +13,9 @@ from threading import Event
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.measure.checks import environment_for_checks
 from ralph_tracker.measure.installed_tools import last_words
 from ralph_tracker.measure.process import Streams, run_command
+from ralph_tracker.measure.run_checks import environment_for_checks
 from ralph_tracker.replay.commits import Commit, History
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.lock import hold_lock

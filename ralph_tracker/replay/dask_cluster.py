@@ -20,8 +20,8 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker import __version__
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.installed_tools import portable_tools
+from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment
 from ralph_tracker.replay.commits import Checkouts, Commit, History

@@ -24,21 +24,21 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSou
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.iteration.earlier_tests import needed_checks
+from ralph_tracker.iteration.measure_iteration import shorten_output
 from ralph_tracker.iteration.open_problems import source_line_of
-from ralph_tracker.iteration.tree_measurement import shorten_output
-from ralph_tracker.measure.checks import (
-    Check,
-    CheckResult,
-    configured_checks,
-    environment_for_checks,
-    run_checks,
-)
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import tool_versions
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.run_checks import (
+    Check,
+    CheckResult,
+    configured_checks,
+    environment_for_checks,
+    run_checks,
+)
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.safe_files import as_store_error, temporary_name

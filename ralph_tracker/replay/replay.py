@@ -21,16 +21,16 @@ from ralph_tracker.core.output_selection import Selection, SelectionCandidate, s
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.apply_selection import Apply
-from ralph_tracker.iteration.open_problems import listed_diagnostics
-from ralph_tracker.iteration.record_iteration import recover_loop
-from ralph_tracker.iteration.rollback import follow
-from ralph_tracker.iteration.tree_measurement import (
+from ralph_tracker.iteration.measure_iteration import (
     Checkout,
     IterationMeasurer,
     configured_by,
     utc_text,
     with_detected_checks,
 )
+from ralph_tracker.iteration.open_problems import listed_diagnostics
+from ralph_tracker.iteration.record_and_recover import recover_loop
+from ralph_tracker.iteration.restore_iteration import follow
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.loop.reports import FinishedLoop
 from ralph_tracker.loop.start import LoopStart
@@ -48,10 +48,10 @@ from ralph_tracker.replay.measure_commits import (
     with_reruns,
 )
 from ralph_tracker.safe_files import as_store_error, hide_from_git, write_whole
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.tracker import Tracker
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report.wording import ABSENT, money, number, rounded_weights, score, signed_text

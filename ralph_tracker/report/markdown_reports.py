@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report import iteration_report as shipped
+from ralph_tracker.report import generated_iteration_report as shipped
 from ralph_tracker.report.escaping import commands_for_markdown, for_markdown, for_terminal
 from ralph_tracker.report.iteration_view import iteration_view
 from ralph_tracker.safe_files import read_regular

@@ -229,7 +229,7 @@ def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
         return []
     if len(setbacks) > _SETBACKS_SHOWN:
         return [f"{quantity(len(setbacks), 'iteration')} were rolled back"]
-    from ralph_tracker.core.alerts import TYPE_BY_NAME  # noqa: PLC0415  # loop-decision names no alerts
+    from ralph_tracker.core.alert_types import TYPE_BY_NAME  # noqa: PLC0415  # loop-decision names no alerts
 
     told = []
     for setback in setbacks:

@@ -14,7 +14,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.measure.process import FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, secret_values
 from ralph_tracker.runner.agent_commands import PreparedCommand
-from ralph_tracker.runner.screen import Screen
+from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 

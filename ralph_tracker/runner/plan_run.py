@@ -11,20 +11,20 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
-from ralph_tracker.core.findings import Severity
-from ralph_tracker.core.integrity_verdict import raises_doubt
+from ralph_tracker.core.integrity_alerts import raises_doubt
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import InputError, LoopError, cut, nearest
 from ralph_tracker.iteration.explain import checks_of
-from ralph_tracker.iteration.tree_measurement import configured_by, with_detected_checks
+from ralph_tracker.iteration.measure_iteration import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs
-from ralph_tracker.measure.checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.measure.installed_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
-from ralph_tracker.runner.plan_files import plan_held, read_plan, write_plan_prompt, write_plan_state
+from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
+from ralph_tracker.runner.kept_plan import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
-from ralph_tracker.runner.screen import Screen
+from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.steering.plan import LiveProgress, PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import (
     Assignment,
@@ -35,10 +35,10 @@ from ralph_tracker.steering.plan_driver import (
     checkpoint_rules,
     drive_plan,
 )
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.record_reader import SealedRecords
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import shown
 from ralph_tracker.store.snapshots.user_repository import head_of
 from ralph_tracker.tracker import Tracker

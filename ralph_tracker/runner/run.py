@@ -14,14 +14,14 @@ from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
-from ralph_tracker.agents.hosts.hook_answer import DRIVEN
+from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
-from ralph_tracker.iteration.tree_measurement import configured_by
+from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.report.wording import known_money, percent
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
@@ -39,16 +39,16 @@ from ralph_tracker.runner.attempt import (
 )
 from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
-from ralph_tracker.runner.screen import Screen
+from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
-from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, summary_at
-from ralph_tracker.store.record_reader import SealedRecords
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 if TYPE_CHECKING:

@@ -124,7 +124,7 @@ class SimpleProgressEvaluator(NamedTuple):
 class LLMProgressEvaluator(NamedTuple):
     """An evaluator that asks a model and uses the first word of its answer: YES or NO.
 
-    `ask(prompt)` returns an answer; ready-made ones are in `ralph_tracker.agents.evaluator_sources`. After any other
+    `ask(prompt)` returns an answer; ready-made ones are in `ralph_tracker.agents.ask_model`. After any other
     first word the session continues, and the reason says so.
     """
 

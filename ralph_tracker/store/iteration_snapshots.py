@@ -14,9 +14,9 @@ from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import as_store_error, refuse_link, write_new, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
+from ralph_tracker.store.loop_reader import SealedRecords, Seals
 from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.record_packs import Documents, kept_json
-from ralph_tracker.store.record_reader import SealedRecords, Seals
 from ralph_tracker.store.restore_mark import BegunRestore, RestoreMark, UndoIds, interrupted_restore
 from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UNDO_ID, Change, Snapshot, as_utf8, shown

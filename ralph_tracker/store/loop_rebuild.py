@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import Document
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline
@@ -12,10 +12,10 @@ from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.store.json_documents import to_json
+from ralph_tracker.store.loop_reader import after_plain
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.loop_summary import Summary, damaged_iteration, with_events
 from ralph_tracker.store.record_packs import kept_json
-from ralph_tracker.store.record_reader import after_plain
 
 
 class RejudgedLoop(NamedTuple):

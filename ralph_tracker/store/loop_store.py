@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core import judge_state
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import (
     AlertDocument,
@@ -58,9 +58,9 @@ from ralph_tracker.store.layout import (
 )
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_lookup import checked_root, current_loop, refuse_links
+from ralph_tracker.store.loop_reader import SealedRecords, after_plain
 from ralph_tracker.store.loop_summary import Status, Summary, damaged_iteration, is_recorded, summary_from, with_events
 from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
-from ralph_tracker.store.record_reader import SealedRecords, after_plain
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"

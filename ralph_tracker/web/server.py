@@ -43,10 +43,10 @@ from ralph_tracker.report.wording import known_money, number, percent, progress,
 from ralph_tracker.report.wording import point_of as point
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_lookup import current_loop, loops_of
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import summary_at, version_of
-from ralph_tracker.store.record_listing import Listing, as_of_now
-from ralph_tracker.store.record_reader import SealedRecords
+from ralph_tracker.store.records_to_show import Listing, as_of_now
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200

@@ -14,8 +14,8 @@ from ralph_tracker.agents.feedback import (
     token_budget_of,
     undone,
 )
-from ralph_tracker.core.alerts import TYPES, Alert
-from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.store.loop_store import LoopStore
 
 GREEN = {"test_add": "passed", "test_sub": "passed"}

@@ -9,8 +9,8 @@ import pytest
 
 from ralph_tracker.agents.claude_sdk_session import ClaudeEvents
 from ralph_tracker.agents.hosts.host import answer_function
-from ralph_tracker.agents.hosts.session_nudges import events_of, lines_of
-from ralph_tracker.agents.session_log_reader import read_stream
+from ralph_tracker.agents.hosts.tool_batch_hook import events_of, lines_of
+from ralph_tracker.agents.recorded_session import read_stream
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
 
 RECORDED = Path(__file__).parents[2] / "fixtures" / "steering"

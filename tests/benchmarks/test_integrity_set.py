@@ -1,7 +1,9 @@
-"""The set of integrity cases: it loads, its edits fit the projects, and it stays small."""
+"""The set of integrity cases: it loads, its edits fit the projects, and its projects are trusted and judged."""
 
 import importlib.util
+import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -57,6 +59,8 @@ def test_replace_wants_one_place(cases):
         cases.replace("abab", "a", "x")
 
 
-def test_the_set_stays_small():
-    files = [path for path in FOLDER.rglob("*") if path.is_file() and not {"__pycache__", "target"} & set(path.parts)]
-    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 2000
+@pytest.mark.slow
+def test_a_deleted_red_test_is_noticed():
+    command = [sys.executable, str(FOLDER / "run.py"), "--project", "invoice", "--only", "delete-red"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.search(r"^all +1/1 ", printed, re.MULTILINE), printed

@@ -186,7 +186,7 @@ class TestInThisProcess:
         assert "hookSpecificOutput" in json.loads(capsys.readouterr().out)
 
     def test_a_fault_in_the_answering_itself_is_a_line(self, answered, capsys, monkeypatch):
-        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.hosts.hook_answer", None)
+        monkeypatch.setitem(sys.modules, "ralph_tracker.agents.hosts.hook_dispatch", None)
         assert answered("hook", "claude-code") == 0
         printed = capsys.readouterr()
         assert printed.out == ""
@@ -243,7 +243,7 @@ class TestCosts:
     def test_a_session_of_no_loop_imports_next_to_nothing(self, root):
         found = self.modules(root, STOP)
         assert found.isdisjoint({*HEAVY, "hashlib", "ralph_tracker.agents.hosts.session_event_log"})
-        assert "ralph_tracker.agents.hosts.hook_answer" in found
+        assert "ralph_tracker.agents.hosts.hook_dispatch" in found
 
     def test_a_tool_call_of_a_loop_imports_little(self, root):
         found = self.modules(begun(root), json.dumps({"hook_event_name": "PostToolUse", "tool_name": "x"}))

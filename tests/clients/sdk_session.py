@@ -7,8 +7,8 @@ import time
 
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient
 
+from ralph_tracker.agents.ask_model import claude_ask
 from ralph_tracker.agents.claude_sdk_session import ClaudeEvents, run_session
-from ralph_tracker.agents.evaluator_sources import claude_ask
 from ralph_tracker.steering import (
     AllAgree,
     Continuation,

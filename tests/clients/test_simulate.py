@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.session_log_reader import read_session, read_stream
+from ralph_tracker.agents.recorded_session import read_session, read_stream
 from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.steering.session_events import ToolEnded, ToolStarted, TurnEnded, event_to_plain, read_events
 from tests.clients.clients import CLIENTS, program_of

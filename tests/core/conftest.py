@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import Judgement, acceptance, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState

@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.codec import decode, encode
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import MeasuredValue, Measurement, Metrics, Usage
 from tests.tables import table

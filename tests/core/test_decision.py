@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.alerts import TYPES, in_order
+from ralph_tracker.core.alert_types import TYPES, in_order
 from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide, message_of
 from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
 from tests.tables import table

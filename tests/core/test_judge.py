@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.findings import Integrity
+from ralph_tracker.core.integrity_result import Integrity
 from ralph_tracker.core.judge import excluded_tests, judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage

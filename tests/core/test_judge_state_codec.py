@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ralph_tracker.core import judge_state
-from ralph_tracker.core.alerts import TYPES, Alert
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.alert_types import TYPES, Alert
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.comparable_score import AdjustedParts
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.findings import Finding, Integrity, Rerun, Severity
+from ralph_tracker.core.integrity_result import Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measurement, Metrics, TestResults, Usage

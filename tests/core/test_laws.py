@@ -7,9 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.best_so_far import NEARLY_EQUAL, Candidate, best_now, best_of, extend_frontier
+from ralph_tracker.core.best_iteration import NEARLY_EQUAL, Candidate, best_now, best_of, extend_frontier
 from ralph_tracker.core.comparable_score import AdjustedParts, Scorer, WeightsOfTests
-from ralph_tracker.core.findings import Finding, Integrity, Severity
+from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import KnownTests, SeenTests, compare
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics, TestResults

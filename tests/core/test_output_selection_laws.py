@@ -3,8 +3,8 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.best_so_far import best_now, best_of
-from ralph_tracker.core.findings import Finding, Integrity, Severity
+from ralph_tracker.core.best_iteration import best_now, best_of
+from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
 
 law = settings(deadline=None)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.core.alerts import TYPES
+from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.formats.registry import FORMATS
 from tests.tables import table
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ralph_tracker.core.findings import RERUN_RULES
+from ralph_tracker.core.integrity_result import RERUN_RULES
 
 from ..measured.conftest import Workshop  # noqa: TID252  # the same loops, with other tools
 from . import sources

@@ -11,9 +11,9 @@ import pytest
 
 from ralph_tracker.formats.parsed_report import TestReport
 from ralph_tracker.formats.registry import examine
-from ralph_tracker.measure.checks import Check, environment_for_checks, run_checks
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.run_checks import Check, environment_for_checks, run_checks
 
 from . import sources
 

@@ -152,7 +152,7 @@ import os, sys, time
 from pathlib import Path
 from ralph_tracker.export.mlflow_runs import MlflowRuns
 from ralph_tracker.export.loop_rows import ExportedLoop
-from ralph_tracker.export.resumable_send import send
+from ralph_tracker.export.send_with_retries import send
 from ralph_tracker.store.loop_store import Project
 runs = MlflowRuns(os.environ, "ours")
 began, cpu = time.perf_counter(), time.process_time()

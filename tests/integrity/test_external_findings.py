@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core.findings import Severity
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.errors import InputError
 from ralph_tracker.integrity.external_findings import TOOLS, read
 from tests.tables import table

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core.findings import Severity
-from ralph_tracker.integrity.changed_text import FileVersions
+from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.integrity.diff_inspection import inspect
+from ralph_tracker.integrity.file_versions import FileVersions
 from tests.tables import table
 
 RED, GREEN = {"tests.test_box::test_lid": "failed"}, {"tests.test_box::test_lid": "passed"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.integrity.rerun_findings import (
     RerunInputs,

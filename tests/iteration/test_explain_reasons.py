@@ -1,6 +1,6 @@
 """Why an alert was raised: the rule in words with its numbers; and what a rule of the decision table asks for."""
 
-from ralph_tracker.core.alerts import TYPES
+from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.core.thresholds import AlertThresholds, LoopLimits, Thresholds
 from ralph_tracker.iteration.diff import recorded_values
 from ralph_tracker.iteration.explain import condition_of, previous_values, why_raised

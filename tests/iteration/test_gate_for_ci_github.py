@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tracker.core.alerts import TYPE_BY_NAME, Alert
-from ralph_tracker.core.findings import Finding, Severity
+from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
+from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.iteration.gate_for_ci import SHOWN, SUMMARY_CAP, Annotation, annotations, plain_log, step_summary
 from ralph_tracker.iteration.gate_worktree import gate_of

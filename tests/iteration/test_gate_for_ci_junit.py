@@ -3,7 +3,7 @@
 import pytest
 from junitparser import JUnitXml
 
-from ralph_tracker.core.alerts import TYPES
+from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.formats.registry import read
 from ralph_tracker.iteration.gate_for_ci import CHECKS, CLASS_RULE, RULES, gate_junit

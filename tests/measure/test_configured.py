@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.checks import Check, configured_checks, parse_duration
+from ralph_tracker.measure.run_checks import Check, configured_checks, parse_duration
 from tests.tables import table
 
 

@@ -10,9 +10,9 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.config.load import load_config
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.measure.checks import configured_checks, in_order
 from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.report_totals import measured_kind
+from ralph_tracker.measure.run_checks import configured_checks, in_order
 
 PYTHON = """echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]'"""
 NODE = {

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.installed_tools import (
     command_of,
     find_program,
@@ -15,6 +14,7 @@ from ralph_tracker.measure.installed_tools import (
     missing_modules,
     require_commands,
 )
+from ralph_tracker.measure.run_checks import Check
 from tests.tables import table
 
 

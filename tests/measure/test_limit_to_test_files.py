@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
+from ralph_tracker.measure.run_checks import Check
 
 JAVA = "src/test/java/calc/ATest.java"
 FILES = {

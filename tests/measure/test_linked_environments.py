@@ -6,8 +6,8 @@ import subprocess
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.checks import Check
 from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.run_checks import Check
 
 NO_PATH = {"PATH": ""}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.measure.checks import is_our_bin, without_own_environment
+from ralph_tracker.measure.run_checks import is_our_bin, without_own_environment
 
 pytestmark = pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
 

@@ -8,10 +8,10 @@ import pytest
 
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
-from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.run_checks import Check, CheckResult
 from tests.tables import table
 
 PASSES = b'<testsuite tests="1"><testcase classname="t" name="a"/></testsuite>'

@@ -10,10 +10,10 @@ import pytest
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.parsed_report import CoverageReport, Unreadable
 from ralph_tracker.measure import report_totals
-from ralph_tracker.measure.checks import Check, CheckResult
 from ralph_tracker.measure.find_reports import FoundReport
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import read_results
+from ralph_tracker.measure.run_checks import Check, CheckResult
 from tests.tables import table
 
 

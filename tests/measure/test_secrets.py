@@ -7,8 +7,8 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from ralph_tracker.measure.checks import Check, run_checks
 from ralph_tracker.measure.report_totals import read_results
+from ralph_tracker.measure.run_checks import Check, run_checks
 from ralph_tracker.measure.secrets import mask_file, mask_secrets, secret_values
 from tests.tables import table
 

@@ -9,8 +9,8 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.iteration.diff import differences_of, side_by_side
 from ralph_tracker.iteration.explain import explain
 from ralph_tracker.store.iteration_snapshots import CHECKS
-from ralph_tracker.store.record_listing import RecordHistory
-from ralph_tracker.store.record_reader import SealedRecords
+from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.records_to_show import RecordHistory
 
 ODD = "data/odd é\n.bin"
 ODD_SHOWN = r"data/odd \u00e9\u000a.bin"

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.core.findings import Rerun
+from ralph_tracker.core.integrity_result import Rerun
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import TestResults
 from ralph_tracker.core.thresholds import Thresholds

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.iteration.earlier_tests import EarlierFile, ScratchRunner
-from ralph_tracker.measure.checks import Check
+from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 

@@ -10,8 +10,8 @@ import pytest
 
 from ralph_tracker import __version__
 from ralph_tracker.config.load import load_config
-from ralph_tracker.measure.checks import configured_checks
 from ralph_tracker.measure.installed_tools import portable_tools
+from ralph_tracker.measure.run_checks import configured_checks
 from ralph_tracker.replay.commit_environments import Environments
 from ralph_tracker.replay.commits import Checkouts, Choice, History
 from ralph_tracker.replay.dask_cluster import Order, bundle_of, measure_order

@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.core.iteration_record import Document
 from ralph_tracker.errors import InputError, StoreError, UntrustedError
-from ralph_tracker.store.record_listing import RecordHistory
+from ralph_tracker.store.records_to_show import RecordHistory
 from tests.replay.conftest import BROKEN, Branch
 
 # What tells when and how a commit was measured, and under which name.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 
 ITERATIONS = range(6)

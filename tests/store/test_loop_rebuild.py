@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.best_so_far import Candidate
+from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_rebuild import judge_again
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary

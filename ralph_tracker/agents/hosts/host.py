@@ -134,7 +134,7 @@ HOSTS: Final[Mapping[str, str]] = {
     "copilot": "ralph_tracker.agents.copilot_hooks:HOST",
 }
 RUNNERS: Final[Mapping[str, str]] = {
-    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator_hooks:answer",
+    "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator_events:answer",
 }
 """Loop runners, whose hooks call us at their iterations; their settings are the user's."""
 Answering = Callable[[Environment, int], str]
@@ -151,7 +151,7 @@ def answer_function(name: str) -> Answering:
     if name in RUNNERS:
         runner: Answering = load_object(RUNNERS[name])
         return runner
-    return partial(load_object("ralph_tracker.agents.hosts.hook_answer:answer"), host(name))
+    return partial(load_object("ralph_tracker.agents.hosts.hook_dispatch:answer"), host(name))
 
 
 def status_line_function(name: str) -> Answering | None:

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from ralph_tracker.agents import ralph_orchestrator_hooks as hook
-from ralph_tracker.agents.ralph_orchestrator_hooks import COMPLETE, ERROR, ITERATION, START
+from ralph_tracker.agents import ralph_orchestrator_events as hook
+from ralph_tracker.agents.ralph_orchestrator_events import COMPLETE, ERROR, ITERATION, START
 from ralph_tracker.cli.app import answer_host, run
 from ralph_tracker.errors import InputError
 from ralph_tracker.tracker import Tracker

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.ralph_orchestrator_hooks import (
+from ralph_tracker.agents.ralph_orchestrator_events import (
     COMPLETE,
     ERROR,
     EVENTS,

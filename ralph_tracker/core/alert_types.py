@@ -1,0 +1,241 @@
+"""The table of alert types, one alert as it was raised, and the order of alerts (semantics § 5)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Final, Literal, NamedTuple
+
+from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.core.thresholds import OtherNames
+
+_ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
+StandingState = Literal["new", "open", "accepted"]
+AlertState = Literal[StandingState, "closed"]
+# What one removal of tests raises, by the names of the tests or by counts alone.
+REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+
+
+class AlertType(NamedTuple):
+    """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
+
+    `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
+    it, iteration/explain.py has the words. `rule` is the id of its rule in integrity.md, None without one.
+    """
+
+    name: str
+    severity: Severity
+    action: str
+    asks: str = ""
+    metric: str | None = None
+    lasting: bool = False
+    about_tests: bool = False
+    rule: str | None = None
+
+    @classmethod
+    def named(cls, name: str) -> "AlertType":
+        """Return the type of that name. Raises KeyError where there is none."""
+        return TYPE_BY_NAME[name]
+
+    @property
+    def title(self) -> str:
+        """Return the name for display."""
+        return self.name.replace("_", " ").capitalize()
+
+
+TYPES: Final[tuple[AlertType, ...]] = (
+    AlertType(
+        "test_deletion",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "the count of tests must not fall",
+        metric="test_count",
+        lasting=True,
+        about_tests=True,
+    ),
+    AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
+    AlertType(
+        "functionality_loss",
+        Severity.HIGH,
+        _FLAG,
+        "passing tests must not be deleted, skipped or renamed away",
+        metric="tests_passed",
+        lasting=True,
+        about_tests=True,
+    ),
+    AlertType("coverage_regression", Severity.HIGH, _FLAG),
+    AlertType("error_increase", Severity.HIGH, "alert_regression"),
+    AlertType(
+        "metric_missing",
+        Severity.HIGH,
+        _FLAG,
+        "what the loop has is to be measured in every iteration; missing, it counts 0",
+        lasting=True,
+    ),
+    AlertType("metric_cycling", Severity.HIGH, "escalate_to_human"),
+    AlertType(
+        "config_changed",
+        Severity.HIGH,
+        _REVIEW,
+        "the configuration is frozen at pre-loop; a change is reported but not used",
+    ),
+    AlertType(
+        "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
+    ),
+    AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
+    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, about_tests=True),
+    AlertType(
+        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are reported, but each is matched", metric="test_count"
+    ),
+    AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
+    AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
+    AlertType(
+        "failure_hidden",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "a red test must not be deleted or skipped: its earlier form fails on this source",
+        lasting=True,
+        rule="failure_hidden",
+    ),
+    AlertType(
+        "green_by_edit",
+        Severity.HIGH,
+        _FLAG,
+        "a red test must turn green by the source: its earlier form fails on this source",
+        lasting=True,
+        rule="green_by_edit",
+    ),
+    AlertType(
+        "demand_changed",
+        Severity.HIGH,
+        _FLAG,
+        "a test that passed must not be edited to pass: its earlier form fails on this source",
+        lasting=True,
+        rule="demand_changed",
+    ),
+    AlertType(
+        "outcome_forged",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "settings and hooks must not decide how a test ends: the unedited test fails",
+        lasting=True,
+        rule="outcome_forged",
+    ),
+    AlertType(
+        "removed_with_code",
+        Severity.HIGH,
+        _FLAG,
+        "a person confirms that a feature and its tests were to be removed",
+        rule="removed_with_code",
+    ),
+    AlertType(
+        "test_detected",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not ask whether it is under test",
+        lasting=True,
+        rule="R1",
+    ),
+    AlertType("runner_forged", Severity.HIGH, _FLAG, "only the runner says how a test ended", lasting=True, rule="R2"),
+    AlertType("equality_overloaded", Severity.HIGH, _FLAG, "a comparison must compare", lasting=True, rule="R3"),
+    AlertType(
+        "special_cased",
+        Severity.HIGH,
+        _FLAG,
+        "the source must not know the values of its tests",
+        lasting=True,
+        rule="R4",
+    ),
+    AlertType("gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", rule="R5"),
+    AlertType(
+        "records_edited",
+        Severity.CRITICAL,
+        _ROLL_BACK,
+        "records and frozen configuration are the tracker's own",
+        lasting=True,
+        rule="R6",
+    ),
+    AlertType(
+        "assertion_weakened",
+        Severity.MEDIUM,
+        _REVIEW,
+        "a test should not ask for less; the re-run says whether it hides anything",
+        rule="W",
+    ),
+    AlertType(
+        "not_looked_into",
+        Severity.HIGH,
+        _FLAG,
+        "a file that decides about tests must stay readable",
+        lasting=True,
+        rule="U",
+    ),
+)
+
+
+TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
+
+
+TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
+
+
+class Alert(NamedTuple):
+    """One alert as it was raised.
+
+    `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
+    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
+    `count_drop` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best
+    verified iteration before the alert (None: there is none). `findings` are those it reports; `severity_override` is
+    its severity where it differs from its type's.
+    """
+
+    kind: AlertType
+    iteration: int
+    message: str
+    note: str = ""
+    tests: Mapping[str, str] = {}
+    until: tuple[str, float] | None = None
+    count_drop: Annotated[int, OtherNames(("fall",))] = 0
+    group: str | None = None
+    rollback_to: int | None = None
+    findings: tuple[Finding, ...] = ()
+    severity_override: Annotated[Severity | None, OtherNames(("rated",))] = None
+
+    @property
+    def type(self) -> str:
+        """Return the name of its type."""
+        return self.kind.name
+
+    @property
+    def id(self) -> str:
+        """Return the id used to accept it; unique per type and iteration, or per group."""
+        suffix = f"-{self.group}" if self.group else ""
+        return f"it{self.iteration}-{self.type}{suffix}"
+
+    @property
+    def severity(self) -> Severity:
+        """Return the severity, by default that of its type."""
+        return self.kind.severity if self.severity_override is None else self.severity_override
+
+    @property
+    def lasting(self) -> bool:
+        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
+        return self.kind.lasting or (self.type == "tests_replaced" and self.severity_override is not None)
+
+    @property
+    def triggered_at(self) -> str:
+        """Return when it was raised, in the specification's format."""
+        return f"iteration_{self.iteration}"
+
+
+def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Sort by severity, then type, then age."""
+    return tuple(sorted(alerts, key=lambda a: (a.severity, a.type, a.iteration, a.group or "")))
+
+
+def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    if alert.type not in REMOVAL_ALERTS:
+        return (alert,)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
+    about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
+    return (alert, *about)

@@ -1,0 +1,158 @@
+"""Judge whether an iteration's score can be believed: raise the alerts of integrity, then the verdict on them."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from ralph_tracker.core.alert_rules import AlertFacts, ClosingFacts, missing_groups, until
+from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, in_order
+from ralph_tracker.core.integrity_result import (
+    REMOVED_WITH_CODE,
+    RERUN_RULES,
+    Finding,
+    Integrity,
+    IntegrityRecord,
+    Severity,
+    Verdict,
+    is_clean,
+)
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.known_tests import SeenTests, names_in_short
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
+from ralph_tracker.core.score import Basis
+
+# The messages of findings from runs name the tests and files themselves.
+_OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
+ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
+
+
+def _test_deletion(at: AlertFacts) -> Alert | None:
+    fall = at.fall("test_count")
+    if fall is None or (at.build_broke and not at.unexplained):
+        return None
+    now, before = fall
+    message = f"Test count decreased from {before.value:g} to {now:g}"
+    gone = at.unexplained
+    if at.fall_is_explained:
+        if at.integrity is not None and at.integrity.removed_with_code:
+            return None  # the finding says it
+        return at.alert("tests_merged", message, "each test that is gone is matched with one that is there")
+    if gone:
+        return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
+    return until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
+
+
+def _tests_replaced(at: AlertFacts) -> Alert | None:
+    gone = at.unexplained
+    if at.tests is None or not gone or at.fall("test_count") is not None:
+        return None
+    message = f"{len(gone)} tests disappeared, {len(at.tests.added)} new: {names_in_short(gone)}"
+    alert = at.alert("tests_replaced", message, at.stale_names_note, tests=gone)
+    return alert._replace(severity_override=Severity.HIGH) if at.matched else alert
+
+
+def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
+    """Return the new alerts that the verdict depends on, the worst first; neither class nor score is needed."""
+    alerts = [alert for alert in (_test_deletion(at), _tests_replaced(at)) if alert is not None]
+    found: dict[str, list[Finding]] = {}
+    for each in at.integrity.findings if at.integrity is not None else ():
+        if each.key not in at.open_findings and each.stamp not in at.accepted_findings:
+            found.setdefault(each.rule, []).append(each)
+    for rule, findings in found.items():
+        # One alert for all new findings of a rule, as severe as the worst of them.
+        findings.sort(key=lambda each: (each.severity, each.file, each.line or 0))
+        kind, first, more = TYPE_BY_RULE[rule], findings[0], len(findings) - 1
+        message = first.message if rule in _OF_RUNS else f"{first.place}: {first.message}"
+        alerts.append(
+            Alert(
+                kind=kind,
+                iteration=at.iteration,
+                message=f"{message}, and {more} more" if more else message,
+                findings=tuple(findings),
+                severity_override=None if first.severity is kind.severity else first.severity,
+            )
+        )
+    return in_order(alerts)
+
+
+class IntegrityAlerts(NamedTuple):
+    """The integrity verdict of an iteration, before its score: new, open and fixed alerts.
+
+    `verdict` is None if nobody compared files and tests. `disbelieved` tests do not count, even if they pass.
+    """
+
+    verdict: Verdict | None
+    new: tuple[Alert, ...] = ()
+    carried: tuple[Alert, ...] = ()
+    fixed: tuple[Alert, ...] = ()
+    disbelieved: frozenset[str] = frozenset()
+
+    @property
+    def clean(self) -> bool:
+        """Return whether the verdict lets the iteration count."""
+        return is_clean(self.verdict)
+
+
+def integrity_alerts_of(
+    state: JudgeState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
+) -> IntegrityAlerts:
+    """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
+    integrity = measurement.integrity
+    new = raise_integrity_alerts(at)
+    carried, fixed = _carry_alerts(state, at, metrics, measurement)
+    raised = [alert for alert in new if alert.id not in state.accepted]
+    verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
+    return IntegrityAlerts(verdict, new, carried, fixed, disbelieved_tests(integrity, state.accepted_findings))
+
+
+def _carry_alerts(
+    state: JudgeState, at: AlertFacts, metrics: Metrics, measurement: Measurement
+) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
+    integrity = measurement.integrity
+    fixing = ClosingFacts(
+        metrics=metrics,
+        tests=measurement.tests,
+        groups=frozenset(Group) - missing_groups(at).keys(),  # what is measured now closes its alerts
+        findings=None if integrity is None else {each.key: each for each in integrity.findings},
+        aliases=state.seen.aliases,
+        loads=not at.not_collected and at.metrics.test_count is not None,
+        not_collected=None if at.tests is None else at.tests.not_collected,
+    )
+    left = [(alert, fixing.remaining_alert(alert)) for alert in state.lineage.open_alerts]
+    carried = in_order(now for _, now in left if now is not None)
+    return carried, in_order(alert for alert, now in left if now is None)
+
+
+def _verdict(raised: Iterable[Alert], integrity: Integrity, at: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
+    """Return the verdict on this iteration alone; earlier findings lower the score, but not the verdict again."""
+    held = [alert for alert in raised if raises_doubt(alert)]
+    if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
+        return "TAMPERED"
+    counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
+    tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
+    if at.not_collected or (basis.has_tests and not tests_ran) or integrity.unproven is not None:
+        return "UNPROVEN"
+    return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
+
+
+def raises_doubt(alert: Alert) -> bool:
+    """Return whether the integrity verdict depends on an alert: one for findings, or for tests that are gone."""
+    return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
+
+
+def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> frozenset[str]:
+    """Return the tests that are not believed because of a finding that nobody accepted."""
+    if integrity is None:
+        return frozenset()
+    return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
+
+
+def integrity_record_of(
+    integrity_alerts: IntegrityAlerts, seen: SeenTests, measurement: Measurement
+) -> IntegrityRecord | None:
+    """Return the integrity part of the record, None if nobody compared files and tests."""
+    found, tests = measurement.integrity, measurement.tests
+    if found is None or integrity_alerts.verdict is None:
+        return None
+    share = None if tests is None else seen.passing_share(tests)
+    rate = None if share is None else half_up(share * 100, 1)
+    return IntegrityRecord(verdict=integrity_alerts.verdict, union_rate=rate, found=found)

@@ -1,0 +1,326 @@
+"""Read the committed documents of a loop with their seals, without a lock: files are replaced atomically."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import lru_cache, partial
+from typing import Any, Final, NamedTuple, TypeGuard
+
+from ralph_tracker.core import judge_state
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.best_iteration import Candidate
+from ralph_tracker.core.codec import decode, encode
+from ralph_tracker.core.integrity_result import NOTHING_FOUND
+from ralph_tracker.core.judge import acceptance
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.known_tests import KnownTests, SeenTests
+from ralph_tracker.core.lineage import Lineage
+from ralph_tracker.core.metrics import Measurement, Metrics
+from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.errors import RecordError
+from ralph_tracker.safe_files import digest
+from ralph_tracker.store.json_documents import parsed_quickly, read_json, read_lines, refuse_newer
+from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
+from ralph_tracker.store.loop_summary import (
+    EVENTS,
+    Summary,
+    damaged_iteration,
+    latest_iteration,
+    state_after,
+    summary_at,
+)
+from ralph_tracker.store.record_packs import Documents, kept_json
+
+_DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
+Plain = dict[str, Any]
+# What reading a damaged document can raise, whatever it contains.
+_MISSHAPEN: Final = (KeyError, TypeError, ValueError, AttributeError)
+_EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
+    "accept": {"id": str, "reason": str, "alert": dict},
+    "rollback": EVENTS["rollback"],
+    "gc": {"iterations": list},
+    "selection": {},
+    "status": EVENTS["status"],
+}
+_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
+
+
+class RecordDocument(NamedTuple):
+    """One record as a document (None: unreadable) and what is wrong with it, if anything."""
+
+    number: int
+    document: Mapping[str, Any] | None
+    problem: str | None = None
+
+    def require(self) -> Mapping[str, Any]:
+        """Return the document. Raises RecordError if it cannot be read at all."""
+        if self.document is None:
+            raise RecordError(self.problem or f"iteration {self.number} cannot be read")
+        return self.document
+
+
+class Seals:
+    """The seals of a loop, to compare with its files; nothing is written."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+        # Those of an iteration are asked for several times, and with those of the one before it.
+        self._seal = lru_cache(maxsize=2)(self._read_seal)
+        self._documents = lru_cache(maxsize=2)(partial(Documents, paths))
+
+    def broken_files(self, number: int) -> tuple[str, ...]:
+        """Return the files of an iteration that are missing or differ from its seal, () if all agree."""
+        seal, _ = self._seal(number)
+        if not isinstance(seal.get("files"), dict):
+            return ("seal.json",)
+        sealed = seal["files"].items()
+        return tuple(
+            name for name, expected in sealed if self._documents(number).digest(document_name(number, name)) != expected
+        )
+
+    def altered_record(self, number: int) -> tuple[str, ...]:
+        """Return the human-readable record if it is missing or differs from its seal, else ()."""
+        seal, name = self._seal(number)[0], record_name(number)
+        expected = seal.get("record")
+        return () if expected is None or self._documents(number).digest(name) == expected else (name,)
+
+    def edited_documents(self, number: int) -> tuple[str, ...]:
+        """Return the documents of an iteration that differ from its seal, () if all agree.
+
+        Paths are relative to the loop's folder; the snapshot's files are not checked.
+        """
+        seal, _ = self._seal(number)
+        sealed = seal["files"] if isinstance(seal.get("files"), dict) else {}
+        names = {document_name(number, name): sealed.get(name) for name in _DOCUMENTS}
+        names[record_name(number)] = seal.get("record")
+        return tuple(name for name, expected in names.items() if self._documents(number).digest(name) != expected)
+
+    def edited_configuration(self) -> tuple[str, ...]:
+        """Return the loop's own document if it differs from the baseline's seal, else ().
+
+        A loop of an earlier version did not seal it.
+        """
+        name = self.paths.loop_file.name
+        return () if self._seal(0)[0].get("loop") in {None, self._documents(0).digest(name)} else (name,)
+
+    def broken_chain(self, number: int) -> tuple[str, ...]:
+        """Return the seal if it differs from the digest in the next iteration's seal, else ()."""
+        expected, found = self._seal(number + 1)[0].get("previous_seal"), self._seal(number)[1]
+        return ("seal.json",) if expected is not None and found not in {None, expected} else ()
+
+    def _read_seal(self, number: int) -> tuple[Plain, str | None]:
+        """Return a seal and its sha256; {} if it is missing or damaged."""
+        name = document_name(number, "seal.json")
+        data = self._documents(number).read(name)
+        if data is None:
+            return {}, None
+        seal = refuse_newer(parsed_quickly(data), f"{self.paths.folder}/{name}")
+        return seal if isinstance(seal, dict) else {}, digest(data)
+
+
+class SealedRecords:
+    """The committed documents of a loop."""
+
+    def __init__(self, paths: LoopPaths) -> None:
+        self.paths = paths
+
+    @property
+    def exists(self) -> bool:
+        """Return whether the loop has a committed baseline."""
+        return self.paths.iteration(0).is_dir()
+
+    def summary(self) -> Summary:
+        """Return the status of the loop. Raises RecordError as `summary_at` does."""
+        return summary_at(self.paths)
+
+    def latest(self) -> int:
+        """Return the number of the last committed iteration. Raises RecordError if there is none."""
+        return latest_iteration(self.paths)
+
+    def after(self, number: int) -> Plain:
+        """Return the state after an iteration, as amended by acceptances; {} if it is damaged."""
+        return state_after(self.paths, number)
+
+    def events(self) -> list[Plain]:
+        """Return the event log, oldest first, without damaged events."""
+        return [event for event in read_lines(self.paths.events) if _is_event(event)]
+
+    def start(self, thresholds: Thresholds) -> JudgeState:
+        """Return the state before the baseline, with all acceptances."""
+        state = JudgeState(loop_id=self.paths.loop_id, thresholds=thresholds)
+        for event in self.acceptances():
+            state = acceptance(state, decode(Alert, event["alert"]))
+        return state
+
+    def acceptances(self) -> list[Plain]:
+        """Return the acceptances, only the first for each alert."""
+        found = {event["id"]: event for event in reversed(self.events()) if event["event"] == "accept"}
+        return list(reversed(found.values()))
+
+    def collected_iterations(self) -> frozenset[int]:
+        """Return the iterations whose files gc removed, or began to; their records stay."""
+        found = (event["iterations"] for event in self.events() if event["event"] == "gc")
+        return frozenset(number for numbers in found for number in numbers if isinstance(number, int))
+
+    def state(self, summary: Summary, thresholds: Thresholds) -> JudgeState:
+        """Return what the judge needs for the next iteration, in time that does not depend on the loop's length.
+
+        Raises RecordError if a part of it is damaged or outdated.
+        """
+        latest = self.after(summary.iteration)
+        line, known = self.line(summary.head, latest if summary.head == summary.iteration else None)
+        try:
+            return JudgeState(
+                loop_id=summary.loop_id,
+                thresholds=thresholds,
+                basis=judge_state.basis_from_plain(latest["basis"]),
+                iteration=summary.iteration,
+                lineage=line,
+                known=known,
+                seen=self.seen_tests(latest["seen_at"]),
+                seen_at=latest["seen_at"],
+                frontier=tuple(decode(Candidate, c) for c in latest["frontier"]),
+                rollbacks=latest["rollbacks"],
+                cost_usd=latest["cost_usd"],
+                met_target=latest.get("met_target", False),
+                accepted=frozenset(latest["accepted"]),
+                accepted_findings=frozenset(latest.get("accepted_findings", ())),
+            )
+        except _MISSHAPEN:
+            raise damaged_iteration(self.paths, summary.iteration) from None
+
+    def line(self, number: int, after: Plain | None = None) -> tuple[Lineage, KnownTests]:
+        """Return the lineage that ends with that iteration; `after` is the state after it, if already read.
+
+        Raises RecordError if it is damaged.
+        """
+        after = self.after(number) if after is None else after
+        tests = kept_json(self.paths, number, "tests.json")
+        try:
+            return decode(Lineage, after["line"]), judge_state.known_from_plain(tests)
+        except _MISSHAPEN:
+            raise damaged_iteration(self.paths, number) from None
+
+    def seen_tests(self, iteration: int) -> SeenTests:
+        """Return every test seen up to that iteration.
+
+        After damage, or while a writer is at work, the file is of another iteration: then the measurements are read.
+        """
+        try:
+            return self.seen_on_file(iteration)
+        except RecordError:
+            seen = self.start(Thresholds()).seen
+            for number in range(iteration + 1):
+                measured = self.measurement(number)
+                if measured is None:
+                    continue
+                now = measured[0]
+                found = now.integrity or NOTHING_FOUND
+                seen = seen.with_aliases(found.matches, found.no_tests).with_flaky(now.tests)
+                row = self.after(number).get("row")
+                if not _is_row(row) or decode(Candidate, row["candidate"]).clean:
+                    seen = seen.after(number, now.metrics.test_count, now.tests)
+            return seen
+
+    def seen_on_file(self, iteration: int) -> SeenTests:
+        """Return every test seen up to that iteration, from the file. Raises RecordError if it is outdated."""
+        plain = read_json(self.paths.seen)
+        try:
+            if plain["iteration"] == iteration:
+                return judge_state.seen_from_plain(plain)
+        except _MISSHAPEN:
+            pass
+        raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
+
+    def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
+        """Return the measurement and the iteration it descends from; None if either is damaged."""
+        plain = kept_json(self.paths, number, "measurement.json")
+        tests = kept_json(self.paths, number, "tests.json")
+        try:
+            results = judge_state.results_from_plain(tests, plain["measurement"]["flaky"])
+            measured = judge_state.measurement_from_plain(plain["measurement"], results)
+            return measured, plain["previous"]
+        except _MISSHAPEN:
+            return None
+
+    def retired_tests(self) -> frozenset[str]:
+        """Return the tests that count for no iteration: not really tests, or removed together with their code."""
+        found: set[str] = set()
+        for number in range(self.latest() + 1):
+            plain = kept_json(self.paths, number, "measurement.json")
+            with suppress(*_MISSHAPEN):
+                integrity = plain["measurement"]["integrity"] or {}
+                found.update(gone for gone, news in integrity.get("matches", {}).items() if not news)
+        return frozenset(found)
+
+    def tree(self, number: int) -> str | None:
+        """Return the tree of an iteration, None if none is kept or its measurement cannot be read."""
+        plain = kept_json(self.paths, number, "measurement.json")
+        try:
+            tree = plain["measurement"]["tree"]
+        except (KeyError, TypeError):
+            return None
+        return tree if isinstance(tree, str) else None
+
+    @property
+    def seals(self) -> Seals:
+        """Return the seals of the loop."""
+        return Seals(self.paths)
+
+    def has_unknown_costs(self) -> bool:
+        """Return whether the cost of an iteration after the baseline is unknown: then a sum is a lower bound."""
+        rows = (row for row in read_lines(self.paths.trajectory) if _is_row(row) and row["iteration"])
+        return any(not isinstance(row.get("usage"), dict) or row["usage"].get("cost_usd") is None for row in rows)
+
+    def rows(self) -> tuple[list[Plain], list[int]]:
+        """Return one row per iteration, as amended, and the numbers of the unreadable ones."""
+        found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
+        rows, lost = [], []
+        for number in range(self.summary().iteration + 1):
+            row: Any = found.get(number) or self.after(number).get("row")
+            if number in found or _is_row(row):
+                rows.append(row)
+            else:
+                lost.append(number)
+        return rows, lost
+
+
+def _is_event(plain: Any) -> bool:  # noqa: ANN401  # any JSON value
+    kind = plain.get("event") if isinstance(plain, dict) else None
+    if not isinstance(kind, str) or kind not in _EVENTS:
+        return False
+    if not all(isinstance(plain.get(key), wanted) for key, wanted in _EVENTS[kind].items()):
+        return False
+    try:
+        return kind != "accept" or decode(Alert, plain["alert"]).id == plain["id"]
+    except _MISSHAPEN:
+        return False
+
+
+def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
+    if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
+        return False
+    try:
+        return decode(Candidate, plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
+    except _MISSHAPEN:
+        return False
+
+
+def after_plain(state: JudgeState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
+    """Return the state after an iteration as it is stored."""
+    basis = state.basis
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "iteration": state.iteration,
+        "basis": None if basis is None else encode(basis),
+        "line": encode(state.lineage),
+        "candidate": encode(candidate),
+        "frontier": [encode(c) for c in state.frontier],
+        "rollbacks": state.rollbacks,
+        "cost_usd": state.cost_usd,
+        "met_target": state.met_target,
+        "accepted": sorted(state.accepted),
+        "accepted_findings": sorted(state.accepted_findings),
+        "seen_at": state.seen_at,
+        "row": dict(row),
+        "summary": summary.plain(),
+    }

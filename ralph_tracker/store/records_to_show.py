@@ -1,0 +1,189 @@
+"""Read the records of a loop to show them: the copy that is whole, with its scores as of now, or what is damaged."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
+
+from ralph_tracker.config.load import config_of
+from ralph_tracker.config.yaml_io import load_yaml
+from ralph_tracker.core.best_iteration import Candidate
+from ralph_tracker.core.codec import decode
+from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
+from ralph_tracker.safe_files import digest
+from ralph_tracker.store.json_documents import parsed_quickly, refuse_newer
+from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
+from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loop
+from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
+from ralph_tracker.store.loop_summary import attempted_iteration
+from ralph_tracker.store.record_packs import Documents
+
+_A_FEW: Final = 2
+
+
+class RecordHistory:
+    """The records of one of our loops."""
+
+    def __init__(self, committed: SealedRecords) -> None:
+        self.committed = committed
+        self.paths = committed.paths
+        self._shown = committed.paths.shown
+
+    def one(self, number: int) -> RecordDocument:
+        """Return a record; if one of its two copies differs from the seal, the other is used."""
+        read = self._reader(number)
+        sealed = document_name(number, "seal.json")
+        seal = refuse_newer(parsed_quickly(read(sealed)), f"{self._shown}/{sealed}")
+        shown = record_name(number)
+        readable = read(shown)
+        copy = read(document_name(number, "metrics.json"))
+        document = _mapping(parsed_quickly(copy))
+        unsealed = None in {_seal_value(seal, "files", "metrics.json"), _seal_value(seal, "record")}
+        if unsealed and document is not None and document == _yaml(readable, shown):
+            return RecordDocument(
+                number, document, f"iteration {number}: its seal is damaged; both copies of its record agree"
+            )
+        copy_is_whole = _agrees(copy, _seal_value(seal, "files", "metrics.json"))
+        if _agrees(readable, _seal_value(seal, "record")):
+            return RecordDocument(number, document if copy_is_whole else _yaml(readable, shown))
+        if copy_is_whole:
+            if readable is None and attempted_iteration(self.paths) == number:
+                return RecordDocument(number, document)  # it is being written right now
+            if readable is None and _agrees(self._reader(number)(shown), _seal_value(seal, "record")):
+                return RecordDocument(number, document)  # it has been written since
+            state = "is missing" if readable is None else "is damaged (it differs from its seal)"
+            note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
+            return RecordDocument(number, document, note)
+        problem = f"iteration {number}: both copies of its record are damaged; other iterations are not affected"
+        return RecordDocument(number, None, problem)
+
+    def all(self) -> Iterator[RecordDocument]:
+        """Yield every record of the loop, oldest first."""
+        for number in range(self.committed.summary().iteration + 1):
+            yield self.one(number)
+
+    def _reader(self, number: int) -> Callable[[str], bytes | None]:
+        """Return a function that reads a document of an iteration, None if it is missing or cannot be read."""
+        try:
+            documents = Documents(self.paths, number)
+        except StoreError:
+            return lambda _: None
+
+        def read(name: str) -> bytes | None:
+            try:
+                return documents.read(name)
+            except StoreError:
+                return None
+
+        return read
+
+
+def _seal_value(seal: Any, *keys: str) -> Any:  # noqa: ANN401  # any JSON value
+    for key in keys:
+        seal = seal.get(key) if isinstance(seal, dict) else None
+    return seal
+
+
+def _agrees(data: bytes | None, expected: str | None) -> bool:
+    return data is not None and digest(data) == expected
+
+
+def _mapping(document: Any) -> dict[str, Any] | None:  # noqa: ANN401  # any JSON value
+    return document if isinstance(document, dict) else None
+
+
+def _yaml(data: bytes | None, name: str) -> dict[str, Any] | None:
+    try:
+        document = load_yaml(data.decode("utf-8", "replace"), name) if data else None
+    except InputError:
+        return None
+    return _mapping(document)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The records of a loop; for one that AIWG wrote `committed` is None and the records are `foreign`."""
+
+    loop_id: str
+    committed: SealedRecords | None
+    foreign: tuple[RecordDocument, ...] = ()
+
+    def all(self) -> tuple[RecordDocument, ...]:
+        """Return every record, oldest first."""
+        return self.foreign if self.committed is None else tuple(RecordHistory(self.committed).all())
+
+    def one(self, number: int | None) -> RecordDocument:
+        """Return a record, by default the latest. Raises LoopError if it does not exist."""
+        if self.committed is None:
+            known = {record.number: record for record in self.foreign}
+            first, last = min(known), max(known)
+        else:
+            first, last = 0, self.committed.summary().iteration
+            known = {}
+        wanted = last if number is None else number
+        if wanted in known:
+            return known[wanted]
+        if self.committed is None or not first <= wanted <= last:
+            raise LoopError(
+                f"iteration {wanted} is not on record; loop {self.loop_id} has iterations {first} to {last}"
+            )
+        return RecordHistory(self.committed).one(wanted)
+
+
+def listing(root: Path, loop_id: str | None) -> Listing:
+    """Return the records of the loop that is meant. Raises LoopError if there is none."""
+    project = ProjectPaths(checked_root(root))
+    named = loop_id or os.environ.get("RALPH_LOOP_ID") or current_loop(project)
+    if named is not None and not project.loop(named).iteration(0).is_dir():
+        from ralph_tracker.store.foreign_records import (  # noqa: PLC0415  # their models take longer than a listing
+            aiwg_folder,
+            aiwg_records,
+        )
+
+        folder = aiwg_folder(project, named)
+        if folder is not None:
+            return Listing(named, None, tuple(aiwg_records(folder)))
+    paths = find_loop(root, loop_id, os.environ)
+    return Listing(paths.loop_id, SealedRecords(paths))
+
+
+def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[RecordDocument, ...]:
+    """Return records with current adjusted scores and verdicts.
+
+    Later tests count against earlier iterations, and acceptances change what they touch: `adjusted_score`, `verified`,
+    the verdict and `is_best_iteration` are current, the recorded ones have the suffix `_recorded`.
+    """
+    if found.committed is None:
+        return tuple(records)
+    try:
+        summary = found.committed.summary()
+        scorer = found.committed.state(summary, config_of({}, None).thresholds).scorer
+    except RecordError:
+        return tuple(records)  # derived data is damaged; the next hook rebuilds it
+    rows: dict[int, Mapping[str, Any]]  # the trajectory's line of each record
+    if len(records) > _A_FEW:
+        rows = {row["iteration"]: row for row in found.committed.rows()[0]}
+    else:
+        kept = ((record.number, found.committed.after(record.number).get("row")) for record in records)
+        rows = {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
+    return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
+
+
+def _now(record: RecordDocument, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> RecordDocument:  # noqa: ANN401  # a Yardstick
+    if record.document is None or row is None:
+        return record
+    candidate = decode(Candidate, row["candidate"])
+    iteration = dict(record.document["iteration_metrics"])
+    iteration |= {
+        "adjusted_score": scorer.score(candidate),
+        "adjusted_score_recorded": iteration["adjusted_score"],
+        "verified": candidate.verified,
+        "is_best_iteration": candidate.iteration == best,
+    }
+    if iteration.get("integrity") and candidate.verdict:
+        recorded = iteration["integrity"]
+        iteration["integrity"] = {**recorded, "verdict": candidate.verdict, "verdict_recorded": recorded["verdict"]}
+    return record._replace(document={**record.document, "iteration_metrics": iteration})

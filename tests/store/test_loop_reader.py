@@ -1,0 +1,227 @@
+"""What is committed, read back by those who hold no lock."""
+
+import json
+import re
+
+import pytest
+
+from ralph_tracker.core.known_tests import KnownTests
+from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.errors import NewerSchemaError, RecordError
+from ralph_tracker.store.loop_reader import SealedRecords
+
+NAMES = {"test_a": "passed", "test_b": "skipped"}
+
+
+@pytest.fixture
+def three(prepared, tmp_path):
+    """Return a loop with two iterations; the second has no names."""
+
+    def record(loop):
+        loop.start(tests=NAMES)
+        loop.turn(tests={**NAMES, "test_b": "passed"})
+        loop.turn(lint_errors=4)
+
+    return prepared("three", record, tmp_path / "project")
+
+
+@pytest.fixture
+def committed(three):
+    return SealedRecords(three.paths)
+
+
+class TestExists:
+    def test_means_a_committed_baseline(self, driven):
+        assert not SealedRecords(driven.paths).exists
+        driven.start()
+        assert SealedRecords(driven.paths).exists
+
+
+class TestState:
+    def test_is_what_the_next_iteration_needs(self, committed):
+        state = committed.state(committed.summary(), Thresholds())
+        assert (state.iteration, state.lineage.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
+        assert state.known == KnownTests({"test_a": "passed", "test_b": "passed"}, {})
+        assert state.seen.ran == {"test_a", "test_b"}
+        assert state.seen.enrolled == {((0, 0),): 1}
+
+    def test_has_the_line_of_the_target_after_a_rollback(self, three, committed):
+        three.roll_back(0)
+        state = committed.state(committed.summary(), Thresholds())
+        assert (state.iteration, state.lineage.head) == (2, 0)
+        assert state.known == KnownTests(NAMES, {})
+
+    @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
+    def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
+            committed.state(committed.summary(), Thresholds())
+
+    @pytest.mark.parametrize("components", [["unknown"], ["pass_rate"], 7], ids=str)
+    def test_is_refused_where_the_components_are_none_of_the_loop(self, three, committed, components):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain["basis"].update(components=components))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
+            committed.state(committed.summary(), Thresholds())
+
+    @pytest.mark.parametrize("value", [7, "x", [{}]], ids=["a number", "a text", "a list"])
+    @pytest.mark.parametrize("key", ["basis", "line", "frontier"])
+    def test_is_refused_where_a_part_is_of_another_kind(self, three, committed, key, value):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain.update({key: value}))
+        with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
+            committed.state(committed.summary(), Thresholds())
+
+
+def damage(path, change) -> None:
+    plain = json.loads(path.read_bytes())
+    change(plain)
+    path.write_text(json.dumps(plain))
+
+
+class TestTestsEverSeen:
+    @pytest.mark.parametrize(
+        "data", [b"", b"{", b"[]", b'{"iteration": 1}', b'{"iteration": 9}', None], ids=lambda data: str(data)
+    )
+    def test_are_told_from_the_measurements_where_their_file_is_of_no_use(self, three, committed, data):
+        before = committed.seen_tests(1)
+        three.paths.seen.unlink() if data is None else three.paths.seen.write_bytes(data)
+        assert committed.seen_tests(1) == before
+
+    def test_are_told_without_a_removal_that_was_accepted(self, three, committed):
+        three.turn(tests={"test_b": "passed"})
+        three.tracker.accept("it3-test_deletion", "merged into test_b")
+        before = committed.seen_tests(3)
+        three.paths.seen.unlink()
+        assert committed.seen_tests(3) == before
+        assert "test_a" not in before.ran
+
+    def test_pass_over_a_measurement_that_is_damaged(self, three, committed):
+        three.paths.seen.unlink()
+        (three.paths.iteration(1) / "tests.json").unlink()
+        assert committed.seen_tests(1).ran == {"test_a"}
+
+
+class TestMeasurement:
+    def test_is_what_was_handed_in_with_names_where_there_were_any(self, committed):
+        (first, descends), (last, _) = committed.measurement(1), committed.measurement(2)
+        assert (first.tests.outcomes, descends) == ({**NAMES, "test_b": "passed"}, 0)
+        assert (last.tests, last.metrics.lint_errors) == (None, 4)
+
+    @pytest.mark.parametrize("name", ["measurement.json", "tests.json"])
+    @pytest.mark.parametrize("data", [b"", b"{}", b"[]", b'{"measurement": 1, "measured": 1}'], ids=str)
+    def test_is_none_where_either_file_is_damaged(self, three, committed, name, data):
+        (three.paths.iteration(1) / name).write_bytes(data)
+        assert committed.measurement(1) is None
+
+
+class TestRows:
+    def test_are_one_an_iteration(self, committed):
+        rows, lost = committed.rows()
+        assert ([row["iteration"] for row in rows], lost) == ([0, 1, 2], [])
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "",
+            "{",
+            "7",
+            '{"iteration":1}',
+            '{"iteration":[]}',
+            '{"iteration":1,"timestamp":"","metrics":{},"candidate":{}}',
+            '{"iteration":1,"timestamp":"","metrics":{"tests_pased":1},"candidate":null}',
+        ],
+        ids=str,
+    )
+    def test_come_from_the_iteration_where_a_line_is_damaged(self, three, committed, line):
+        before = committed.rows()
+        lines = three.paths.trajectory.read_text().splitlines()
+        three.paths.trajectory.write_text("\n".join([lines[0], line, lines[2], ""]))
+        assert committed.rows() == before
+
+    def test_are_lost_where_both_are_damaged(self, three, committed):
+        three.paths.trajectory.unlink()
+        (three.paths.iteration(1) / "state.json").unlink()
+        rows, lost = committed.rows()
+        assert ([row["iteration"] for row in rows], lost) == ([0, 2], [1])
+
+    def test_are_as_amended_after_an_acceptance(self, three, committed):
+        three.turn(test_count=8, tests_passed=8, tests={"test_a": "passed"})
+        before = committed.rows()[0][3]
+        three.tracker.accept("it3-test_deletion", "merged")
+        assert (before["candidate"]["verified"], committed.rows()[0][3]["candidate"]["verified"]) == (False, True)
+
+
+class TestEvents:
+    @pytest.mark.parametrize(
+        "event",
+        [
+            7,
+            {},
+            {"event": ["accept"]},
+            {"event": "unknown"},
+            {"event": "status"},
+            {"event": "rollback", "to": 1},
+            {"event": "rollback", "to": "1", "after": 2},
+            {"event": "accept", "id": "it1-stalled", "reason": "x"},
+            {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": {}},
+            {"event": "accept", "id": "it1-stalled", "reason": "x", "alert": 7},
+        ],
+        ids=str,
+    )
+    def test_that_are_damaged_count_for_nothing(self, three, committed, event):
+        three.paths.events.write_text(f"{json.dumps(event)}\n")
+        assert committed.events() == []
+        assert committed.start(Thresholds()).accepted == frozenset()
+
+    def test_are_in_their_order(self, three, committed):
+        three.roll_back(1)
+        three.tracker.select_output()
+        assert [event["event"] for event in committed.events()] == ["rollback", "selection", "status"]
+
+
+class TestNewerSchema:
+    @pytest.mark.parametrize(
+        "name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml", "tests-seen.json"]
+    )
+    def test_is_refused_with_a_word_and_what_is_there_stays(self, three, name, documents):
+        (three.paths.folder / name).write_bytes(b'{"schema_version": 2}\n')
+        said = rf"{re.escape(name)}: written by a newer ralph-tracker \(schema 2, this one reads up to 1\); upgrade "
+        before = documents(three.root)
+        with pytest.raises(NewerSchemaError, match=said):
+            three.turn()
+        assert documents(three.root).items() >= before.items()
+
+    def test_is_refused_by_listings_too(self, three, ask):
+        (three.paths.iteration(1) / "seal.json").write_bytes(b'{"schema_version": 2}')
+        history = ask(three.root, "history")
+        assert (history.code, history.out) == (1, "")
+        assert (
+            "iteration-001/seal.json: written by a newer ralph-tracker (schema 2, this one reads up to 1); upgrade"
+            in history.err
+        )
+
+
+class TestAlteredRecord:
+    def test_is_one_that_is_sealed_and_differs_or_is_gone(self, three, committed):
+        record, name = three.paths.record(2), "progress/iteration-002-metrics.yaml"
+        assert committed.seals.altered_record(2) == ()
+        record.write_text("by hand\n")
+        assert committed.seals.altered_record(2) == (name,)
+        record.unlink()
+        assert committed.seals.altered_record(2) == (name,)
+        damage(three.paths.iteration(2) / "seal.json", lambda plain: plain.pop("record"))
+        assert committed.seals.altered_record(2) == ()
+
+
+class TestBrokenSeals:
+    def test_are_none_of_an_iteration_that_is_as_it_was_written(self, committed):
+        assert [committed.seals.broken_files(number) for number in range(3)] == [(), (), ()]
+
+    def test_name_the_files_that_differ_or_are_missing(self, three, committed):
+        (three.paths.iteration(1) / "tests.json").write_bytes(b"{}")
+        (three.paths.iteration(1) / "metrics.json").unlink()
+        assert sorted(committed.seals.broken_files(1)) == ["metrics.json", "tests.json"]
+
+    @pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"files": 7}'], ids=str)
+    def test_are_the_seal_itself_where_that_is_damaged(self, three, committed, data):
+        (three.paths.iteration(1) / "seal.json").write_bytes(data)
+        assert committed.seals.broken_files(1) == ("seal.json",)
