@@ -14,12 +14,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from table import Table, children_cpu, floor_cpu
+from table import Table, against_floor, floor_cpu
 
 from ralph_tracker import post_iteration, pre_loop
 
 BIN = Path(sys.executable).parent
 TRACKER = str(BIN / "ralph-tracker")
+HOOK = [TRACKER, "agent", "hook", "claude-code"]
 LONG_LOOP = int(os.environ.get("RALPH_TRACKER_BENCH_ITERATIONS", "10000"))
 MEMORY = "/dev/shm"  # noqa: S108  # of Linux
 NAMES, ALERTS = 100_000, 1_000
@@ -34,7 +35,7 @@ def commands(table: Table, folder: Path) -> None:
     """Compare whole commands with `python -c pass` of the same environment."""
     floor = floor_cpu(folder)
     for arguments in (["--version"], ["hook", "loop-decision"]):
-        ratio = children_cpu([TRACKER, *arguments], folder) / floor
+        ratio = against_floor([TRACKER, *arguments], folder)
         name = " ".join(arguments)
         table.row(f"{name} against python -c pass ({floor * 1000:.0f} ms)", f"{ratio:.1f} x", "6 x", held=ratio <= 6)
 
@@ -42,11 +43,10 @@ def commands(table: Table, folder: Path) -> None:
 def agent_hooks(table: Table, folder: Path) -> None:
     """Compare the hook of Claude Code, which runs at every tool call of every session, with `python -c pass`."""
     (folder / "outside").mkdir()
-    floor = floor_cpu(folder)
     read = {"tool_name": "Read", "tool_input": {"file_path": "a.py"}, "tool_response": {"content": "x" * 20_000}}
     event = json.dumps({"hook_event_name": "PostToolUse", "session_id": "s", **read}).encode()
     for where, root, limit in (("outside of a loop", folder / "outside", 3), ("at a tool call in a loop", folder, 6)):
-        ratio = children_cpu([TRACKER, "agent", "hook", "claude-code"], root, stdin=event) / floor
+        ratio = against_floor(HOOK, root, stdin=event)
         what = f"agent hook claude-code, {where}, against python -c pass"
         table.row(what, f"{ratio:.1f} x", f"{limit} x", held=ratio <= limit)
     end_of_turn(table, folder)
@@ -54,7 +54,6 @@ def agent_hooks(table: Table, folder: Path) -> None:
 
 def end_of_turn(table: Table, folder: Path) -> None:
     """Compare the hook at the end of a turn, which evaluates the whole session, with `python -c pass`."""
-    floor = floor_cpu(folder)
     journal = folder / ".aiwg" / "ralph" / "ralph-001" / "agent-events.jsonl"
     common = {"schema_version": 1, "at": "2026-01-01T00:00:00Z", "session": "s", "prompt": "p"}
     lines = []
@@ -66,7 +65,7 @@ def end_of_turn(table: Table, folder: Path) -> None:
     limit = 6
     for turns in (25, 20_000):
         journal.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines[: turns * 2]))
-        ratio = children_cpu([TRACKER, "agent", "hook", "claude-code"], folder, stdin=event) / floor
+        ratio = against_floor(HOOK, folder, stdin=event)
         what = f"agent hook claude-code, at the end of turn {turns}, against python -c pass"
         table.row(what, f"{ratio:.1f} x", f"{limit} x", held=ratio <= limit)
     journal.unlink()

@@ -31,9 +31,18 @@ def children_cpu(command: list[str], cwd: Path, *, runs: int = RUNS, stdin: byte
     return statistics.median(taken)
 
 
-def floor_cpu(cwd: Path) -> float:
+def against_floor(command: list[str], cwd: Path, *, stdin: bytes = b"") -> float:
+    """Return the CPU of a command as a multiple of `python -c pass`, run by turns: the machine changes its pace."""
+    floor, taken = [], []
+    for _ in range(RUNS):
+        floor.append(floor_cpu(cwd, runs=1))
+        taken.append(children_cpu(command, cwd, runs=1, stdin=stdin))
+    return statistics.median(taken) / statistics.median(floor)
+
+
+def floor_cpu(cwd: Path, *, runs: int = RUNS) -> float:
     """Return the median CPU seconds of `python -c pass` in this environment."""
-    return children_cpu([sys.executable, "-c", "pass"], cwd)
+    return children_cpu([sys.executable, "-c", "pass"], cwd, runs=runs)
 
 
 def _spent() -> float:
