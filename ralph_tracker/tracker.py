@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -334,7 +333,7 @@ class Tracker(NamedTuple):
             applied = apply_iteration(files, chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
                 summary = follow(store, summary, chosen, UndoIds(applied.undo), utc_text(self.clock.now()))
-            applied = replace(applied, placement=placement)
+            applied = applied._replace(placement=placement)
             closed = write_closing_reports(
                 store, selection, rows, lost, summary, applied, utc_text(self.clock.now()), finish=finish
             )

@@ -17,7 +17,7 @@ from ralph_tracker.integrity.source_tests import tests_of
 from ralph_tracker.integrity.weakened_tests import find_weakened_tests
 
 # Files that decide what is run, in addition to the kinds of file_roles.
-_DECIDES: Final = re.compile(rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}")
+_DECIDES: Final = rf"(^|/)(sitecustomize|usercustomize)\.py$|{COMMANDS}"
 
 
 class Inspection(NamedTuple):
@@ -48,7 +48,7 @@ def inspect(
             unread[change.path] = file
             # One that decides about tests, and could be read before.
             was_read = change.old is not None and change.new is not None and why_unreadable(change.old) is None
-            if was_read and (kind_of_file(change.path) is not None or _DECIDES.search(change.path)):
+            if was_read and (kind_of_file(change.path) is not None or re.search(_DECIDES, change.path)):
                 message = f"The file {file} and cannot be checked any more; make it readable again."
                 findings.append(Finding("U", Severity.HIGH, message, change.path, about="unread"))
         elif file.old.text != file.new.text or file.is_new or file.is_gone:

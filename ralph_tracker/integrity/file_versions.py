@@ -26,7 +26,7 @@ _BRACES: Final = re.compile(
     re.DOTALL,
 )
 _HASH: Final = re.compile(rf"{_QUOTED}|(?P<comment>(?:^|(?<=\s))\#[^\n]*)|(?P<block>(?!))", re.DOTALL | re.MULTILINE)
-_NOT_NEWLINE: Final = re.compile(r"[^\n]")
+_NOT_NEWLINE: Final = r"[^\n]"
 
 
 def one_line(text: str) -> str:
@@ -70,7 +70,7 @@ class Text:
     def code(self) -> str:
         """Return the text with comments and Python's triple-quoted strings blanked; line numbers stay the same."""
         return self._tokens().sub(
-            lambda found: _NOT_NEWLINE.sub(" ", found[0]) if found.lastgroup else found[0], self.text
+            lambda found: re.sub(_NOT_NEWLINE, " ", found[0]) if found.lastgroup else found[0], self.text
         )
 
     @cached_property

@@ -9,13 +9,11 @@ from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, one_
 from ralph_tracker.integrity.report_ids import ids_by_test
 from ralph_tracker.integrity.source_tests import SourceTest
 
-_LITERAL: Final = re.compile(
+_LITERAL: Final = (
     r"\"(?P<double>(?:[^\"\\\n]|\\.){0,200})\"|'(?P<single>(?:[^'\\\n]|\\.){0,200})'|`(?P<back>[^`\n]{0,200})`"
     r"|(?<![\w.\"'])(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[\s,;:)\]}]|[a-zA-Z_]\w*\b|$|[-+*/%<>=])"
 )
-_ASSERTING: Final = re.compile(
-    r"\bassert|\bexpect|\bshould\b|\brequire\.|\bt\.(?:Error|Fatal|is|equal|same|deepEqual)|\bverify|!=|==|\bwant\b|\braises\b"
-)
+_ASSERTING: Final = r"\bassert|\bexpect|\bshould\b|\brequire\.|\bt\.(?:Error|Fatal|is|equal|same|deepEqual)|\bverify|!=|==|\bwant\b|\braises\b"
 # Numbers that are common in honest code.
 _COMMON: Final = frozenset(
     str(each)
@@ -25,11 +23,11 @@ _COMMON: Final = frozenset(
         3600,
     )
 )
-_ANSWERS: Final = re.compile(r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?")
-_ASKS: Final = re.compile(r"\b(?:if|elif|case|when|match)\b|=>|==|\?|\bin\b")
-_ENTRY: Final = re.compile(r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)\s*(?::|=>|,|=)\s*\S")
-_CONDITIONAL: Final = re.compile(r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b")
-_CONSTANT: Final = re.compile(r"^\s*(?:return\b|=>)\s*(?P<value>[\"'`][^\"'`\n]{4,}[\"'`]|-?\d[\d_.]*)\s*;?\s*$")
+_ANSWERS: Final = r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?"
+_ASKS: Final = r"\b(?:if|elif|case|when|match)\b|=>|==|\?|\bin\b"
+_ENTRY: Final = r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)\s*(?::|=>|,|=)\s*\S"
+_CONDITIONAL: Final = r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b"
+_CONSTANT: Final = r"^\s*(?:return\b|=>)\s*(?P<value>[\"'`][^\"'`\n]{4,}[\"'`]|-?\d[\d_.]*)\s*;?\s*$"
 _REACH: Final = 3  # lines from a condition to its answer
 
 
@@ -55,7 +53,7 @@ def find_hardcoded_answers(
     added = added_lines(files) if wanted else {}
     asked = []
     for test, ids in wanted:
-        rows = [line for line in test.text.split("\n") if _ASSERTING.search(line) or _ENTRY.match(line)]
+        rows = [line for line in test.text.split("\n") if re.search(_ASSERTING, line) or re.match(_ENTRY, line)]
         expected = _literals("\n".join(rows))
         if expected:
             asked.append(_TestLiterals(expected, _literals(test.text), ids, test.name))
@@ -67,7 +65,7 @@ def find_hardcoded_answers(
 def _literals(text: str) -> frozenset[str]:
     """Return the strings of at least two characters, quoted, and the numbers of a text."""
     found = set()
-    for match in _LITERAL.finditer(text):
+    for match in re.finditer(_LITERAL, text):
         if match["number"] is not None:
             number = match["number"].replace("_", "")
             found.add(number.rstrip("0").rstrip(".") if "." in number else number)
@@ -102,18 +100,18 @@ def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
     lines = file.new.code.split("\n")
     for number in sorted(added):
         line = lines[number - 1]
-        asks = _ASKS.search(line) is not None
-        if not _LITERAL.search(line) or not (asks or _ENTRY.match(line)):
+        asks = re.search(_ASKS, line) is not None
+        if not re.search(_LITERAL, line) or not (asks or re.match(_ENTRY, line)):
             continue
-        if _ENTRY.match(line) and not re.match(r"\s*(?:if|elif|case|when|match|return)\b", line):
+        if re.match(_ENTRY, line) and not re.match(r"\s*(?:if|elif|case|when|match|return)\b", line):
             head, _, answer = re.split(r"(:|=>|,|=)", line, maxsplit=1)
             yield _Branch(number, line.strip(), _literals(head), _literals(answer), is_entry=True)
             continue
         below = [lines[at - 1] for at in range(number + 1, number + _REACH) if at in added and at <= len(lines)]
-        answer = "\n".join(each for each in below if _ANSWERS.search(each) or _LITERAL.match(each.strip()))
+        answer = "\n".join(each for each in below if re.search(_ANSWERS, each) or re.match(_LITERAL, each.strip()))
         # An answer on the same line follows the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
         parts = re.split(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b", line, maxsplit=1)
-        if conditional := _CONDITIONAL.search(line):  # in Python's the answer comes first
+        if conditional := re.search(_CONDITIONAL, line):  # in Python's the answer comes first
             parts = [conditional["asks"], conditional["answer"]]
         inputs = _literals(parts[0])
         answers = _literals("\n".join([*parts[1:], answer]))
@@ -152,7 +150,7 @@ def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLitera
 def _constants(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
     lines = file.new.code.split("\n")
     for number in sorted(added):
-        match = _CONSTANT.match(lines[number - 1])
+        match = re.match(_CONSTANT, lines[number - 1])
         literals = _literals(match["value"]) - _COMMON if match is not None else frozenset()
         named = next((each for each in asked if literals & each.expected), None)
         if named is not None:

@@ -99,14 +99,14 @@ SETTINGS: Final = (
     Setting("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
 )
 # Patterns that honest projects exclude as well: code that is not the project's, lines left out of coverage.
-_HONESTLY_LEFT_OUT: Final = re.compile(
+_HONESTLY_LEFT_OUT: Final = (
     r"tests?\b|conftest|venv|site-packages|node_modules|\bbuild|dist\b|migrations|docs?\b|examples?\b|benchmarks?\b|\.tox|\.nox|\.git|cache|target|"
     r"vendor|third_party|generated|_pb2|_version|__main__|setup\.py|fixtures|e2e|coverage|TYPE_CHECKING|NotImplementedError|overload|"
     r"abstractmethod|pragma|__name__|assert_never|__repr__|\.\.\.|Protocol|COM812|ISC001|\bE203|\bW503|\bE501"
 )
-_SECTION: Final = re.compile(r"^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$", re.MULTILINE)
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_ITEM: Final = re.compile(r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)")
+_SECTION: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
+_NUMBER: Final = r"-?\d+(?:\.\d+)?"
+_ITEM: Final = r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)"
 _LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
 _ON: Final = frozenset({"true", "1", "yes", "on"})
 _OPENING: Final = {"[": "]", "{": "}", "(": ")"}
@@ -119,7 +119,7 @@ Settings = dict[tuple[str, str], tuple[Value, int]]
 
 def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the existing settings that demand less now; a new file lowers nothing."""
-    files = tuple(file for file in files if not file.is_gone)
+    files = tuple(file for file in files if not file.is_gone and _may_hold_settings(file))
     for setting in SETTINGS:
         looked_at = [file for file in files if re.search(setting.files, file.path)]
         now = {file.path: _settings(setting, file.new) for file in looked_at}
@@ -153,9 +153,14 @@ def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
                     )
 
 
+def _may_hold_settings(file: ChangedFile) -> bool:
+    """Return whether a file is more than source: only tools of JavaScript, and nox, are set by programs."""
+    return file.language in {None, "javascript", "typescript", "tsx"} or file.path.endswith("noxfile.py")
+
+
 def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the check programs that a changed workflow ran and that none runs now."""
-    workflows = [file for file in files if re.search(CI, file.path)]
+    workflows = [file for file in files if file.language is None and re.search(CI, file.path)]
     now = "\n".join(line for file in workflows for line in _without_installation(file.new))
     reported = set()
     for file in workflows:
@@ -189,10 +194,10 @@ def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:
 
 
 def _is_number_eased(old: Value | None, new: Value | None, *, up: bool) -> str | None:
-    number = _NUMBER.match(old[0]) if old else None
+    number = re.match(_NUMBER, old[0]) if old else None
     if number is None:
         return None
-    then = _NUMBER.match(new[0]) if new else None
+    then = re.match(_NUMBER, new[0]) if new else None
     if then is None:
         return f"was removed (it was {number[0]})"
     if (float(then[0]) > float(number[0])) if up else (float(then[0]) < float(number[0])):
@@ -202,7 +207,7 @@ def _is_number_eased(old: Value | None, new: Value | None, *, up: bool) -> str |
 
 def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
     if leaves_out:
-        more = [each for each in new if each not in old and not _HONESTLY_LEFT_OUT.search(each)]
+        more = [each for each in new if each not in old and not re.search(_HONESTLY_LEFT_OUT, each)]
         # With the same number of items, one pattern replaced another.
         return f"leaves out more ({', '.join(more[:3])})" if more and len(new) > len(old) else None
     fewer = [each for each in old if each not in new]
@@ -215,7 +220,7 @@ def _settings(setting: Setting, side: Text) -> Settings:
     """Return the values of a setting's keys in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
     text = side.code if side.path.endswith((".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json")) else side.text
     found: Settings = {}
-    sections = [(each.start(), each[1].strip()) for each in _SECTION.finditer(text)]
+    sections = [(each.start(), each[1].strip()) for each in re.finditer(_SECTION, text)]
     pattern = re.compile(
         rf"(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{setting.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))",
         re.MULTILINE,
@@ -259,5 +264,5 @@ def _value(text: str, start: int, indent: int) -> Value:
 def _items(text: str) -> Value:
     text = re.sub(r"(^|\s)[#;][^\n]*", "", text)
     return tuple(
-        next(filter(None, each)) for each in _ITEM.findall(text) if next(filter(None, each)) not in {"-", "=", ":"}
+        next(filter(None, each)) for each in re.findall(_ITEM, text) if next(filter(None, each)) not in {"-", "=", ":"}
     )

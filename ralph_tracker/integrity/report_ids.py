@@ -12,19 +12,17 @@ Parts = tuple[str, ...]
 
 # The function is the first name followed by possible parameters; a slash starts Go's subtests, but also separates
 # folders.
-_FUNCTION: Final = re.compile(
-    r"(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))", re.ASCII
-)
-_CASE: Final = re.compile(r"(?:^|::)(\w+)(::case_\d\w*)\Z")  # rstest turns a function with cases into a module
-_ORDINAL: Final = re.compile(r"#\d+\Z")
-_TITLED: Final = re.compile(r"([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z", re.DOTALL)
-_DOTTED: Final = re.compile(r"([\w.]+)\.(\w+)(\(.*|)\Z", re.DOTALL)  # .NET has no other separator
-_CARGO_TARGET: Final = re.compile(r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)")
-_GO_TEST: Final = re.compile(r"(?:Test|Fuzz|Example)(?![a-z])")
-_SUFFIX: Final = re.compile(r"\.(?:py|java|kt)(?=::|\Z)")
-_JOINTS: Final = re.compile(r"[./:\\$\s]+")
-_WORDS: Final = re.compile(r"\w+")
-_PLACEHOLDER: Final = re.compile(r"%[sdifjoOpc#%$]|\$\{[^}]*\}|\$#?[A-Za-z_][\w.]*")
+_FUNCTION: Final = r"(?a)(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))"
+_CASE: Final = r"(?:^|::)(\w+)(::case_\d\w*)\Z"  # rstest turns a function with cases into a module
+_ORDINAL: Final = r"#\d+\Z"
+_TITLED: Final = r"(?s)([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z"
+_DOTTED: Final = r"(?s)([\w.]+)\.(\w+)(\(.*|)\Z"  # .NET has no other separator
+_CARGO_TARGET: Final = r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)"
+_GO_TEST: Final = r"(?:Test|Fuzz|Example)(?![a-z])"
+_SUFFIX: Final = r"\.(?:py|java|kt)(?=::|\Z)"
+_JOINTS: Final = r"[./:\\$\s]+"
+_WORDS: Final = r"\w+"
+_PLACEHOLDER: Final = r"%[sdifjoOpc#%$]|\$\{[^}]*\}|\$#?[A-Za-z_][\w.]*"
 
 
 class ReportId(NamedTuple):
@@ -41,21 +39,21 @@ class ReportId(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def split_id(test: str) -> ReportId:
     """Return the parts of an id, or of the name of a test in the source."""
-    if titled := _TITLED.match(test):
-        ordinal = _ORDINAL.search(titled[2])
+    if titled := re.match(_TITLED, test):
+        ordinal = re.search(_ORDINAL, titled[2])
         end = ordinal.start() if ordinal else len(titled[2])
         return ReportId(_parts(titled[1]), titled[2][:end], titled[2][end:])
-    test = _CARGO_TARGET.sub(lambda found: found[1] or found[0].partition(" ")[0], test)
-    if case := _CASE.search(test):
+    test = re.sub(_CARGO_TARGET, lambda found: found[1] or found[0].partition(" ")[0], test)
+    if case := re.search(_CASE, test):
         return ReportId(_parts(test[: case.start()]), case[1], case[2])
     owner, _, leaf = test.rpartition(SEPARATOR)
     if leaf.isidentifier():
         return ReportId(_parts(owner), leaf, "")
-    if found := _FUNCTION.search(test):
+    if found := re.search(_FUNCTION, test):
         return ReportId(_parts(test[: found.start()]), found[1] or found[2], test[found.end() :])
-    if not owner and (dotted := _DOTTED.match(test)):
+    if not owner and (dotted := re.match(_DOTTED, test)):
         return ReportId(_parts(dotted[1]), dotted[2], dotted[3])
-    ordinal = _ORDINAL.search(leaf)
+    ordinal = re.search(_ORDINAL, leaf)
     end = ordinal.start() if ordinal else len(leaf)
     return ReportId(_parts(owner), leaf[:end], leaf[end:])
 
@@ -103,10 +101,10 @@ def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str,
         language = language_of(test.path)
         if language in {"javascript", "typescript", "tsx"}:
             place = _place(test.path)
-            words = tuple(_WORDS.findall(test.name))
+            words = tuple(re.findall(_WORDS, test.name))
             by_title[words].append((place, test))
             sizes.add(len(words))
-            if _PLACEHOLDER.search(test.name):
+            if re.search(_PLACEHOLDER, test.name):
                 patterns.append((_title_pattern(test.name), place, test))
         else:
             owner, _, function = test.name.rpartition(SEPARATOR)
@@ -159,7 +157,7 @@ def _tests_by_title(
     TAP names assertions: if no title ends the id, the one before its last part counts.
     """
     outer = test.function.rpartition(" > ")[0]
-    for words in ((*test.owner, *_WORDS.findall(test.function)), (*test.owner, *_WORDS.findall(outer))):
+    for words in ((*test.owner, *re.findall(_WORDS, test.function)), (*test.owner, *re.findall(_WORDS, outer))):
         for size in sorted(sizes, reverse=True):
             if 0 < size <= len(words):
                 found = [each for each in by_title.get(words[-size:], ()) if _may_be(test.owner, each[0])]
@@ -170,7 +168,8 @@ def _tests_by_title(
 
 def _title_pattern(name: str) -> re.Pattern[str]:
     """Return a pattern for the reported titles of `adds %i to $b`."""
-    between = (r"\W+".join(re.escape(word) for word in _WORDS.findall(part)) for part in _PLACEHOLDER.split(name))
+    parts = re.split(_PLACEHOLDER, name)
+    between = (r"\W+".join(re.escape(word) for word in re.findall(_WORDS, part)) for part in parts)
     return re.compile(r"(?:^|\W)" + ".*".join(between) + r"\W*\Z", re.DOTALL)
 
 
@@ -194,7 +193,7 @@ def _place(path: str) -> Parts:
 
 
 def _parts(owner: str) -> Parts:
-    return tuple(filter(None, _JOINTS.split(_SUFFIX.sub("", owner))))
+    return tuple(filter(None, re.split(_JOINTS, re.sub(_SUFFIX, "", owner))))
 
 
 def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
@@ -211,7 +210,7 @@ def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) ->
 
 def _at_root(test: ReportId, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
     """Return the possible files of an id in the root package of Go or the root module of Rust."""
-    is_go = _GO_TEST.match(test.function) is not None
+    is_go = re.match(_GO_TEST, test.function) is not None
     is_rust = test.function.isidentifier() and (len(test.owner) <= 1 or test.owner[-1] in {"test", "tests"})
     suffixes = ("_test.go",) if is_go else (".rs",) if is_rust else ()
     return [path for _, path in places.get("", ()) if path.endswith(suffixes)]

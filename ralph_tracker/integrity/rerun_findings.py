@@ -42,14 +42,14 @@ _MISSING: Final = (
     r"package ([\w.]+) does not exist",
     r"cannot find symbol.*?(?:class|method|variable) (\w+)",
 )
-_NAME: Final = re.compile(r"\w+")
+_NAME: Final = r"\w+"
 # The start of a definition of the name, in any of the languages, or of a module-level assignment.
 _DEFINED: Final = (
     r"\b(?:def|class|function|func|fn|const|let|var|type|struct|enum|trait|interface|mod|package)"
     r"\s+(?:\([^()\n]*\)\s*)?{0}\b|^{0}\s*[:=]"
 )
 # Files whose module is named after the folder.
-_NAMED_AFTER_FOLDER: Final = re.compile(r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$")
+_NAMED_AFTER_FOLDER: Final = r"(\w+)/(?:(?:__init__|index|mod)\.\w+|\w+\.go)$"
 
 
 class RerunInputs(NamedTuple):
@@ -272,7 +272,7 @@ def missing_names(failure: str) -> tuple[str, ...]:
     found = []
     for pattern in _MISSING:
         for match in re.finditer(pattern, failure):
-            parts = _NAME.findall(next((group for group in match.groups() if group), ""))
+            parts = re.findall(_NAME, next((group for group in match.groups() if group), ""))
             found += parts[-1:]
     return tuple(dict.fromkeys(found))
 
@@ -297,6 +297,6 @@ def _own_names(paths: Iterable[str]) -> set[str]:
     """Return the module names of the paths, of files or folders."""
     names = set()
     for path in paths:
-        folder = _NAMED_AFTER_FOLDER.search(path)
+        folder = re.search(_NAMED_AFTER_FOLDER, path)
         names |= {path.rpartition("/")[2].partition(".")[0], *(folder.groups() if folder else ())}
     return names

@@ -42,7 +42,7 @@ _GRAMMARS: Final[Mapping[Language, tuple[str, str]]] = {
 _MAX_BYTES: Final = 2_000_000
 _MAX_DEPTH: Final = 1_000  # of brackets; parsing time grows with its square
 # A bracket or the end of a statement: a `<` that compares is not a bracket and stays unclosed.
-_BRACKET: Final = re.compile(r"[()\[\]{}<>;]")
+_BRACKET: Final = r"[()\[\]{}<>;]"
 _CHUNK: Final = 2_048  # a query reads one per node whose text it needs
 # The parser calls back about 17 times per 1,000 bytes; after the first error it may take a thousand times as long.
 _CALLS_AFTER_ERROR: Final = 200
@@ -98,7 +98,7 @@ _WORDS: Final[Mapping[Language, re.Pattern[str]]] = {
     "rust": re.compile(r"#\s*\[[^\]]*(?:test|case|quickcheck)"),
     "java": re.compile(r"@(?:\w+\.)*\w*(?:Test|Theory|Property)|\bextends\s+[\w.]*TestCase\b"),
 }
-_TEST_ATTRIBUTE: Final = re.compile(
+_TEST_ATTRIBUTE: Final = (
     r"#\s*\[\s*(?:\w+\s*::\s*)*(?:test|rstest|test_case|case|wasm_bindgen_test|quickcheck|test_log|traced_test)\b"
 )
 _SUITES: Final = frozenset(["describe", "suite", "context", "xdescribe", "fdescribe", "xcontext", "fcontext", "module"])
@@ -126,7 +126,7 @@ _MODIFIERS: Final = _TAKES_DATA | frozenset(
 )
 _FUNCTIONS: Final = frozenset({"arrow_function", "function_expression", "generator_function"})
 _STRINGS: Final = frozenset({"string", "template_string"})
-_ESCAPE: Final = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_ESCAPE: Final = r"(?s)\\(?:u\{([0-9a-fA-F]{1,6})\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))"
 _ESCAPED: Final = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
 _LAST_CODE_POINT: Final = 0x10FFFF
 
@@ -181,7 +181,7 @@ def _is_deep(text: str) -> bool:
     if sum(map(text.count, "([{<")) <= _MAX_DEPTH:
         return False
     depth = angles = 0
-    for bracket in _BRACKET.findall(text):
+    for bracket in re.findall(_BRACKET, text):
         if bracket in "([{":
             depth += 1
         elif bracket in ")]}":
@@ -287,7 +287,7 @@ def _name(block: _Block, syntax: Syntax) -> str:
     node = block.captured["name"]
     text = syntax.text(node)
     if node.type in _STRINGS:
-        return _ESCAPE.sub(_unescape, text[1:-1])
+        return re.sub(_ESCAPE, _unescape, text[1:-1])
     receiver = block.captured.get("receiver")
     if receiver is not None:  # a method of a testify suite
         return syntax.text(receiver).lstrip("*").partition("[")[0] + SEPARATOR + text
@@ -317,7 +317,7 @@ def _kind(block: _Block, syntax: Syntax, *, in_test: bool) -> str:
     if syntax.language == "python":
         is_test = re.match(r"test|runTest$", _name(block, syntax)) is not None
     elif syntax.language == "rust":
-        is_test = any(_TEST_ATTRIBUTE.match(syntax.text(each)) for each in _attributes(block.node))
+        is_test = any(re.match(_TEST_ATTRIBUTE, syntax.text(each)) for each in _attributes(block.node))
     elif syntax.language != "go":
         return _kind_in_script(block, syntax, in_test=in_test)
     elif _name(block, syntax).startswith("Example"):  # only run if it declares its output

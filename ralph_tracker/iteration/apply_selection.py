@@ -3,9 +3,8 @@
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
@@ -28,8 +27,7 @@ _FILES_SHOWN: Final = 8
 _REVERSED: Final = {"A": "D", "D": "A"}
 
 
-@dataclass(frozen=True, slots=True)
-class ApplyResult:
+class ApplyResult(NamedTuple):
     """What was applied, in words and as a part of the selection document; `undo` undoes a restored tree.
 
     `verified_again` is whether the iteration was measured again first. `in_place` is whether the working tree is that
@@ -46,11 +44,10 @@ class ApplyResult:
 
     def after(self, *, verifying: bool) -> "ApplyResult":
         """Return a copy marked as measured again first, if `verifying`."""
-        return replace(self, text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
+        return self._replace(text=f"{self.text}; {_AS_RECORDED}", verified_again=True) if verifying else self
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(NamedTuple):
     """What putting an iteration in place would change in the working tree.
 
     `files` are paths with A (added), M (modified), D (deleted) or T (file or link) before them. `gained` and `lost` are

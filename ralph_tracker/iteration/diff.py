@@ -1,8 +1,7 @@
 """Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, TypedDict, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypedDict, cast, get_args
 
 from ralph_tracker.core.metrics import (
     FAILED,
@@ -34,8 +33,7 @@ SCORES: Final = ("quality_score", "adjusted_score")
 NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class ComponentShare:
+class ComponentShare(NamedTuple):
     """One component of a score.
 
     `value` is 0 to 100, None if not measured; `weight` is its share of the weights, which sum to 1, and `contribution`
@@ -69,8 +67,7 @@ def recorded_values(record: Document) -> dict[str, Value]:
     return {spec.name: values[spec.name] for spec in METRICS if values.get(spec.name) is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class MetricChange:
+class MetricChange(NamedTuple):
     """The change of a metric or score between two iterations.
 
     `change` is None if a side was not measured or is not a number. The verdict depends on the metric's direction:
@@ -84,8 +81,7 @@ class MetricChange:
     verdict: ChangeVerdict
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeChange:
+class OutcomeChange(NamedTuple):
     """A test whose outcome differs; None if the report does not have it."""
 
     id: str
@@ -152,8 +148,7 @@ def outcome_changes(before: Mapping[str, OutcomeWord], after: Mapping[str, Outco
     return {kind: tuple(changes) for kind, changes in found.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Differences:
+class Differences(NamedTuple):
     """The differences in tests and files between two iterations.
 
     Unknown tests or files are None, and the note says why.
@@ -165,8 +160,7 @@ class Differences:
     files_note: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IterationDiff:
+class IterationDiff(NamedTuple):
     """The comparison of two iterations; scores and metrics that both lack are left out."""
 
     before: int
@@ -291,8 +285,8 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
         "loop_id": loop_id,
         "before": {"iteration": diff.before, "classification": diff.classes[0]},
         "after": {"iteration": diff.after, "classification": diff.classes[1]},
-        "scores": [cast("ChangeDocument", asdict(score)) for score in diff.scores],
-        "metrics": [cast("ChangeDocument", asdict(metric)) for metric in diff.metrics],
+        "scores": [cast("ChangeDocument", score._asdict()) for score in diff.scores],
+        "metrics": [cast("ChangeDocument", metric._asdict()) for metric in diff.metrics],
         **differences_document(diff.differences, patches=patches),
     }
 
@@ -300,7 +294,7 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
 def differences_document(found: Differences, *, patches: bool) -> DifferencesDocument:
     """Return the tests and the files as a document."""
     tests, files = found.tests, found.files
-    outcomes = {} if tests is None else {kind: [asdict(test) for test in tests[kind]] for kind in OUTCOME_KINDS}
+    outcomes = {} if tests is None else {kind: [test._asdict() for test in tests[kind]] for kind in OUTCOME_KINDS}
     return {
         "tests": None if tests is None else cast("OutcomesDocument", outcomes),
         "tests_note": found.tests_note,

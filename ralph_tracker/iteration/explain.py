@@ -5,7 +5,6 @@ The facts are what passes, which tests were gained and lost, and what does not l
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
@@ -88,8 +87,7 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
     return KeptPoint(number, values if isinstance(values, dict) else {}, score)
 
 
-@dataclass(frozen=True, slots=True)
-class IterationFacts:
+class IterationFacts(NamedTuple):
     """What an iteration brought since the one that it descends from.
 
     `counts` is a sentence part about tests, coverage and findings, with the values before where they differ. `lines`
@@ -135,8 +133,7 @@ def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Ite
     return IterationFacts(counts, tuple(lines), frozenset(named), tuple(problems.not_loaded.values()), score)
 
 
-@dataclass(frozen=True, slots=True)
-class _Moves:
+class _Moves(NamedTuple):
     """The names of tests whose outcome changed, without held-back ones.
 
     `deleted` passed before, `hidden` failed and are gone or skipped now.
@@ -178,8 +175,7 @@ def _moves(committed: SealedRecords, number: int, previous: int | None, problems
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation:
+class Explanation(NamedTuple):
     """The explanation of a recorded iteration.
 
     `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None if
@@ -309,8 +305,7 @@ def explanation_document(found: Explanation) -> ExplanationDocument:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _AlertValues:
+class _AlertValues(NamedTuple):
     """What a rule looks at: recorded current and previous values, thresholds, and how many tests the alert names."""
 
     now: Mapping[str, Value]

@@ -6,7 +6,6 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -384,7 +383,6 @@ class MeasuredIteration(NamedTuple):
             self.iteration_snapshots.pack_store(number)
 
 
-@dataclass(frozen=True)
 class IterationMeasurer:
     """Measure an iteration of a loop (None for the baseline), or take its metrics where they are handed in.
 
@@ -392,12 +390,21 @@ class IterationMeasurer:
     `checkout` is the commit to measure, None for the working tree.
     """
 
-    now: datetime
-    loop: ConfiguredLoop | None = None
-    usage: Source | None = None
-    blocked: str | None = None
-    notes: tuple[str, ...] = ()
-    checkout: Checkout | None = None
+    def __init__(
+        self,
+        now: datetime,
+        loop: ConfiguredLoop | None = None,
+        usage: Source | None = None,
+        blocked: str | None = None,
+        notes: tuple[str, ...] = (),
+        checkout: Checkout | None = None,
+    ) -> None:
+        self.now = now
+        self.loop = loop
+        self.usage = usage
+        self.blocked = blocked
+        self.notes = notes
+        self.checkout = checkout
 
     def take_metrics(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""

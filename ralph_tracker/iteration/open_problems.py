@@ -7,7 +7,6 @@ what integrity holds against it: its findings, missing tests, and their alerts.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
@@ -43,12 +42,12 @@ SIZE_CAP: Final = 1_000_000
 _SEPARATOR: Final = "::"
 _DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
-_PYTEST_PLACE: Final = re.compile(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$")
+_PYTEST_PLACE: Final = r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$"
 _PLACES: Final = (
     re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
     re.compile(r"(?:^|[\s(\[,@])(?:file://)?(?P<file>[\w./@+-]*[\w+-]\.[A-Za-z]{1,6}):(?P<line>\d{1,9})\b"),
 )
-_LIBRARY: Final = re.compile(r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/")
+_LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/"
 SHOWN: Final = 5
 
 
@@ -266,13 +265,13 @@ def split_message(said: str) -> tuple[SourceLine | None, str]:
     A path of a library or outside of the project is no place.
     """
     lines = said.splitlines()
-    last = _PYTEST_PLACE.match(lines[-1]) if lines else None
+    last = re.match(_PYTEST_PLACE, lines[-1]) if lines else None
     if last is not None:
         place = SourceLine(last["file"], int(last["line"]))
-        return (None if _LIBRARY.search(place.file) else place), "\n".join(lines[:-1]) or last["what"]
+        return (None if re.search(_LIBRARY, place.file) else place), "\n".join(lines[:-1]) or last["what"]
     for pattern in _PLACES:
         for found in pattern.finditer(said):
-            if not _LIBRARY.search(found["file"]):
+            if not re.search(_LIBRARY, found["file"]):
                 return SourceLine(found["file"], int(found["line"])), said
     return None, said
 
@@ -321,16 +320,14 @@ def not_loading_lines(problems: RemainingProblems) -> list[str]:
     return [f"does not load: {line}" for line in loads[:SHOWN]]
 
 
-@dataclass(frozen=True, slots=True)
-class OpenAlert:
+class OpenAlert(NamedTuple):
     """An alert that is held against an iteration, with its state."""
 
     alert: Alert
     state: StandingState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingsView:
+class FindingsView(NamedTuple):
     """All that is held against an iteration.
 
     `verdict` is the current one, `recorded` that of the record; they differ after acceptances. Rates are in percent,

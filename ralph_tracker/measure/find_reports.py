@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 
-_WILDCARDS: Final = re.compile(r"[*?\[]")
-_PARTS: Final = re.compile(r"(\*+|\?|\[!?\]?[^\]]*\])")
+_WILDCARDS: Final = r"[*?\[]"
+_PARTS: Final = r"(\*+|\?|\[!?\]?[^\]]*\])"
 # Folders in which no reports are searched: the repository's own and our records of earlier iterations.
 _NEVER_WALKED: Final = frozenset({".git", ".aiwg"})
 PLACEHOLDER: Final = "{reports}"
@@ -23,7 +23,7 @@ _IN_REPORTS: Final = f"{PLACEHOLDER}/"
 
 def has_wildcard(pattern: str) -> bool:
     """Return whether a pattern can match more than one path."""
-    return _WILDCARDS.search(pattern) is not None
+    return re.search(_WILDCARDS, pattern) is not None
 
 
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
@@ -81,7 +81,7 @@ def _regex(pattern: str) -> str:
 
 def _segment(segment: str) -> str:
     found = ""
-    for part in _PARTS.split(segment):
+    for part in re.split(_PARTS, segment):
         if part.startswith("*"):
             found += "[^/]*"
         elif part == "?":

@@ -6,7 +6,6 @@ What a failed command printed often names what is missing: `last_words` finds th
 import hashlib
 import json
 import os
-import platform
 import re
 import shlex
 import shutil
@@ -24,9 +23,9 @@ from ralph_tracker.measure.process import SHELL
 from ralph_tracker.measure.run_checks import Check, environment_for_checks, is_our_bin, without_own_environment
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
-_PLAIN_WORD: Final = re.compile(r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?")
-_PYTHON: Final = re.compile(r"(?:.*[/:])?(?:python|pypy)[\d.]*")  # hatch names an environment before it
-_MODULE: Final = re.compile(r"[A-Za-z_][\w.]*")
+_PLAIN_WORD: Final = r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?"
+_PYTHON: Final = r"(?:.*[/:])?(?:python|pypy)[\d.]*"  # hatch names an environment before it
+_MODULE: Final = r"[A-Za-z_][\w.]*"
 _IMPORT_SITES: Final = ("lib/python*/site-packages", "lib/pypy*/site-packages")
 _PROBE: Final = """import importlib.util as u, sys
 def found(name):
@@ -43,7 +42,7 @@ for name in sys.argv[1:]:
     if not there:
         print("lacks", name)
 """
-_VERSION: Final = re.compile(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)")
+_VERSION: Final = r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)"
 _INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
 PROBE_TIMEOUT_S: Final = 60
 _ADDS: Final = {
@@ -55,10 +54,10 @@ _ADDS: Final = {
 }
 _LOOKED_AT: Final = 20_000
 _SHOWN: Final = 160
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-_OPTIONS: Final = re.compile(r"unrecognized arguments: (.+)")
-_NO_MODULE: Final = re.compile(r"No module named '([^'.]+)")
-_REQUIRED: Final = re.compile(r"Missing required plugins: (.+)")
+_COLOUR: Final = r"\x1b\[[0-9;]*[A-Za-z]"
+_OPTIONS: Final = r"unrecognized arguments: (.+)"
+_NO_MODULE: Final = r"No module named '([^'.]+)"
+_REQUIRED: Final = r"Missing required plugins: (.+)"
 # The options that projects use most, and the plugins that provide them.
 _PLUGINS: Final = {
     "--cov": "pytest-cov",
@@ -75,14 +74,12 @@ _PLUGINS: Final = {
     "--mypy": "pytest-mypy",
 }
 # npm ends with the name of its log; what is wrong stands before it, after a code.
-_NPM: Final = re.compile(
-    r"^npm (?:error|ERR!) (?!code |errno |syscall |path |command |A complete log)(\S.*)", re.MULTILINE
-)
+_NPM: Final = r"(?m)^npm (?:error|ERR!) (?!code |errno |syscall |path |command |A complete log)(\S.*)"
 _WHERE: Final = "into the project's environment"
 # Where the packages of an environment are, from its folder.
 SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _INTERPRETERS: Final = ("python", "python3")
-_WORD: Final = re.compile(r"[\w./+-]+")
+_WORD: Final = r"[\w./+-]+"
 # What npm, pnpm and yarn write about what they have installed.
 _INSTALLED: Final = (".package-lock.json", ".modules.yaml", ".yarn-integrity")
 
@@ -91,7 +88,7 @@ def command_of(check: Check) -> str | None:
     """Return the program that a check starts, None if only the shell knows."""
     if not isinstance(check.run, str):
         return check.run[0]
-    word = _PLAIN_WORD.fullmatch(check.run)
+    word = re.fullmatch(_PLAIN_WORD, check.run)
     return None if word is None else word[1]
 
 
@@ -151,7 +148,7 @@ def version_of(
 ) -> str | None:
     """Return the first number in a program's version output, None if it does not run."""
     text = output_of([*call, *ask], root, environment)
-    found = None if text is None else _VERSION.search(text)
+    found = None if text is None else re.search(_VERSION, text)
     return None if found is None else found[1]
 
 
@@ -233,16 +230,16 @@ def _modules_of(check: Check) -> tuple[tuple[str, ...], list[str]]:
     words = list(check.run)
     if isinstance(check.run, str):
         try:
-            words = shlex.split(check.run) if _PLAIN_WORD.fullmatch(check.run) else []
+            words = shlex.split(check.run) if re.fullmatch(_PLAIN_WORD, check.run) else []
         except ValueError:
             words = []
     at = words.index("-m") if "-m" in words else 0
-    if not at or not _PYTHON.fullmatch(words[at - 1]) or at + 1 == len(words):
+    if not at or not re.fullmatch(_PYTHON, words[at - 1]) or at + 1 == len(words):
         return (), []
     modules = [words[at + 1]]
     if words[at + 1 : at + 3] == ["coverage", "run"] and "-m" in words[at + 3 : -1]:
         modules.append(words[words.index("-m", at + 3) + 1])
-    return tuple(words[:at]), [module for module in modules if _MODULE.fullmatch(module)]
+    return tuple(words[:at]), [module for module in modules if re.fullmatch(_MODULE, module)]
 
 
 def _is_at_hand(call: Sequence[str], module: str, cwd: Path, environment: Mapping[str, str]) -> bool:
@@ -317,7 +314,7 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
     for check in checks:
         env, cwd = {**environment, **check.env}, root / check.cwd
         in_shell = isinstance(check.run, str)
-        for word in _WORD.findall(check.run) if isinstance(check.run, str) else check.run[:1]:
+        for word in re.findall(_WORD, check.run) if isinstance(check.run, str) else check.run[:1]:
             path = find_program(word, cwd, env)
             if path is None:
                 found |= {} if in_shell else {f"program {word}": None}
@@ -325,7 +322,7 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
             data = Path(path).read_bytes()
             head, _, body = data.partition(b"\n") if data.startswith(b"#!") else (b"", b"", data)
             found[f"program {word}"] = hashlib.sha256(body).hexdigest()  # the head has the interpreter's path
-            if _PYTHON.fullmatch(Path(path).name):
+            if re.fullmatch(_PYTHON, Path(path).name):
                 environments.add(Path(path).parent.parent)
             elif b"python" in head:
                 environments.add(Path(os.fsdecode(head[2:].split()[0])).parent.parent)
@@ -353,9 +350,9 @@ def environment_facts() -> dict[str, str]:
     """Return the versions that a loop's document records."""
     return {
         "ralph_tracker": __version__,
-        "python": platform.python_version(),
+        "python": sys.version.split()[0],
         "implementation": sys.implementation.name,
-        "platform": f"{platform.system()} {platform.machine()}",
+        "platform": f"{os.uname().sysname} {os.uname().machine}",
     }
 
 
@@ -374,21 +371,21 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
     if lacking:
         return lacking
     errors = [each.line for text in texts if (each := first_error(text))]
-    errors += [match[1] for text in texts if (match := _NPM.search(_COLOUR.sub("", text)))]
+    errors += [match[1] for text in texts if (match := re.search(_NPM, re.sub(_COLOUR, "", text)))]
     said = errors or [shown for text in texts for line in reversed(text.splitlines()) if (shown := _plain(line))]
     return f"it said: {_plain(said[0])}" if said else None
 
 
 def _missing_dependency(text: str) -> str | None:
     """Return what to install if the output reports something missing, else None."""
-    if found := _REQUIRED.search(text):
+    if found := re.search(_REQUIRED, text):
         return f"pip install {_plain(found[1]).replace(', ', ' ')} {_WHERE}"
-    if found := _OPTIONS.search(text):
+    if found := re.search(_OPTIONS, text):
         options = [word for word in _plain(found[1]).split() if word.startswith("-")]
         names = dict.fromkeys(filter(None, map(_plugin_of, options)))
         what = f"pip install {' '.join(names)}" if names else "install the plugin that knows it"
         return f"unknown option {' '.join(options)}; {what} {_WHERE}"
-    if found := _NO_MODULE.search(text):
+    if found := re.search(_NO_MODULE, text):
         return f"module {_plain(found[1])} is missing; install it {_WHERE}"
     return None
 
@@ -408,5 +405,5 @@ def _end_of(path: Path) -> str:
 
 
 def _plain(line: str) -> str:
-    shown = "".join(char if char.isprintable() else " " for char in _COLOUR.sub("", line)).strip()
+    shown = "".join(char if char.isprintable() else " " for char in re.sub(_COLOUR, "", line)).strip()
     return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"

@@ -25,22 +25,22 @@ _TOKEN: Final = re.compile(
     |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
     re.VERBOSE,
 )
-_EXPANDED: Final = re.compile(r"[$`]")
+_EXPANDED: Final = r"[$`]"
 _MOVING: Final = frozenset({"cd", "pushd", "popd"})
 _LAUNCHERS: Final = frozenset(
     {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
     | {(tool, "run") for tool in ("poetry", "pdm", "pipenv", "hatch")}
     | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
 )
-_PYTHON: Final = re.compile(r"python[\d.]*")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
+_PYTHON: Final = r"python[\d.]*"
+_ASSIGNMENT: Final = r"[A-Za-z_]\w*="
 _LAUNCHER_VALUED: Final = frozenset(
     {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
     | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
     | {"--reporter", "--report-dir", "--reports-dir", "--temp-dir", "--temp-directory", "-t"}
 )
 # Options that make a launcher run the tests of another folder.
-_ELSEWHERE: Final = re.compile(r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)")
+_ELSEWHERE: Final = r"(?:--directory|--project|--prefix|--cwd|--chdir|-C)(?:=|$)"
 _MANAGERS: Final = {"npm": ["--"], "pnpm": [], "yarn": [], "bun": []}
 _QUIET: Final = frozenset({"-s", "--silent", "-q", "--quiet", "--if-present"})
 _PYTEST_VALUED: Final = frozenset(
@@ -85,10 +85,10 @@ _CARGO_TARGETS: Final = (
     *("--lib", "--bin", "--bins", "--doc", "--test", "--tests", "--example", "--examples", "--bench", "--benches"),
     *("--all-targets", "--manifest-path", "-C", "-p", "--package", "--exclude"),
 )
-_PACKAGE: Final = re.compile(r"^\s*package\s+([\w.]+)", re.MULTILINE)
-_CLASS: Final = re.compile(r"^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)", re.MULTILINE)
+_PACKAGE: Final = r"(?m)^\s*package\s+([\w.]+)"
+_CLASS: Final = r"(?m)^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)"
 _JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
-_INTEGRATION: Final = re.compile(r"IT\w*|\w+IT|\w+ITCase")
+_INTEGRATION: Final = r"IT\w*|\w+IT|\w+ITCase"
 
 
 class LimitedCheck(NamedTuple):
@@ -137,7 +137,7 @@ def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     start, end = command[0].start(), command[-1].end()
     raw = {_value(word): word[0] for word in command}
     # the shell may expand a word to names of tests
-    expanded = any(_EXPANDED.search(word) and not word.startswith("-") and "=" not in word for word in raw)
+    expanded = any(re.search(_EXPANDED, word) and not word.startswith("-") and "=" not in word for word in raw)
     redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
     new = None if expanded or redirected else _limited_words([_value(word) for word in command], files, cwd)
     if new is None:
@@ -181,8 +181,8 @@ def _runner_at(words: Sequence[str]) -> int | None:
         name = _program(words[at])
         if name in _RUNNERS:
             return at
-        python = bool(_PYTHON.fullmatch(name.rpartition(":")[2]))  # hatch names an environment before it
-        if _ASSIGNMENT.match(words[at]) or python or (name,) in _LAUNCHERS:
+        python = bool(re.fullmatch(_PYTHON, name.rpartition(":")[2]))  # hatch names an environment before it
+        if re.match(_ASSIGNMENT, words[at]) or python or (name,) in _LAUNCHERS:
             at += 1
         elif (name, *words[at + 1 : at + 2]) in _LAUNCHERS:
             at += 2
@@ -190,7 +190,7 @@ def _runner_at(words: Sequence[str]) -> int | None:
             return None
         module = False
         while at < len(words) and words[at].startswith("-") and not module:
-            if _ELSEWHERE.match(words[at]):
+            if re.match(_ELSEWHERE, words[at]):
                 return None
             module = words[at] in {"-m", "--module"}
             at += 2 if words[at] in _LAUNCHER_VALUED else 1
@@ -482,8 +482,8 @@ def _classes(file: str, cwd: Path) -> list[str]:
     if path.suffix not in _JVM:
         return []
     text = text_of(path) or ""
-    package = _PACKAGE.search(text)
-    names = [path.stem] if path.suffix == ".java" else _CLASS.findall(text)
+    package = re.search(_PACKAGE, text)
+    names = [path.stem] if path.suffix == ".java" else re.findall(_CLASS, text)
     return [name if package is None else f"{package[1]}.{name}" for name in names]
 
 
@@ -498,7 +498,7 @@ def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None
     ):
         return None
     classes = [name for names in found for name in names]
-    integration = [name for name in classes if _INTEGRATION.fullmatch(name.rpartition(".")[2])]
+    integration = [name for name in classes if re.fullmatch(_INTEGRATION, name.rpartition(".")[2])]
     if "verify" in goals and integration:
         return None
     skipped = ["-DskipITs"] if "verify" in goals else []

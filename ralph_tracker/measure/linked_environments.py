@@ -16,7 +16,7 @@ from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.safe_files import text_of
 
 _NODE: Final = "node_modules"
-_MAPPING: Final = re.compile(r"^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", re.MULTILINE)
+_MAPPING: Final = r"(?m)^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$"
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 # How these say where they keep a project's environment: beside all others, under a name made of the project's path.
@@ -25,7 +25,7 @@ _WHERE: Final = {
     "pipenv": ("pipenv", "--venv"),
     "hatch": ("hatch", "env", "find"),
 }
-_RUNS: Final = re.compile(rf"(?<![\w./-])({'|'.join(_WHERE)}) run (?:([\w.+-]+):)?")
+_RUNS: Final = rf"(?<![\w./-])({'|'.join(_WHERE)}) run (?:([\w.+-]+):)?"
 # Stands for such a program in a copy, for which it would make an environment without packages. Only programs of the
 # environment are run without it: others are names of scripts that it knows.
 _STAND_IN: Final = """#!/bin/sh
@@ -92,7 +92,7 @@ def _run_as_here(root: Path, copy: Path, checks: Sequence[Check], environment: M
     All checks use one environment, as `init` writes them.
     """
     for check in checks:
-        found = _RUNS.search(check.run if isinstance(check.run, str) else " ".join(check.run))
+        found = re.search(_RUNS, check.run if isinstance(check.run, str) else " ".join(check.run))
         real = None if found is None else find_program(found[1], root, environment)
         prefix = None if found is None or real is None else _kept_elsewhere(found[1], found[2], root, environment)
         if found is None or real is None or prefix is None:
@@ -205,7 +205,7 @@ def _inside(name: str, root: Path) -> Iterator[Path]:
 
 
 def _mapping(text: str) -> Mapping[str, str]:
-    found = _MAPPING.search(text)
+    found = re.search(_MAPPING, text)
     try:
         plain = ast.literal_eval(found[1]) if found else {}
     except (ValueError, SyntaxError):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -61,6 +60,8 @@ def _rendered_apart(template: str, values: Mapping[str, Any], root: Path) -> dic
     Nothing in the same process holds: `{{ 'x' * 10**10 }}` or `{{ 9**9**9 }}` is one operation of the interpreter,
     which no timer interrupts.
     """
+    import pickle  # noqa: PLC0415  # only for a template of the project
+
     job = pickle.dumps((str(root), str(USER_FOLDER), template, dict(values)))
     # Our own modules, never those of the folder that we are in.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -89,6 +90,7 @@ def render_job() -> None:
     It has `text`, or `why` and the `line` (None: unknown) of what is wrong. A system without such limits has the
     parent's clock.
     """
+    import pickle  # noqa: PLC0415  # as above
     import resource  # noqa: PLC0415  # not on every system
 
     root, folder, template, values = pickle.load(sys.stdin.buffer)  # noqa: S301  # written by our own parent

@@ -1,7 +1,6 @@
 """Build a coverage report from its rows and declared totals, and parse the parts of a row."""
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.formats.parsed_report import CoverageReport, Files, count_lines, share
 from ralph_tracker.formats.report_content import DamageError, plausible
@@ -41,8 +40,7 @@ class Hits(dict[str, bool]):
         return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredTotals:
+class DeclaredTotals(NamedTuple):
     """The totals that a report declares; None if it declares none.
 
     `percent` may be off by `rounding` without contradicting the rows. `of_lines` says that they count lines only, so

@@ -13,7 +13,6 @@ test (cases.py), so that no failure is hidden by a test of the same name.
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
@@ -153,16 +152,18 @@ def read(content: Content) -> TestReport:
     return reader.report()
 
 
-@dataclass(slots=True)
 class _Verdict:
     """The result of the children of one open testcase so far; most cases have no children and need none."""
 
-    rank: int = _PASSED
-    reruns: int = 0
-    flaky: bool = False
-    teardown: bool = False
-    said: str = ""
-    text: str = ""
+    __slots__ = ("flaky", "rank", "reruns", "said", "teardown", "text")
+
+    def __init__(self) -> None:
+        self.rank = _PASSED
+        self.reruns = 0
+        self.flaky = False
+        self.teardown = False
+        self.said = ""
+        self.text = ""
 
 
 class _Prefixes(dict[str, str]):

@@ -5,10 +5,9 @@ import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError
@@ -27,8 +26,7 @@ _MOST_PACKAGES: Final = 200
 _ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add -d", "npm": "npm install -D"}
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(NamedTuple):
     """The readable content of a package.json; `root` is absolute."""
 
     root: Path
@@ -128,17 +126,16 @@ def read_json(path: Path) -> Mapping[str, Any] | None:
     return document if isinstance(document, Mapping) else None
 
 
-_OPERATOR: Final = re.compile(r"[();<>|&]+")
-_ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*=")
-_UNKNOWN_TO_US: Final = re.compile(r"[$`]")
+_OPERATOR: Final = r"[();<>|&]+"
+_ASSIGNMENT: Final = r"[A-Za-z_]\w*="
+_UNKNOWN_TO_US: Final = r"[$`]"
 _MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
 _WRAPPERS: Final = frozenset({"nyc", "c8"})
 _DEPTH: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """How a script calls a tool: its words, its environment and context.
 
     `program` are the words before them if node itself is called, else empty; `wrapper` are the words of nyc or c8, the
@@ -146,7 +143,7 @@ class Usage:
     """
 
     words: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = {}
     program: tuple[str, ...] = ()
     wrapper: tuple[str, ...] = ()
     before: tuple[str, ...] = ()
@@ -191,7 +188,7 @@ def _commands(script: str) -> Iterator[list[str]]:
     words: list[str] = []
     try:
         for word in lexer:
-            if not _OPERATOR.fullmatch(word):
+            if not re.fullmatch(_OPERATOR, word):
                 words.append(word)
             elif words:
                 yield words
@@ -210,7 +207,7 @@ def _in_command(tool: str, words: Sequence[str], scripts: Mapping[str, str]) -> 
     if at is None or not (at == 0 or rest[0] in _WRAPPERS or rest[0] == "node"):
         return None
     own, front = tuple(rest[at + 1 :]), tuple(rest[:at])
-    if any(_UNKNOWN_TO_US.search(word) for word in own):
+    if any(re.search(_UNKNOWN_TO_US, word) for word in own):
         own = ()
     by_node = front[:1] == ("node",)
     program = (*front, rest[at]) if by_node else ()
@@ -222,9 +219,9 @@ def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Split a command into its environment and its words, without runners such as npx."""
     env: dict[str, str] = {}
     for place, word in enumerate(words):
-        if _ASSIGNMENT.match(word):
+        if re.match(_ASSIGNMENT, word):
             name, _, value = word.partition("=")
-            env |= {} if _UNKNOWN_TO_US.search(value) else {name: value}
+            env |= {} if re.search(_UNKNOWN_TO_US, value) else {name: value}
         elif not (word in _RUNNERS or (word in _MANAGERS and words[place + 1 : place + 2] == ["exec"])):
             return env, list(words[place:])
     return env, []

@@ -4,8 +4,6 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from difflib import unified_diff
 from typing import Final, Literal, NamedTuple, get_args
 
 from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE, Change, as_utf8
@@ -34,8 +32,7 @@ _STARTS: Final = re.compile(r"([-+])(\d+)")
 _ESCAPES: Final = {"\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileChange:
+class FileChange(NamedTuple):
     """How one file differs between two kept trees.
 
     Modes are git's (100755 is executable, 120000 a symbolic link), None if the file is absent; `old_path` is set for a
@@ -245,6 +242,8 @@ def _head(pair: _Pair) -> Iterator[str]:
 def _hunks(before: bytes, after: bytes) -> Iterator[str]:
     """Yield the lines of the hunks; bytes that are not UTF-8 are kept."""
     old, new, left_out = _without_ends(_lines(before), _lines(after))
+    from difflib import unified_diff  # noqa: PLC0415  # only where somebody looks at a patch
+
     lines = unified_diff(old, new, n=_AROUND)
     for number, line in enumerate(lines):
         if line.startswith("@@"):

@@ -6,9 +6,7 @@ editing a `.gitignore`. What is left out whatever they say is in exclusions.py.
 
 import os
 import re
-import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -29,19 +27,20 @@ from ralph_tracker.store.snapshots.user_repository import (
 
 _BOM: Final = b"\xef\xbb\xbf"
 # Named character classes, as in [[:alpha:]]; bytes beyond ASCII are in none.
+_ASCII: Final = "".join(map(chr, range(128)))
 _CLASSES: Final = {
-    "alnum": string.ascii_letters + string.digits,
-    "alpha": string.ascii_letters,
+    "alnum": "".join(filter(str.isalnum, _ASCII)),
+    "alpha": "".join(filter(str.isalpha, _ASCII)),
     "blank": " \t",
-    "cntrl": "".join(map(chr, (*range(32), 127))),
-    "digit": string.digits,
-    "graph": string.ascii_letters + string.digits + string.punctuation,
-    "lower": string.ascii_lowercase,
-    "print": " " + string.ascii_letters + string.digits + string.punctuation,
-    "punct": string.punctuation,
-    "space": string.whitespace,
-    "upper": string.ascii_uppercase,
-    "xdigit": string.hexdigits,
+    "cntrl": "".join(each for each in _ASCII if not each.isprintable()),
+    "digit": "0123456789",
+    "graph": _ASCII[33:127],
+    "lower": "".join(filter(str.islower, _ASCII)),
+    "print": _ASCII[32:127],
+    "punct": "".join(each for each in _ASCII[33:127] if not each.isalnum()),
+    "space": " \t\n\r\v\f",
+    "upper": "".join(filter(str.isupper, _ASCII)),
+    "xdigit": "0123456789abcdefABCDEF",
 }
 _NEVER: Final = "(?!)"
 _ANY_FOLDERS: Final = "(?:.*/)?"
@@ -50,8 +49,7 @@ _CLASS: Final = re.compile(r"\[:([^:\]]*):\]")
 _STARS: Final = re.compile(r"(?:\*\*/)+")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """An ignore rule: its pattern without the markers."""
 
     pattern: str

@@ -9,7 +9,6 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import starmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -57,17 +56,25 @@ class SeenFile(NamedTuple):
     print: Print | None
 
 
-@dataclass(slots=True)
 class FolderFiles:
     """The files directly in a folder, by name; `tree` is its id, None if not known.
 
     `section` is its encoded form in the index file, None if that has changed.
     """
 
-    prints: dict[str, Print | None] = field(default_factory=dict)
-    tree: str | None = None
-    section: bytes | None = None
-    _facts: dict[str, tuple[int, int, bytes]] | None = None
+    __slots__ = ("_facts", "prints", "section", "tree")
+
+    def __init__(
+        self,
+        prints: dict[str, Print | None] | None = None,
+        tree: str | None = None,
+        section: bytes | None = None,
+        facts: dict[str, tuple[int, int, bytes]] | None = None,
+    ) -> None:
+        self.prints = {} if prints is None else prints
+        self.tree = tree
+        self.section = section
+        self._facts = facts
 
     @property
     def facts(self) -> dict[str, tuple[int, int, bytes]]:
@@ -113,12 +120,14 @@ class FolderFiles:
         return self.section
 
 
-@dataclass(slots=True)
 class Index:
     """The folders of the tree by path, including all parents."""
 
-    folders: dict[str, FolderFiles] = field(default_factory=lambda: {"": FolderFiles()})
-    is_saved: bool = False
+    __slots__ = ("folders", "is_saved")
+
+    def __init__(self, folders: dict[str, FolderFiles] | None = None, *, is_saved: bool = False) -> None:
+        self.folders = {"": FolderFiles()} if folders is None else folders
+        self.is_saved = is_saved
 
     @property
     def tree(self) -> str | None:
@@ -173,7 +182,7 @@ class Index:
                 yield listed.tree
 
     def copy(self) -> "Index":
-        return Index({path: listed.copy() for path, listed in self.folders.items()}, self.is_saved)
+        return Index({path: listed.copy() for path, listed in self.folders.items()}, is_saved=self.is_saved)
 
     def _drop_parent_ids(self, folder: str) -> None:
         """Drop the ids of all parents of a folder whose own id was dropped."""

@@ -7,8 +7,8 @@ anything that cannot be kept (a socket, the git folder of a nested repository) a
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
@@ -28,8 +28,7 @@ from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, TreeReader, TreeView, TreeWriter
 
 
-@dataclass(frozen=True, slots=True)
-class _Steps:
+class _Steps(NamedTuple):
     """The steps of a restore.
 
     `folders` are empty ones to create, `emptied` those to remove if empty, `in_the_way` paths outside of all snapshots

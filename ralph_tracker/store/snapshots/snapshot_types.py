@@ -29,11 +29,11 @@ OBJECTS: Final = "objects"
 DIGITS: Final = 64
 GIT_DIGITS: Final = 40
 _SCHEMA: Final = 1
-_REFERENCE: Final = re.compile(r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)")
+_REFERENCE: Final = r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)"
 # What HFS+ leaves out when it compares names.
-_UNSEEN: Final = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_UNSEEN: Final = "[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
 UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
-_HEX: Final = re.compile(r"[0-9a-f]+")
+_HEX: Final = r"[0-9a-f]+"
 Status = Literal["A", "M", "D", "T"]
 # Called with the undo id and the current tree, before a restore touches anything.
 Begun = Callable[[str, str], None]
@@ -144,7 +144,7 @@ def is_name(name: str) -> bool:
     A store that came with a clone can name more: paths out of the tree, and files of git, which runs some of them. Git
     itself is as strict, also about letters that a file system of macOS does not see.
     """
-    seen = name if name.isascii() else _UNSEEN.sub("", name)
+    seen = name if name.isascii() else re.sub(_UNSEEN, "", name)
     return name not in {"", ".", ".."} and "/" not in name and seen.lower() != ".git"
 
 
@@ -182,8 +182,8 @@ def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
 
 def check_content_id(content: str) -> str:
     """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
-    is_id = len(content) in {DIGITS, GIT_DIGITS} and _HEX.fullmatch(content)
-    if not is_id and not _REFERENCE.fullmatch(content):
+    is_id = len(content) in {DIGITS, GIT_DIGITS} and re.fullmatch(_HEX, content)
+    if not is_id and not re.fullmatch(_REFERENCE, content):
         raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
     return content
 

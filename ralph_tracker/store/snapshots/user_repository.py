@@ -10,7 +10,6 @@ import stat
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -68,17 +67,17 @@ class Branch(NamedTuple):
     is_new: bool
 
 
-@dataclass(frozen=True)
 class UserRepository:
     """A repository: its folder, the folder shared by its worktrees, its top, and the path of the tree in it.
 
     `prefix` is "" at the top and ends with a slash below it. Raises StoreError if git is missing or fails.
     """
 
-    folder: Path
-    common: Path
-    top: Path
-    prefix: str
+    def __init__(self, folder: Path, common: Path, top: Path, prefix: str) -> None:
+        self.folder = folder
+        self.common = common
+        self.top = top
+        self.prefix = prefix
 
     @cached_property
     def environment(self) -> dict[str, str]:
