@@ -116,17 +116,18 @@ test-browser: $(VENV)/.browser ## open page and server in a real Chromium, with 
 screenshots: $(VENV)/.browser ## take pictures of all that people look at into dist/screenshots, to be looked at; skips, saying so
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python tools/screenshots.py $(ARGS)
 
-# MLflow's server brings a hundred packages: they have an environment of their own.
+# MLflow's server brings a hundred packages: they have an environment of their own, all at once or what can be had.
 $(VENV)/.fleet: pyproject.toml
 	@test -x $(VENV)/fleet/bin/python || $(PYTHON) -m venv $(VENV)/fleet
 	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
-	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group test
-	@for each in cluster mlflow otel parquet; do \
-		$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$$each]" || \
-			echo "the extra $$each cannot be installed here; what needs it is skipped"; \
-	done
-	@$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --group fleet || \
-		echo "MLflow's server cannot be installed here; what needs it is skipped"
+	@install="$(VENV)/fleet/bin/python -m pip install --quiet --disable-pip-version-check --no-compile"; \
+	$$install --editable ".[cluster,mlflow,otel,parquet]" --group test --group fleet || { \
+		$$install --editable . --group test || exit 1; \
+		for each in cluster mlflow otel parquet; do \
+			$$install --editable ".[$$each]" || echo "the extra $$each cannot be installed here; what needs it is skipped"; \
+		done; \
+		$$install --group fleet || echo "MLflow's server cannot be installed here; what needs it is skipped"; \
+	}
 	@touch $@
 
 FLEET = $(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet

@@ -44,7 +44,7 @@ from ralph_tracker.store.trust import Consent, Trust
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
     from ralph_tracker.core.output_selection import Selection
-    from ralph_tracker.iteration.apply_selection import Apply, Placement
+    from ralph_tracker.iteration.apply_iteration import Apply, Placement
     from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.store.loop_verification import Examination
 
@@ -295,7 +295,7 @@ class Tracker(NamedTuple):
         that the user has not accepted, where a branch is asked for; nothing is selected then.
         """
         from ralph_tracker.core.output_selection import select  # noqa: PLC0415  # as above
-        from ralph_tracker.iteration.apply_selection import apply_iteration, placement_of  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.apply_iteration import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
         from ralph_tracker.loop.reports import contender_of, write_closing_reports  # noqa: PLC0415  # as above
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above

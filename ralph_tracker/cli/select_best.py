@@ -10,7 +10,7 @@ import click
 from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, step_after
 from ralph_tracker.cli.options import loop_options, selection_options, trust_option
 from ralph_tracker.cli.terminal import flush, say_wrapped, tracker_of
-from ralph_tracker.iteration.apply_selection import Placement
+from ralph_tracker.iteration.apply_iteration import Placement
 
 
 @click.command("select-best")

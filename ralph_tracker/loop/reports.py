@@ -25,7 +25,7 @@ from ralph_tracker.core.output_selection import (
     selection_document,
 )
 from ralph_tracker.errors import NoSnapshotError, StoreError
-from ralph_tracker.iteration.apply_selection import ApplyResult, Placement
+from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, rolled_back, selected_iteration

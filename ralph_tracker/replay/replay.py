@@ -20,7 +20,7 @@ from ralph_tracker.core.metrics import Group, TestResults
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import RecordError
-from ralph_tracker.iteration.apply_selection import Apply
+from ralph_tracker.iteration.apply_iteration import Apply
 from ralph_tracker.iteration.measure_iteration import (
     Checkout,
     IterationMeasurer,

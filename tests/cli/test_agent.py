@@ -267,7 +267,8 @@ class TestStatusLine:
 
 
 class TestInstalling:
-    def test_it_says_what_it_did_and_what_is_next(self, root, capsys):
+    def test_it_says_what_it_did_and_what_is_next(self, root, capsys, monkeypatch):
+        monkeypatch.setenv("PATH", os.defpath)  # an active environment has our program on it
         settings = root / ".claude" / "settings.json"
         assert run(["agent", "install", "claude-code", "--root", str(root)]) == 0
         lines = capsys.readouterr().out.splitlines()

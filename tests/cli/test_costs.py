@@ -19,7 +19,7 @@ NOT_NEEDED = {
     "msgspec",
     "pydantic",
     "pygments",
-    "ralph_tracker.iteration.apply_selection",
+    "ralph_tracker.iteration.apply_iteration",
     "ralph_tracker.loop.reports",
     "ralph_tracker.config.schema",
     "ralph_tracker.core.output_selection",

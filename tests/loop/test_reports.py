@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from ralph_tracker.iteration.apply_selection import NOTHING_KEPT
+from ralph_tracker.iteration.apply_iteration import NOTHING_KEPT
 
 
 @pytest.fixture

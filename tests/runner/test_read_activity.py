@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.current_activity import activity_of, latest_words
+from ralph_tracker.runner.read_activity import activity_of, latest_words
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError, NoSnapshotError, StoreError
-from ralph_tracker.iteration.apply_selection import NOTHING_KEPT, apply_iteration
+from ralph_tracker.iteration.apply_iteration import NOTHING_KEPT, apply_iteration
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.restore_mark import UndoIds
 from ralph_tracker.store.snapshots.snapshot_types import Change
