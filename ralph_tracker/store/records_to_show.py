@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
-from ralph_tracker.config.load import config_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
 from ralph_tracker.store.json_documents import parsed_quickly, refuse_newer
@@ -160,7 +160,7 @@ def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[Record
         return tuple(records)
     try:
         summary = found.committed.summary()
-        scorer = found.committed.state(summary, config_of({}, None).thresholds).scorer
+        scorer = found.committed.state(summary, Thresholds()).scorer
     except RecordError:
         return tuple(records)  # derived data is damaged; the next hook rebuilds it
     rows: dict[int, Mapping[str, Any]]  # the trajectory's line of each record
