@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.agents.output.aider import Aider
-from ralph_tracker.agents.output.claude_code import Amp, ClaudeCode, Cursor, QwenCode
+from ralph_tracker.agents.output.claude_code_family import Amp, ClaudeCode, Cursor, QwenCode
 from ralph_tracker.agents.output.codex import Codex
 from ralph_tracker.agents.output.copilot import CopilotEvents, CopilotText
 from ralph_tracker.agents.output.error_messages import asks_permission, outcome_of_error_line, outcome_of_whole_message
