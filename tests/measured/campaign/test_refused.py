@@ -23,7 +23,11 @@ COMMANDS = {
     "gc": ("gc", "--yes", "--keep-last", "1"),
     "post-loop": ("hook", "post-loop"),
 }
-NAMES = list(COMMANDS) if SWEEP != "quick" else ["post-iteration"]
+# A sample has half of the commands by its seed, the others come up with another.
+NAMES = {
+    "quick": ["post-iteration"],
+    "sample": sorted(random.Random(SEED).sample(list(COMMANDS), 4)),
+}.get(SWEEP, list(COMMANDS))
 MB = 1 << 20
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
