@@ -61,12 +61,15 @@ coverage: $(VENV)/.test ## run the same under coverage as a whole, with a gate o
 test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "(slow or hypothesis) and not faults" --hypothesis-profile=full $(ARGS)
 
+# What is tried at random points, or with one more tool, has a sample each time, by a seed that is printed.
+SAMPLE = @seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$seed"; \
+	RALPH_TRACKER_SEED=$$seed RALPH_TRACKER_SWEEP=sample
+
 # The folder whose table of figures is printed at the end is named beside all others.
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)
 
 test-faults: $(VENV)/.test ## kill, damage and refuse at more points, a sample by a seed that is printed
-	@seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$seed"; \
-	RALPH_TRACKER_SEED=$$seed RALPH_TRACKER_SWEEP=sample $(FAULTS)
+	$(SAMPLE) $(FAULTS)
 
 test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
 	RALPH_TRACKER_SWEEP=full $(FAULTS)
@@ -80,19 +83,19 @@ test-replay: $(VENV)/.projects ## replay the releases of three public projects f
 # Of cases that show one property with several tools, the others of the kind are marked `deep`.
 ECOSYSTEMS = $(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems
 
-test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools
-	$(ECOSYSTEMS) -m "not deep" $(ARGS)
+test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools, half of them by a seed that is printed
+	$(SAMPLE) $(ECOSYSTEMS) -m "not deep" $(ARGS)
 
-test-ecosystems-full: $(VENV)/.test ## the same, with older versions of the tools, and all languages for all that is asked of one
+test-ecosystems-full: $(VENV)/.test ## the same with all of them, older versions of the tools, and all languages for all that is asked of one
 	$(ECOSYSTEMS) $(ARGS)
 
 # Clients start, wait and are waited for: three at once keep two cores at work.
 AGENTS = $(BIN)/python -m pytest -q -n 3 --dist load tests/clients
 
-test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index
-	$(AGENTS) -m "not deep" $(ARGS)
+test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index, half of them by a seed
+	$(SAMPLE) $(AGENTS) -m "not deep" $(ARGS)
 
-test-agents-full: $(VENV)/.test ## the same, and every way to fail with every agent
+test-agents-full: $(VENV)/.test ## the same with all of them, and every way to fail with every agent
 	$(AGENTS) $(ARGS)
 
 $(VENV)/.examples: $(VENV)/.test

@@ -2,7 +2,9 @@
 
 import ctypes
 import os
+import random
 import select
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -36,6 +38,23 @@ _BEYOND_RIGHTS = (1 << 1) | (1 << 2)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--bless", action="store_true", help="rewrite the golden files from what is produced now")
+
+
+@pytest.hookimpl(trylast=True)  # of what is left by -m and -k
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out half of each family of cases marked `sampled` where a sample is asked for: others with another seed."""
+    if os.environ.get("RALPH_TRACKER_SWEEP") != "sample":
+        return
+    families = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            families[item.nodeid.partition("[")[0]].append(item)
+    left_out = []
+    for name, family in families.items():
+        draw = random.Random(f"{os.environ['RALPH_TRACKER_SEED']} {name}")
+        left_out += draw.sample(sorted(family, key=lambda item: item.nodeid), len(family) // 2)
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -10,6 +10,8 @@ from tests.clients.clients import CLAUDE, CODEX, COPILOT, GEMINI_CLI, OPENCODE, 
 from tests.clients.conftest import RIGHT, made_project, writing
 from tests.clients.messages import Turn, playing, say
 
+pytestmark = pytest.mark.sampled
+
 CLIENTS = {
     "claude-code": CLAUDE,
     "codex": CODEX,

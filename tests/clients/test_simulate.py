@@ -142,6 +142,7 @@ def looking_around(name, root, messages):
     return replace(look, text="I look."), test, fix, test, *[look] * 4, messages.say("add adds now.")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["codex", "gemini", "opencode"])
 def test_what_the_other_clients_print_is_recorded_as_the_fixtures_show_it(name, tmp_path, messages, bless):
     client, recorded = CLIENTS[name], RECORDED.with_name(f"{name}-printed.jsonl")

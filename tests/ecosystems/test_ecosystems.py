@@ -10,6 +10,8 @@ import pytest
 
 from . import printed, sources
 
+pytestmark = pytest.mark.sampled
+
 _TO_A_TENTH = 0.051  # the record has one digit after the point
 
 Commands = tuple[tuple[str, ...], ...]

@@ -17,6 +17,8 @@ from ralph_tracker.core.integrity_result import RERUN_RULES
 from ..measured.conftest import Workshop  # noqa: TID252  # the same loops, with other tools
 from . import sources
 
+pytestmark = pytest.mark.sampled
+
 WAYS = ("dropped", "or_true", "tolerance", "caught", "moved")
 
 

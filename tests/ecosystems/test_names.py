@@ -12,6 +12,8 @@ from ralph_tracker.integrity.source_tests import tests_of as read
 
 from . import sources
 
+pytestmark = pytest.mark.sampled
+
 _NESTED = """
 describe('outer', () => {
   describe('inner', () => {

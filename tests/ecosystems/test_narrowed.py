@@ -17,6 +17,8 @@ from ralph_tracker.measure.run_checks import Check, environment_for_checks, run_
 
 from . import sources
 
+pytestmark = pytest.mark.sampled
+
 _JAVA = "src/test/java/calc/CalcTest.java"
 _OTHER_JAVA = _JAVA.replace("CalcTest", "OtherTest")
 _JS = "import {test} from 'vitest';\ntest('other', () => {});\n"
