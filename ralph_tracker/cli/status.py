@@ -64,9 +64,7 @@ def document_at(paths: LoopPaths) -> StatusDocument:
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     """Show a loop that AIWG wrote. Raises LoopError if there is no loop at all."""
-    from ralph_tracker.store.records_to_show import (
-        listing,  # models of foreign records, a third of the time of `status`
-    )
+    from ralph_tracker.store.records_to_show import listing  # parsers of documents, a third of the time of `status`
 
     found = listing(root, loop_id)
     if as_json:

@@ -59,12 +59,9 @@ class Verbs(click.Group):
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a verb's command, None for an unknown one."""
-        del ctx
-        if cmd_name not in VERBS:
-            return None
-        if cmd_name == completion.name:
-            return completion
+        """Return a verb's command, None for an unknown one; all but those of this module are imported."""
+        if cmd_name not in VERBS or cmd_name in self.commands:
+            return super().get_command(ctx, cmd_name)
         command: click.Command = import_module(f"ralph_tracker.cli.{cmd_name.replace('-', '_')}").command
         return command
 
@@ -98,7 +95,7 @@ def cli() -> None:
     """Measure, judge and keep every iteration of a refine-until-done loop, and choose the best one."""
 
 
-@click.command
+@cli.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def completion(shell: str) -> None:
     """Print the completion script of SHELL (bash, zsh, fish); source it in the shell's start file."""

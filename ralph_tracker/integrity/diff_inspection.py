@@ -101,7 +101,7 @@ def _find_matches(rule: Rule, files: Iterable[ChangedFile], green: tuple[str, ..
 
 
 def _matches(rule: Rule, side: Text) -> Iterator[re.Match[str]]:
-    if rule.words and not any(map(side.text.__contains__, rule.words)):
+    if not rule.may_match(side):
         return
     for match in rule.pattern.finditer(side.text if rule.in_text else side.code):
         if rule.unless is None or re.search(rule.unless, match[0]) is None:  # nothing in the match excuses it
