@@ -37,7 +37,9 @@ GATED = tests/core tests/formats tests/integrity tests/iteration
 REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws.py formats/test_limits.py \
 	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
-QUICK = -m pytest -q -n auto --dist loadfile -m "not slow"
+# One more than there are cores: some tests wait.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
+QUICK = -m pytest -q -n $(WORKERS) --dist loadfile -m "not slow and not faults"
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
@@ -68,7 +70,7 @@ SAMPLE = @seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$
 # The folder whose table of figures is printed at the end is named beside all others.
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)
 
-test-faults: $(VENV)/.test ## kill, damage and refuse at more points, a sample by a seed that is printed
+test-faults: $(VENV)/.test ## kill, damage and refuse at some points, a sample by a seed that is printed
 	$(SAMPLE) $(FAULTS)
 
 test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point

@@ -1,6 +1,5 @@
 """A plan that was killed, wherever that was, comes to the same end by the same command."""
 
-import random
 import subprocess
 
 import pytest
@@ -8,7 +7,8 @@ import pytest
 from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import step
-from tests.runner.test_run_resume import SEED, SWEEP, came_to_it, gone, struck
+from tests.runner.test_run_resume import came_to_it, gone, struck
+from tests.sweep import chosen
 
 DONE = step(4, 0, prints="done")
 DONE["write"]["done.txt"] = "x"
@@ -27,9 +27,7 @@ def test_a_plan_that_is_killed_anywhere_goes_on_and_no_iteration_is_lost_or_ther
     code, total = struck(project, 0, lifeline, *words)
     assert code == 0
     expected = told(planned)
-    at_most = {"quick": 4, "sample": 3}.get(SWEEP) or int(total)
-    request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    for at in sorted(random.Random(SEED).sample(range(1, int(total) + 1), at_most)):
+    for at in chosen(range(1, int(total) + 1), 3, request.node):
         for folder in (planned.root, planned.file.parent):
             subprocess.run(["/bin/rm", "-rf", str(folder / ".aiwg"), str(folder / "done.txt")], check=True)
         for path, content in pristine.items():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -14,11 +13,10 @@ from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.errors import InputError, LoopError, RecordError
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import report, step
+from tests.sweep import chosen
 
 pytestmark = pytest.mark.slow
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 LOGIN = step(exit=1, prints="Invalid API key · Please run /login")
 
 # Python tells of each thing that it does with files and processes; at one of them it is killed.
@@ -152,9 +150,7 @@ def test_a_run_that_is_killed_anywhere_goes_on_and_no_agent_survives(project, li
     code, total = struck(project, 0, lifeline, "--max-iterations", "3", "--", *agent)
     assert code == 0
     expected = told(project)
-    at_most = {"quick": 2, "sample": 3}.get(SWEEP) or int(total)
-    request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    for at in sorted(random.Random(SEED).sample(range(1, int(total) + 1), at_most)):
+    for at in chosen(range(1, int(total) + 1), 3, request.node):
         subprocess.run(["/bin/rm", "-rf", str(project.root / ".aiwg")], check=True)
         for path, content in pristine.items():
             path.write_bytes(content)

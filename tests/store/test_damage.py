@@ -1,9 +1,7 @@
 """One damaged file at a time, in a loop that has lived: the others go on, and what is derived is made again."""
 
 import json
-import os
 import random
-import re
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +12,7 @@ import pytest
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
+from tests.sweep import FULL, SEED
 
 ITERATIONS = range(6)
 KEPT = ("measurement.json", "metrics.json", "seal.json", "state.json", "tests.json")
@@ -46,11 +45,7 @@ KINDS: dict[str, Callable[[bytes], bytes | None]] = {
 # Without these no iteration can follow: the frozen configuration, and the name of the loop where nobody says it.
 NEEDED = ("../current", "loop.yaml")
 WHAT_TO_DO = r"or start anew with `ralph-tracker hook pre-loop --new`$|name one with --loop-id: ralph-001$"
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-FLIPS = {"quick": 5, "sample": 40}.get(SWEEP, 500)
-# In haste, files like others (of an iteration in the middle, reports) are damaged in one way only.
-LIKE_OTHERS = re.compile(r"iteration-00[134]|reports/|selection")
-CASES = [(n, k) for n in FILES for k in KINDS if SWEEP != "quick" or k == "garbage" or not LIKE_OTHERS.search(n)]
+FLIPS = 500 if FULL else 40
 TESTS = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
 
 
@@ -101,7 +96,8 @@ def test_the_table_of_files_is_complete(undamaged):
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize(("name", "kind"), CASES)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FILES)
 def test_any_damaged_file_leaves_all_listed_its_record_named_and_the_loop_going_on(damaged, name, kind, ask):
     named = ("--loop-id", "ralph-001")
     history = ask(damaged.root, "history", "--json", *named)
@@ -124,9 +120,8 @@ def test_any_damaged_file_leaves_all_listed_its_record_named_and_the_loop_going_
 
 @pytest.mark.faults
 def test_a_flipped_byte_anywhere_is_never_a_bug_of_ours(prepared, tmp_path, ask, request):
-    seed = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-    request.node.add_report_section("call", "flips", f"RALPH_TRACKER_SEED={seed}")
-    chance, place = random.Random(seed), tmp_path / "copy"
+    request.node.add_report_section("call", "flips", f"RALPH_TRACKER_SEED={SEED}")
+    chance, place = random.Random(SEED), tmp_path / "copy"
     for _ in range(FLIPS):
         shutil.rmtree(place, ignore_errors=True)
         loop = prepared("lived", lived, place)

@@ -1,7 +1,6 @@
 """A restore whose call is killed: the next call ends it, and the line goes on from what stands in the tree."""
 
 import os
-import random
 import re
 import shutil
 import signal
@@ -15,11 +14,10 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
+from tests.sweep import chosen
 
 pytestmark = pytest.mark.slow
 
-FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
 SAMPLE = 4
 
 
@@ -78,15 +76,14 @@ def killed_after(cut_short):
     return kill
 
 
+@pytest.mark.faults
 def test_a_call_that_is_killed_anywhere_leaves_tree_and_line_in_step(copy, cut_short, request):
     whole = copy()
     before = tree(whole)
     total = cut_short(whole.root, lambda: whole.tracker.restore(0)).points
     goal = tree(whole)
     assert goal.keys() ^ before.keys() == {"gone/old.txt", "b.txt", "c/deep.txt"}
-    request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    every = range(1, total + 1)
-    for at in every if FULL else sorted(random.Random(SEED).sample(every, SAMPLE)):
+    for at in chosen(range(1, total + 1), SAMPLE, request.node):
         loop = copy()
         assert cut_short(loop.root, lambda loop=loop: loop.tracker.restore(0), at).killed
         record = loop.turn()

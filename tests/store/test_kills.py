@@ -1,10 +1,8 @@
 """A call that is killed, or that the disk refuses, at any point: nothing on record is lost, the next call goes on."""
 
 import json
-import os
-import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +10,9 @@ import pytest
 
 from ralph_tracker.errors import LoopError
 from ralph_tracker.safe_files import write_whole
+from tests.sweep import chosen
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 4}.get(SWEEP)
+SAMPLE = 4
 NAMES = {"test_a": "passed", "test_b": "passed", "test_c": "skipped"}
 FEWER = {"test_a": "passed", "test_c": "skipped"}
 NEW_ONES = {**NAMES, "test_c": "passed", "test_d": "passed"}
@@ -91,14 +88,6 @@ def undisturbed(copies, scene, documents):
     return documents(loop.root)
 
 
-def points(total: int, node: pytest.Item) -> Iterator[int]:
-    """Yield all points, or some by a seed that is shown where one of them fails."""
-    every = range(1, total + 1)
-    node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    size = min(total, SAMPLE or total)
-    yield from sorted(random.Random(f"{SEED}{node.name}").sample(every, size))
-
-
 def repeat(loop, scene) -> None:
     """Call again, as a caller does; what was over already says so."""
     try:
@@ -137,7 +126,7 @@ class TestKilled:
     ):
         whole = copies(scene.prepare)
         before = documents(whole.root)
-        for at in points(cut_short(whole.base, lambda: scene.act(whole)).points, request.node):
+        for at in chosen(range(1, 1 + cut_short(whole.base, lambda: scene.act(whole)).points), SAMPLE, request.node):
             loop = copies(scene.prepare)
             assert cut_short(loop.base, lambda loop=loop: scene.act(loop), at).killed
             survives(loop, before)
@@ -153,7 +142,7 @@ class TestKilled:
         expected = documents(twice.root)
         whole = copies(named)
         total = cut_short(whole.base, lambda: whole.turn(tests=NEW_ONES)).points
-        for at in points(total, request.node):
+        for at in chosen(range(1, total + 1), SAMPLE, request.node):
             loop = copies(named)
             assert cut_short(loop.base, lambda loop=loop: loop.turn(tests=NEW_ONES), at).killed
             on_record = json.loads(ask(loop.root, "status", "--json").out)["iteration"] == 4
@@ -171,7 +160,7 @@ class TestRefusedByTheDisk:
         whole = copies(scene.prepare)
         before = documents(whole.root)
         total = cut_short(whole.base, lambda: scene.act(whole), kill=False).points
-        for at in points(total, request.node):
+        for at in chosen(range(1, total + 1), SAMPLE, request.node):
             loop = copies(scene.prepare)
             end = cut_short(loop.base, lambda loop=loop: scene.act(loop), at, kill=False)
             assert end.error is None or expected_failure(end.error), (at, end.error)

@@ -1,7 +1,6 @@
 """Judging a loop again from what was measured gives what was stored, whatever happened in it."""
 
 import json
-import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_rebuild import judge_again
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
+from tests.sweep import FULL
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")
 OUTCOMES = ("passed", "failed", "skipped")
@@ -35,9 +35,8 @@ TURNS = st.fixed_dictionaries(
         "roll_back": st.integers(0, 9),
     },
 )
-EXAMPLES = {"sample": 20, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 6)
 LAW = settings(
-    max_examples=EXAMPLES,
+    max_examples=200 if FULL else 20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import sys
 import tracemalloc
@@ -13,9 +12,9 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.record_packs import RECENT, kept_bytes, pack_records
+from tests.sweep import chosen
 
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 3, "sample": 20}.get(os.environ.get("RALPH_TRACKER_SWEEP", "quick"))
+SAMPLE = 6
 TURNS = 27
 PACKED = "packed/iterations-001-025.zip"
 READING = (
@@ -70,13 +69,12 @@ def struck(copied, cut_short, request):
     def strike(*, kill):
         whole = copied()
         total = cut_short(whole.base, lambda: pack(whole), kill=kill).points
-        chosen: list[int] = []
-        request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
         assert total > 25 * 7  # each plain file that is removed, and what comes before
-        chance, until_named = random.Random(f"{SEED}{request.node.name}"), 12
-        for points in (range(1, until_named), range(until_named, total)):
-            chosen += chance.sample(points, min(SAMPLE or total, len(points)))
-        for at in chosen:
+        until_named = 12
+        for at in (
+            *chosen(range(1, until_named), SAMPLE, request.node),
+            *chosen(range(until_named, total), SAMPLE, request.node),
+        ):
             loop = copied()
             end = cut_short(loop.base, lambda loop=loop: pack(loop), at, kill=kill)
             assert end.killed == kill
@@ -160,6 +158,7 @@ def test_a_hook_packs_what_is_older_than_the_last_100(driven):
     assert driven.paths.iteration(26).is_dir()
 
 
+@pytest.mark.faults
 def test_killed_at_any_point_nothing_is_lost_and_the_next_packing_ends_it(struck, copied, answers, documents):
     whole = copied()
     before = answers(whole, 2)
@@ -171,6 +170,7 @@ def test_killed_at_any_point_nothing_is_lost_and_the_next_packing_ends_it(struck
         assert documents(loop.root) == packed, at
 
 
+@pytest.mark.faults
 def test_refused_by_the_disk_at_any_point_nothing_is_lost(struck, copied, answers, documents):
     whole = copied()
     before = answers(whole, 2)

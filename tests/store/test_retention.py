@@ -1,7 +1,5 @@
 """`gc` at its edges: killed anywhere it is ended by the next one; whatever stays, stays whole."""
 
-import os
-import random
 import shutil
 from datetime import UTC, datetime
 
@@ -13,11 +11,10 @@ from ralph_tracker.errors import CollectedError, StoreError
 from ralph_tracker.loop.retention import Collector, collect, occupied_bytes
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
+from tests.sweep import chosen
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)
 LAST = 6
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-FULL = os.environ.get("RALPH_TRACKER_SWEEP") == "full"
 SAMPLE = 6
 
 
@@ -68,6 +65,7 @@ def exported(loop, folder) -> dict[int, dict[str, bytes]]:
     return found
 
 
+@pytest.mark.faults
 @pytest.mark.slow
 def test_a_call_that_is_killed_anywhere_is_ended_by_the_next_one(copy, cut_short, tmp_path, request):
     whole = copy()
@@ -75,9 +73,7 @@ def test_a_call_that_is_killed_anywhere_is_ended_by_the_next_one(copy, cut_short
     total = cut_short(whole.root, lambda: gc(whole)).points
     after, left = exported(whole, tmp_path / "after"), Collector(LoopStore(whole.paths)).held()
     assert len(after) < len(before)
-    request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    every = range(1, total + 1)
-    for at in every if FULL else sorted(random.Random(SEED).sample(every, SAMPLE)):
+    for at in chosen(range(1, total + 1), SAMPLE, request.node):
         loop = copy()
         assert cut_short(loop.root, lambda loop=loop: gc(loop), at).killed
         halfway = exported(loop, tmp_path / "halfway")
@@ -89,11 +85,11 @@ def test_a_call_that_is_killed_anywhere_is_ended_by_the_next_one(copy, cut_short
         assert loop.turn().iteration == LAST + 1
 
 
-def test_a_full_disk_ends_it_in_one_line_and_the_next_call_goes_on(copy, cut_short, tmp_path):
+def test_a_full_disk_ends_it_in_one_line_and_the_next_call_goes_on(copy, cut_short, tmp_path, request):
     whole = copy()
     total = cut_short(whole.root, lambda: gc(whole), kill=False).points
     after = exported(whole, tmp_path / "after")
-    for at in random.Random(SEED).sample(range(1, total + 1), SAMPLE):
+    for at in chosen(range(1, total + 1), SAMPLE, request.node):
         loop = copy()
         error = cut_short(loop.root, lambda loop=loop: gc(loop), at, kill=False).error
         assert error is None or (isinstance(error, StoreError) and "\n" not in str(error)), (at, error)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sweep import FULL
+
 from .outsider import copied, kept_of, tree_of
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-FILES, TURNS = {"quick": (500, 10), "sample": (2_000, 50)}.get(SWEEP, (5_000, 200))
+FILES, TURNS = (5_000, 200) if FULL else (2_000, 50)
 CHANGED = 20
 # Bytes on the disk for each byte of the files that changed: their content, plain copies, records, whole blocks.
 LIMIT = 6

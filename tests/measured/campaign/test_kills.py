@@ -8,18 +8,15 @@ from collections import Counter
 
 import pytest
 
+from tests.sweep import FULL, SEED
+
 from .outsider import copied, is_one_line, kept_of, kill_after, loops_of, restorable, told_by_all, tree_of, unhurried
 from .verbs import STEPS, is_covered, verbs_of_the_program
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-EACH = int(os.environ.get("RALPH_TRACKER_KILLS") or {"quick": 1, "sample": 1}.get(SWEEP, 40))
+EACH = int(os.environ.get("RALPH_TRACKER_KILLS") or (40 if FULL else 1))
 VERBS = [step.name for step in STEPS]
 # A sample has half of the verbs by its seed, the other half comes up with another.
-CHOSEN = {
-    "quick": ["hook post-loop", "restore 0"],
-    "sample": sorted(random.Random(SEED).sample(VERBS, len(VERBS) // 2)),
-}.get(SWEEP, VERBS)
+CHOSEN = VERBS if FULL else sorted(random.Random(SEED).sample(VERBS, len(VERBS) // 2))
 # What a verb says that has been carried out already.
 DONE = ("still running; end it with", "is accepted already", "nothing to resume")
 # The shell notes the exit code once the command has ended: from there on it has been reported.
@@ -166,7 +163,7 @@ def test_a_verb_killed_at_any_moment_loses_nothing_and_is_called_again(
 def test_a_shell_loop_that_is_killed_again_and_again_ends_with_all_that_it_reported(
     workshop, shell, own_files, tmp_path, record_property
 ):
-    turns, kills = {"quick": (3, 3), "sample": (8, 10)}.get(SWEEP, (60, 200))
+    turns, kills = (60, 200) if FULL else (8, 10)
     workshop.commit()
     git = own_files(workshop.root / ".git")
     place = workshop.root.parent

@@ -15,12 +15,11 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.tracker import Tracker
+from tests.sweep import FULL, SEED
 
 from .outsider import CHECKOUT
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-ROUNDS = {"quick": 6, "sample": 20}.get(SWEEP, 100)
+ROUNDS = 100 if FULL else 20
 READS = (
     ("status", "--json"),
     ("history", "--json"),

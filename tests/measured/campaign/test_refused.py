@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sweep import FULL, SEED
+
 from .outsider import copied, kept_of, restorable, tree_of
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-EACH = {"quick": 1, "sample": 1}.get(SWEEP, 30)
+EACH = 30 if FULL else 1
 COMMANDS = {
     "pre-loop": ("hook", "pre-loop", "--new"),
     "post-iteration": ("hook", "post-iteration", "--iteration", "5"),
@@ -24,10 +24,7 @@ COMMANDS = {
     "post-loop": ("hook", "post-loop"),
 }
 # A sample has half of the commands by its seed, the others come up with another.
-NAMES = {
-    "quick": ["post-iteration"],
-    "sample": sorted(random.Random(SEED).sample(list(COMMANDS), 4)),
-}.get(SWEEP, list(COMMANDS))
+NAMES = list(COMMANDS) if FULL else sorted(random.Random(SEED).sample(list(COMMANDS), 4))
 MB = 1 << 20
 
 pytestmark = [pytest.mark.faults, pytest.mark.slow]
@@ -123,20 +120,19 @@ def fill_names(disk: Path, spare: int) -> Path:
     return ballast
 
 
-FULL = {
+DISKS = {
     "no space": (fill_bytes, "size=8m", (0, 4 * 4096, 12 * 4096, 30 * 4096)),
     "no inodes": (fill_names, "size=64m,nr_inodes=900", (0, 2, 6, 15)),
 }
 
 
-@pytest.mark.parametrize("how", FULL)
+@pytest.mark.parametrize("how", DISKS)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_disk_without_room(name, how, loop, small_disk, tmp_path, shell, told_all):
-    fill, options, spares = FULL[how]
+    fill, options, spares = DISKS[how]
     disk, words, refused, violations = small_disk(options), COMMANDS[name], 0, {}
-    draw = random.Random(f"{SEED}{name}{how}")
-    chosen = draw.sample(spares, min(EACH, len(spares)))
-    for spare in chosen:
+    drawn = random.Random(f"{SEED}{name}{how}").sample(spares, min(EACH, len(spares)))
+    for spare in drawn:
         root = loop.at(disk / "project")
         ballast = fill(disk, spare)
         told = shell(root).call(*words)
@@ -144,7 +140,7 @@ def test_a_disk_without_room(name, how, loop, small_disk, tmp_path, shell, told_
         shutil.rmtree(ballast)
         if wrong := loop.wrong(root, words, told, tmp_path):
             violations[spare] = wrong
-    told_all(name, how, len(chosen), refused, violations)
+    told_all(name, how, len(drawn), refused, violations)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -174,12 +170,11 @@ LIMITS = {
 def test_a_shell_with_limits(name, how, loop, tmp_path, shell, told_all):
     which, values = LIMITS[how]
     words, refused, violations = COMMANDS[name], 0, {}
-    draw = random.Random(f"{SEED}{name}{how}")
-    chosen = draw.sample(values, min(EACH, len(values)))
-    for value in chosen:
+    drawn = random.Random(f"{SEED}{name}{how}").sample(values, min(EACH, len(values)))
+    for value in drawn:
         root = loop.at(tmp_path / "struck/project")
         told = shell(root, limits={which: value}).call(*words)
         refused += told.code != 0
         if wrong := loop.wrong(root, words, told, tmp_path):
             violations[value] = wrong
-    told_all(name, how, len(chosen), refused, violations)
+    told_all(name, how, len(drawn), refused, violations)

@@ -1,7 +1,6 @@
 """Commands to strike at, and what is promised when one that was struck is run again."""
 
 import json
-import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -235,8 +234,3 @@ class Judge:
         if not self._whole.undo <= undo_contents(shop):
             wrong.append("what stood there before cannot be brought back")
         return wrong
-
-
-def chosen_points(every: list[Any], at_most: int | None, seed: str) -> list[Any]:
-    """Return all points, or so many by a seed."""
-    return sorted(random.Random(seed).sample(every, min(len(every), at_most or len(every))))

@@ -3,23 +3,18 @@
 import contextlib
 import io
 import json
-import os
-import random
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.cli.app import run
+from tests.sweep import chosen
 
-from .promised import COMMANDS, chosen_points
+from .promised import COMMANDS
 from .strace import Bench, Ended
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 2}.get(SWEEP)
+SAMPLE = 2
 CELLS = [pytest.param(command, how, id=f"{command}-{how}") for command in COMMANDS for how in ("killed", "disk full")]
-QUICK = {"pre_loop-killed", "post_iteration-killed", "restore-disk full", "gc-killed"}
-CHOSEN = [cell for cell in CELLS if SWEEP != "quick" or cell.id in QUICK]
 
 pytestmark = pytest.mark.faults
 
@@ -45,7 +40,7 @@ def stepped(cut_short, tmp_path):
     return call
 
 
-@pytest.mark.parametrize(("name", "how"), CHOSEN)
+@pytest.mark.parametrize(("name", "how"), CELLS)
 def test_a_command_struck_at_a_step_loses_nothing_and_converges_when_repeated(
     name, how, arena, stepped, tmp_path, request, record_property
 ):
@@ -53,10 +48,9 @@ def test_a_command_struck_at_a_step_loses_nothing_and_converges_when_repeated(
     copied, judging = arena(command)
     total, undisturbed = stepped(copied().root, command.words, None, kill=kill)
     assert undisturbed.code == 0, undisturbed.err
-    request.node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    chosen = chosen_points(list(range(1, total + 1)), SAMPLE, f"{SEED}{request.node.name}")
+    struck = chosen(range(1, total + 1), SAMPLE, request.node)
     missed, violations = 0, {}
-    for at in chosen:
+    for at in struck:
         shop = copied()
         passed, ended = stepped(shop.root, command.words, at, kill=kill)
         if passed < at and ended.code == 0:  # a call takes a step more or less by the clock: this one had fewer
@@ -65,8 +59,8 @@ def test_a_command_struck_at_a_step_loses_nothing_and_converges_when_repeated(
         wrong = judging.violations(shop, ended, Bench(shop.root, tmp_path / "bench"), killed=kill)
         if wrong:
             violations[at] = wrong
-    row = ("counts", name, how, total, len(chosen) - missed, missed, len(violations))
+    row = ("counts", name, how, total, len(struck) - missed, missed, len(violations))
     record_property("sweep", row)
     assert not violations, "\n".join(f"{at}: {wrong}" for at, wrong in violations.items())
-    assert missed <= 1 + len(chosen) // 10, "the points of the counting run are not those of the struck one"
+    assert missed <= 1 + len(struck) // 10, "the points of the counting run are not those of the struck one"
     assert total > 10

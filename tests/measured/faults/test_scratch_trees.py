@@ -1,17 +1,15 @@
 """Faults in the copy in which earlier tests run: it is gone after the next call, which has them run again."""
 
 import json
-import os
-import random
 import tempfile
 
 import pytest
 
-from .promised import RERUN, chosen_points, tree_of
+from tests.sweep import chosen
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 3}.get(SWEEP)
+from .promised import RERUN, tree_of
+
+SAMPLE = 3
 # Nothing is lost where the copy is taken away already, or a folder is made that is there.
 SPARED = {"unlink", "unlinkat", "rmdir", "chmod", "fchmodat", "fchmod", "mkdir", "mkdirat"}
 
@@ -19,10 +17,10 @@ pytestmark = pytest.mark.faults
 
 
 @pytest.fixture
-def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property):
+def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property, request):
     """Return what strikes a re-run at points in its copy, yields those that were hit, and looks for what is left."""
 
-    def strike(fault, seed):
+    def strike(fault):
         copied, judging = arena(RERUN)
         scratch = tmp_path / "scratch"
         scratch.mkdir()
@@ -33,8 +31,8 @@ def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property):
         every = points(seen, scratch)
         assert every
         assert not list(scratch.iterdir())
-        hits, chosen = 0, chosen_points(every, SAMPLE, seed)
-        for point in chosen:
+        hits, struck = 0, chosen(every, SAMPLE, request.node)
+        for point in struck:
             shop = copied()
             running = bench(shop.root, tmp_path / "bench")
             before = tree_of(shop)
@@ -45,18 +43,18 @@ def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property):
                 yield point, shop, running, ended, judging
                 assert not list(scratch.iterdir()), point
         assert hits
-        record_property("sweep", ("strace", "re-run", fault.partition("=")[2], len(every), hits, len(chosen) - hits, 0))
+        record_property("sweep", ("strace", "re-run", fault.partition("=")[2], len(every), hits, len(struck) - hits, 0))
 
     return strike
 
 
-def test_an_iteration_killed_in_the_copy_is_recorded_whole_when_it_is_repeated(struck, request):
-    for point, shop, running, ended, judging in struck("signal=SIGKILL", f"{SEED}{request.node.name}"):
+def test_an_iteration_killed_in_the_copy_is_recorded_whole_when_it_is_repeated(struck):
+    for point, shop, running, ended, judging in struck("signal=SIGKILL"):
         assert judging.violations(shop, ended, running, killed=True) == [], point
 
 
-def test_an_iteration_whose_copy_does_not_fit_is_recorded_says_so_and_is_asked_again(struck, request):
-    for point, _, running, ended, _ in struck("error=ENOSPC", f"{SEED}{request.node.name}"):
+def test_an_iteration_whose_copy_does_not_fit_is_recorded_says_so_and_is_asked_again(struck):
+    for point, _, running, ended, _ in struck("error=ENOSPC"):
         assert ended.code == 0, (point, ended.err)
         now = integrity(running.plain("show", "3", "--json"))
         (rerun,) = now["reruns"]

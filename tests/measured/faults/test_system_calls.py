@@ -1,24 +1,19 @@
 """Commands whose system calls are killed or refused by strace: nothing is lost, and the next call goes on."""
 
-import os
-import random
-
 import pytest
 
-from .promised import COMMANDS, chosen_points
+from tests.sweep import chosen
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 1, "sample": 3}.get(SWEEP)
+from .promised import COMMANDS
+
+SAMPLE = 3
 FAULTS = {"killed": "signal=SIGKILL", "ENOSPC": "error=ENOSPC", "EIO": "error=EIO"}
 CELLS = [pytest.param(command, fault, id=f"{command}-{fault}") for command in COMMANDS for fault in FAULTS]
-QUICK = {"post_iteration-killed", "post_iteration-many-ENOSPC", "restore-killed"}
-CHOSEN = [cell for cell in CELLS if SWEEP != "quick" or cell.id in QUICK]
 
 pytestmark = pytest.mark.faults
 
 
-@pytest.mark.parametrize(("name", "fault"), CHOSEN)
+@pytest.mark.parametrize(("name", "fault"), CELLS)
 def test_a_struck_command_loses_nothing_and_converges_when_repeated(
     name, fault, arena, bench, points, hit, tmp_path, request, record_property
 ):
@@ -39,10 +34,9 @@ def test_a_struck_command_loses_nothing_and_converges_when_repeated(
         return judging.violations(shop, ended, running, killed=fault == "killed") if came else None
 
     every = counted()
-    request.node.add_report_section("call", "sweep", f"{len(every)} points, RALPH_TRACKER_SEED={SEED}")
-    chosen = chosen_points(list(enumerate(every)), SAMPLE, f"{SEED}{request.node.name}")
+    points_struck = chosen(list(enumerate(every)), SAMPLE, request.node)
     missed, violations = 0, {}
-    for place, point in chosen:
+    for place, point in points_struck:
         wrong = struck(point)
         # A folder that Python lists again before it imports is a call more: the same place, counted anew.
         if wrong is None and len(again := counted()) == len(every):
@@ -51,9 +45,9 @@ def test_a_struck_command_loses_nothing_and_converges_when_repeated(
             missed += 1
         elif wrong:
             violations[point] = wrong
-    row = ("strace", name, fault, len(every), len(chosen) - missed, missed, len(violations))
+    row = ("strace", name, fault, len(every), len(points_struck) - missed, missed, len(violations))
     record_property("sweep", row)
     assert not violations, "\n".join(f"{point}: {wrong}" for point, wrong in violations.items())
     assert every
     # One or two calls more or less are no more than a moment's wait.
-    assert missed <= 1 + len(chosen) // 10, "the points of the counting run are not those of the struck one"
+    assert missed <= 1 + len(points_struck) // 10, "the points of the counting run are not those of the struck one"

@@ -1,21 +1,18 @@
 """A call that is killed, or that the disk refuses, at any point: what has a name is whole, the next call arrives."""
 
-import os
-import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.store.snapshots.store import SnapshotStore
+from tests.sweep import chosen
 
 from .projects import Project
 
-SWEEP = os.environ.get("RALPH_TRACKER_SWEEP", "quick")
-SEED = int(os.environ.get("RALPH_TRACKER_SEED") or random.randrange(10**6))
-SAMPLE = {"quick": 4, "sample": 10}.get(SWEEP)
+SAMPLE = 10
 
 pytestmark = pytest.mark.faults
 
@@ -92,13 +89,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory):
     return copy
 
 
-def points(total: int, node: pytest.Item) -> Iterator[int]:
-    """Yield all points, or some by a seed that is shown where one of them fails."""
-    node.add_report_section("call", "sweep", f"{total} points, RALPH_TRACKER_SEED={SEED}")
-    size = min(total, SAMPLE or total)
-    yield from sorted(random.Random(f"{SEED}{node.name}").sample(range(1, total + 1), size))
-
-
 def survives(project: Project, scene: Scene, prepared, out: Path) -> None:
     """Check that every name leads to what is whole, and that the call, repeated, arrives."""
     store = project.store()
@@ -124,7 +114,7 @@ def test_a_call_that_is_cut_short_leaves_what_is_whole_and_arrives_when_repeated
     whole = prepared(place)
     total = cut_short(whole.root, lambda: scene.act(whole), kill=kill).points
     assert total > 3
-    for at in points(total, request.node):
+    for at in chosen(range(1, total + 1), SAMPLE, request.node):
         project = prepared(place)
         before = project.look()
         end = cut_short(project.root, lambda project=project: scene.act(project), at, kill=kill)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.snapshots.gitignore_rules import IgnoreRules, rules_below
+from tests.sweep import FULL
 from tests.tables import table
 
-SEEDS = range({"sample": 10, "full": 200}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 4))
+SEEDS = range(200 if FULL else 10)
 PIECES = (
     *("a", "b", "ab", "a.o", "*", "?", "??", "a*", "*b", "\u00e9", "x?", "\\a", "\\*", "a\\", "**", "**b", "a**"),
     *("[ab]", "[!a]", "[^b]", "[a-c]", "[]a]", "[!]a]", "[a", "[a-]", "[-a]", "[z-a]", "[\\]a]", "[+--]", "[[a]"),

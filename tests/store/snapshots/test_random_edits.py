@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.sweep import FULL
+
 from .projects import Project, look
 
-SEEDS = range({"sample": 4, "full": 40}.get(os.environ.get("RALPH_TRACKER_SWEEP", ""), 1))
+SEEDS = range(40 if FULL else 4)
 
 NAMES = ["a", "b", "c.txt", "d e", "-f", "g\nh", "\u00e9", "e\u0301", ":x", "*", "bad\udcff"]
 
