@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test traced untraced coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,22 +37,30 @@ GATED = tests/core tests/formats tests/integrity tests/iteration
 REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws.py formats/test_limits.py \
 	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
+PYTEST = -m pytest -q -m "not slow and not faults"
 # One more than there are cores: some tests wait.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
-QUICK = -m pytest -q -n $(WORKERS) --dist loadfile -m "not slow and not faults"
+QUICK = $(PYTEST) -n $(WORKERS) --dist loadfile
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
-	@rm -f .coverage .coverage.*
-	@$(BIN)/python -m coverage run $(QUICK) $(TRACED)
-	@$(BIN)/python -m coverage combine --quiet
-	@$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100
-	@$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95
-	@$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95
-	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
+	@$(MAKE) --no-print-directory -j2 traced untraced
 else
 	$(BIN)/python $(QUICK) $(ARGS)
 endif
+
+# What it has to say comes in one piece, amid the dots of the others.
+traced:
+	@rm -f .coverage .coverage.*
+	@{ $(BIN)/python -m coverage run $(PYTEST) $(TRACED) && \
+	$(BIN)/python -m coverage combine --quiet && \
+	$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100 && \
+	$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95 && \
+	$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95; \
+	} >$(VENV)/traced.txt 2>&1; ended=$$?; cat $(VENV)/traced.txt; exit $$ended
+
+untraced:
+	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
 
 coverage: $(VENV)/.test ## run the same under coverage as a whole, with a gate of 95 %
 	@rm -f .coverage .coverage.*

@@ -64,7 +64,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # Projects are written by the tests themselves; those of trust take this away.
     os.environ["RALPH_TRACKER_TRUST"] = "1"
     # A process of its own that a test starts is not what the gates of coverage go by, and starts sooner unmeasured.
-    if hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
         # Nor do the projects that are measured need the plugins of this suite, which take pytest a second to load.
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
