@@ -38,9 +38,7 @@ REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws
 	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
-# One more than there are cores: some tests wait.
-WORKERS = $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
-QUICK = $(PYTEST) -n $(WORKERS) --dist loadfile
+QUICK = $(PYTEST) -n auto --dist loadfile
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
