@@ -14,10 +14,11 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ralph-tracker needs Python 3.11 or newer; name one with make PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
 
-# An environment that was there before may have a pip that knows no groups.
+# An environment that was there before may have a pip that knows no groups. Much is installed that is never imported:
+# Python compiles what it needs.
 $(VENV)/.test: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable . --group test
 	@touch $@
 
 $(VENV)/.check: $(VENV)/.test
