@@ -240,7 +240,7 @@ def _settings(setting: Setting, side: Text) -> Settings:
 
 
 def _value(text: str, start: int, indent: int) -> Value:
-    """Return the items of a value: inside its brackets, on the rest of its line, or in more indented lines below."""
+    """Return the items of a value: inside its brackets, or on the rest of its line and in more indented lines below."""
     closing = _OPENING.get(text[start : start + 1])
     if closing is not None:
         depth = 0
@@ -253,12 +253,12 @@ def _value(text: str, start: int, indent: int) -> Value:
     line = text[start:] if end < 0 else text[start:end]
     line = re.split(r"\s#|</|,\s*$", line)[0]
     below = ""
-    if end >= 0 and not line.strip():
+    if end >= 0:
         for each in text[end + 1 : end + _WIDE].split("\n"):
             if each.strip() and len(each) - len(each.lstrip()) < indent + (not each.lstrip().startswith("-")):
                 break
             below += each + "\n"
-    return _items(line + below)
+    return _items(f"{line}\n{below}")
 
 
 def _items(text: str) -> Value:

@@ -265,3 +265,19 @@ class TestCost:
         assert weights_of_tests(loop) == WeightsOfTests(0.0, 0.0)
         ground = adjusted_parts_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
         assert adjusted_score(ground, weights_of_tests(loop), union=1) == 0.4
+
+    @table(
+        ("counts", "expected"),
+        [
+            pytest.param(
+                {"test_count": 3, "tests_passed": 2, "tests_failed": 1, "pass_rate": 66.7}, (2, 3, 4), id="all counted"
+            ),
+            pytest.param({"test_count": 3}, (0, 3, 4), id="passes unknown"),
+            pytest.param({}, (0, 0, 0), id="nothing counted"),
+        ],
+    )
+    def test_tests_count_where_their_numbers_were_measured(self, counts, expected):
+        known = Metrics(test_count=1, tests_passed=1, tests_failed=0)
+        loop = basis_of(known, Thresholds(), given_score=False)
+        parts = adjusted_parts_of(loop, Metrics(**counts), given=None, passes=2, present=3, unseen=4)
+        assert (parts.passes, parts.present, parts.unseen) == expected

@@ -151,9 +151,9 @@ class TestAllTheSame:
         assert [alert.type for alert in cycling(loop)] == expected
 
     def test_four_times_is_not_enough(self, start):
-        loop = start(base={"coverage_percentage": 80.0})
-        loop.turns(7, coverage_percentage=81.0)
-        loop.turns(4)
+        loop = start(base={"coverage_percentage": 80.0}, score=0.5)
+        loop.turns(7, score=0.5, coverage_percentage=81.0)
+        loop.turns(4, score=0.5)
         assert (loop.last.iteration, cycling(loop)) == (11, [])
 
     def test_it_repeats_the_one_just_before(self, start):

@@ -41,6 +41,21 @@ def test_nothing_is_empty_and_never_a_report(data, name):
     assert registry.read(data, format=name) == Unreadable("empty")
 
 
+@table(
+    ("name", "line"),
+    [
+        ("flake8-text", "a.py:1:2: E501 line too long"),
+        ("pylint-text", "a.py:1:2: C0114: Missing module docstring (missing-module-docstring)"),
+        ("mypy-text", 'a.py:1: error: Name "x" is not defined  [name-defined]'),
+        ("tsc-text", "a.ts(1,2): error TS2304: Cannot find name 'x'."),
+    ],
+)
+def test_a_document_that_holds_a_line_of_text_output_is_not_that_output(name, line):
+    sniff = registry.BY_NAME[name].sniff
+    assert sniff(Content(f"{line}\n".encode()))
+    assert not sniff(Content(f"{{\n{line}\n}}".encode()))
+
+
 def test_white_space_before_a_report_is_no_matter():
     assert registry.read(b"\n" * 5000 + b"[]") == LintReport()
 

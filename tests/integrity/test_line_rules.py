@@ -492,6 +492,12 @@ LOWERED = [
         "[coverage:run]\nomit =\n    tests/*\n",
     ),
     case(
+        "files omitted, on the line of the key and below it",
+        "setup.cfg",
+        "[coverage:run]\nomit = tests/*\n    box/core.py\n",
+        "[coverage:run]\nomit = tests/*\n",
+    ),
+    case(
         "deselected",
         "pytest.ini",
         "[pytest]\naddopts = -q --deselect tests/test_box.py::test_lid\n",

@@ -99,6 +99,11 @@ class TestShown:
                 {"references": {"a.json": 1, "b.json": 1}, "edited_in": {"a.json": 3, "b.json": 1}},
                 ["demand_changed"],
             ),
+            (
+                {("demand_changed", "box"): 2},
+                {"references": {FILE: 1, "b.json": 1}, "edited_in": {FILE: 2, "b.json": 3}},
+                [],
+            ),
         ],
     )
     def test_an_open_finding_is_not_told_again_until_what_it_is_about_is_edited(self, raised, more, rules):
@@ -111,6 +116,19 @@ class TestShown:
         (finding,) = findings_of_rerun(two).findings
         assert finding.message.startswith("2 tests of iteration 1 fail on this source: a, b;")
         assert finding.failure is None
+
+    def test_tests_of_two_files_are_two_findings(self):
+        two = run(P, P, F)._replace(
+            old={"a": P, "b": P},
+            new={"a": P, "b": P},
+            earlier=TestResults({"a": F, "b": F}),
+            references={"a.py": 1, "b.py": 1},
+            file_of=lambda test: f"{test}.py",
+        )
+        assert [(each.file, each.tests) for each in findings_of_rerun(two).findings] == [
+            ("a.py", ("a",)),
+            ("b.py", ("b",)),
+        ]
 
     def test_the_reference_moves_once_a_finding_was_raised_or_where_its_subject_is_gone(self):
         assert findings_of_rerun(run(P, P, F)).moved == {FILE}

@@ -37,6 +37,24 @@ class TestExists:
         assert SealedRecords(driven.paths).exists
 
 
+class TestCosts:
+    @pytest.mark.parametrize(
+        ("usages", "unknown"),
+        [
+            ([], False),
+            ([{"cost_usd": 0.5}, {"cost_usd": 0.0}], False),
+            ([{"cost_usd": 0.5}, {"turns": 3}], True),
+            ([None, {"cost_usd": 0.5}], True),
+        ],
+        ids=["only a baseline", "all known", "usage without a cost", "no usage"],
+    )
+    def test_are_unknown_where_one_of_an_iteration_is(self, driven, usages, unknown):
+        driven.start()
+        for usage in usages:
+            driven.turn(usage=usage)
+        assert SealedRecords(driven.paths).has_unknown_costs() is unknown
+
+
 class TestState:
     def test_is_what_the_next_iteration_needs(self, committed):
         state = committed.state(committed.summary(), Thresholds())
