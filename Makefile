@@ -61,9 +61,9 @@ traced:
 untraced:
 	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
 
-coverage: $(VENV)/.test ## run the same under coverage as a whole, with a gate of 95 %
+coverage: $(VENV)/.test ## run these and test-slow under coverage, with a gate of 95 % for the whole package
 	@rm -f .coverage .coverage.*
-	$(BIN)/python -m coverage run $(QUICK)
+	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile -m "not faults"
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --fail-under=95
 

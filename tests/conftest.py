@@ -63,11 +63,13 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
     # Projects are written by the tests themselves; those of trust take this away.
     os.environ["RALPH_TRACKER_TRUST"] = "1"
-    # A process of its own that a test starts is not what the gates of coverage go by, and starts sooner unmeasured.
-    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
-        os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
-        # Nor do the projects that are measured need the plugins of this suite, which take pytest a second to load.
+    is_worker = hasattr(config, "workerinput")
+    if is_worker or not config.getoption("numprocesses", None):
+        # The projects that are measured do not need the plugins of this suite, which take pytest a second to load.
         os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        # The gates of `make test` do not go by processes that a test starts, which start sooner unmeasured.
+        if not is_worker:
+            os.environ.pop("COVERAGE_PROCESS_CONFIG", None)
 
 
 def _takes_projects(folder: Path) -> bool:
