@@ -49,7 +49,7 @@ else
 endif
 
 # What it has to say comes in one piece, amid the dots of the others.
-traced:
+traced: $(VENV)/.test
 	@rm -f .coverage .coverage.*
 	@{ $(BIN)/python -m coverage run $(PYTEST) $(TRACED) && \
 	$(BIN)/python -m coverage combine --quiet && \
@@ -58,7 +58,7 @@ traced:
 	$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95; \
 	} >$(VENV)/traced.txt 2>&1; ended=$$?; cat $(VENV)/traced.txt; exit $$ended
 
-untraced:
+untraced: $(VENV)/.test
 	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
 
 coverage: $(VENV)/.test ## run these and test-slow under coverage, with a gate of 95 % for the whole package

@@ -22,6 +22,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import with_events
 from ralph_tracker.tracker import Tracker
 from tests.forked import forked
+from tests.sweep import SEED
 
 # Laws that name no number of examples: few in each run, many where they are asked for (make test-slow).
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
@@ -51,7 +52,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             families[item.nodeid.partition("[")[0]].append(item)
     left_out = []
     for name, family in families.items():
-        draw = random.Random(f"{os.environ.get('RALPH_TRACKER_SEED')} {name}")
+        draw = random.Random(f"{SEED} {name}")
         left_out += draw.sample(sorted(family, key=lambda item: item.nodeid), len(family) // 2)
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)

@@ -31,8 +31,8 @@ def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property, re
         every = points(seen, scratch)
         assert every
         assert not list(scratch.iterdir())
-        hits, struck = 0, chosen(every, SAMPLE, request.node)
-        for point in struck:
+        hits, points_struck = 0, chosen(every, SAMPLE, request.node)
+        for point in points_struck:
             shop = copied()
             running = bench(shop.root, tmp_path / "bench")
             before = tree_of(shop)
@@ -43,7 +43,9 @@ def struck(arena, bench, points, hit, tmp_path, monkeypatch, record_property, re
                 yield point, shop, running, ended, judging
                 assert not list(scratch.iterdir()), point
         assert hits
-        record_property("sweep", ("strace", "re-run", fault.partition("=")[2], len(every), hits, len(struck) - hits, 0))
+        record_property(
+            "sweep", ("strace", "re-run", fault.partition("=")[2], len(every), hits, len(points_struck) - hits, 0)
+        )
 
     return strike
 
