@@ -1,0 +1,4 @@
+//! Maps of squares, and ways through them.
+
+pub mod map;
+pub mod walk;
