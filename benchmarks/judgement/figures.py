@@ -20,6 +20,15 @@ def _most_passing_latest(facts: Sequence[Fact], _: Sequence[Turn]) -> int:
     return max(facts, key=lambda fact: (fact.passed, fact.iteration)).iteration
 
 
+def _fewest_failing(facts: Sequence[Fact], _: Sequence[Turn]) -> int:
+    return min(facts, key=lambda fact: (fact.failed, -fact.iteration)).iteration
+
+
+def _nothing_failing(facts: Sequence[Fact], turns: Sequence[Turn]) -> int:
+    green = [fact.iteration for fact in facts if fact.passed and not fact.failed]
+    return green[-1] if green else _fewest_failing(facts, turns)
+
+
 def _last(facts: Sequence[Fact], _: Sequence[Turn]) -> int:
     return facts[-1].iteration
 
@@ -32,6 +41,8 @@ SIMPLE_RULES: Final[dict[str, Rule]] = {
     "last": _last,
     "most passing earliest": _most_passing_earliest,
     "most passing latest": _most_passing_latest,
+    "nothing failing latest": _nothing_failing,
+    "fewest failing latest": _fewest_failing,
     "formula": _formula,
 }
 
@@ -43,7 +54,8 @@ class Figures:
     `selected` maps a way of selecting to its choice. `missed` are labelled regressions that were not recognized.
     `stops` and `escalations` are all such decisions; `false_stops` came before the labelled stop. A rollback or an
     escalation is false if no labelled regression is open then. A rollback is wrong if fewer tests pass in its target
-    than in the best of the earlier iterations without an open regression.
+    than in the best of the earlier iterations without an open regression. `missed_rollbacks` are labelled as right, and
+    the decision is none, nor to escalate.
     """
 
     loop: str
@@ -61,6 +73,7 @@ class Figures:
     false_escalations: list[int]
     rollbacks: list[int]
     false_rollbacks: list[int]
+    missed_rollbacks: list[int]
     wrong_targets: list[int]
     open_alerts: list[str]
 
@@ -87,6 +100,7 @@ def figures_of(loop: Loop, played: Played) -> Figures:
         false_escalations=[number for number in escalations if not unmended[number]],
         rollbacks=rollbacks,
         false_rollbacks=[number for number in rollbacks if not unmended[number]],
+        missed_rollbacks=sorted(labels.right_rollbacks.difference(rollbacks, escalations)),
         wrong_targets=[number for number in rollbacks if _is_wrong(loop, turns[number], unmended)],
         open_alerts=sorted([*(kind for kind, _ in turns[-1].alerts), *turns[-1].open_alerts]),
     )

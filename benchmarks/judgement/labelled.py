@@ -34,25 +34,39 @@ class Event(NamedTuple):
         """Return whether the kind says regression or silent-test-loss, and not "no" or "not a" before it."""
         return _REGRESSION.search(self.kind) is not None
 
+    @property
+    def is_removal(self) -> bool:
+        """Return whether the kind says honest-removal: tests removed together with what they tested."""
+        return _REMOVAL.search(self.kind) is not None
+
 
 class Labels(NamedTuple):
-    """A reader's judgement; `stop` is the iteration after which a person would have stopped the loop."""
+    """A reader's judgement; `stop` is the iteration after which a person would have stopped the loop.
+
+    `regressions` and `removals` (tests removed together with what they tested) are those of their keys and of the
+    events. New tests of `red_on_arrival` fail from the start. A rollback is due at `right_rollbacks`. `repository` is
+    an owner/name, `range` the revisions of the loop; "" where unknown.
+    """
 
     peak: int
     acceptable: frozenset[int]
     stop: int
     why: str
     events: tuple[Event, ...]
+    regressions: frozenset[int]
+    removals: frozenset[int]
+    red_on_arrival: frozenset[int]
+    right_rollbacks: frozenset[int]
+    repository: str
+    range: str
 
     @property
-    def removals(self) -> frozenset[int]:
-        """Return the iterations in which tests were removed together with what they tested, according to an event."""
-        return frozenset(n for event in self.events if _REMOVAL.search(event.kind) for n in event.iterations)
-
-    @property
-    def regressions(self) -> frozenset[int]:
-        """Return the iterations that an event calls a regression."""
-        return frozenset(number for event in self.events if event.is_regression for number in event.iterations)
+    def named(self) -> frozenset[int]:
+        """Return every iteration that the labels name."""
+        of_events = (number for event in self.events for number in event.iterations)
+        return self.acceptable | self.red_on_arrival | self.right_rollbacks | {
+            self.peak, self.stop, *self.regressions, *self.removals, *of_events
+        }  # fmt: skip
 
 
 class Fact(NamedTuple):
@@ -84,14 +98,19 @@ class Fact(NamedTuple):
     @property
     def passed(self) -> int:
         """Return how many tests pass."""
-        return self._believed_now("tests_passed") if self.tests is None else len(self.passing)
+        return self._counted("tests_passed") if self.tests is None else len(self.passing)
+
+    @property
+    def failed(self) -> int:
+        """Return how many tests fail."""
+        return self._counted("tests_failed") if self.tests is None else len(self.failing)
 
     @property
     def reported(self) -> int:
         """Return how many tests there are."""
-        return self._believed_now("test_count") if self.tests is None else len(self.tests)
+        return self._counted("test_count") if self.tests is None else len(self.tests)
 
-    def _believed_now(self, name: str) -> int:
+    def _counted(self, name: str) -> int:
         return int(self.metrics.get("testing", {}).get(name) or 0)
 
 
@@ -127,9 +146,8 @@ def _loop(home: Path) -> Loop:
     except (OSError, ValueError, KeyError, TypeError, yaml.YAMLError) as error:
         sys.exit(f"{home}: {type(error).__name__}: {error}")
     known = {fact.iteration for fact in facts}
-    named = {labels.peak, labels.stop, *labels.acceptable, *(n for each in labels.events for n in each.iterations)}
-    if sorted(known) != list(range(len(facts))) or not named <= known:
-        sys.exit(f"{home}: iterations are {sorted(known)}, labels name {sorted(named - known)} beside them")
+    if sorted(known) != list(range(len(facts))) or not labels.named <= known:
+        sys.exit(f"{home}: iterations are {sorted(known)}, labels name {sorted(labels.named - known)} beside them")
     pairs = ((facts[number - 1].tests or {}, facts[number].tests or {}) for number in labels.removals if number)
     return Loop(
         home.name, facts, labels, frozenset(name for before, now in pairs for name in before if name not in now)
@@ -179,15 +197,24 @@ def labels_of(raw: Mapping[str, Any]) -> Labels:
     """Return the labels; only `acceptable` is required."""
     acceptable = numbers_of(raw["acceptable"])
     peak = int(raw.get("peak", max(acceptable)))
+    events = tuple(
+        Event(numbers_of(each["iterations"]), str(each.get("kind", "")), str(each.get("note") or ""))
+        for each in raw.get("events") or ()
+    )
+    keys = ("regressions", "honest_removals", "red_on_arrival", "right_rollbacks")
+    listed = {key: frozenset(numbers_of(raw.get(key) or ())) for key in keys}
     return Labels(
         peak=peak,
         acceptable=frozenset(acceptable),
         stop=int(raw.get("stop", peak)),
         why=str(raw.get("why", "")),
-        events=tuple(
-            Event(numbers_of(each["iterations"]), str(each.get("kind", "")), str(each.get("note") or ""))
-            for each in raw.get("events") or ()
-        ),
+        events=events,
+        regressions=listed["regressions"].union(*(each.iterations for each in events if each.is_regression)),
+        removals=listed["honest_removals"].union(*(each.iterations for each in events if each.is_removal)),
+        red_on_arrival=listed["red_on_arrival"],
+        right_rollbacks=listed["right_rollbacks"],
+        repository=str(raw.get("repository") or ""),
+        range=str(raw.get("range") or ""),
     )
 
 

@@ -1,9 +1,8 @@
-"""The benchmark of judgement: its tables, what is read of a good loop, its labels, what figures count, its clones."""
+"""The benchmark of judgement: its tables, a loop that ended well, its labels, what figures count, its clones."""
 
 import importlib
 import io
 import json
-import os
 import subprocess
 import sys
 from contextlib import redirect_stdout
@@ -15,6 +14,7 @@ import pytest
 from ralph_tracker import post_iteration, post_loop
 from ralph_tracker.cli.app import run as cli
 from ralph_tracker.tracker import Tracker
+from tests.replay.conftest import grown
 
 pytestmark = pytest.mark.slow
 
@@ -23,8 +23,7 @@ FOLDER = CHECKOUT / "benchmarks" / "judgement"
 FIXTURES = CHECKOUT / "fixtures" / "judgement"
 PAGE = CHECKOUT / "docs" / "judgement.md"
 TABLES = FIXTURES / "tables.md"
-NAMES = ("figures", "labelled", "replay", "run", "stopping")
-IDENTITY = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+NAMES = ("adversaries", "figures", "labelled", "outcomes", "replay", "run", "stopping")
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +46,20 @@ def scratch(tmp_path_factory):
         yield
 
 
-def run(*words, code=0):
-    command = [sys.executable, FOLDER / "run.py", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == code, done.stderr
-    return done.stdout or done.stderr
-
-
 @pytest.fixture(scope="module")
 def printed():
     """Run the benchmark on the fixtures, and return what it prints."""
-    return run()
+    return subprocess.run([sys.executable, FOLDER / "run.py"], capture_output=True, text=True, check=True).stdout
+
+
+def run(bench, *words):
+    """Return what the benchmark prints, or leaves with."""
+    with redirect_stdout(io.StringIO()) as out:
+        try:
+            bench.run.main([str(word) for word in words])
+        except SystemExit as left:
+            return str(left)
+    return out.getvalue()
 
 
 def held(path, text, bless):
@@ -77,10 +79,41 @@ def test_the_page_shows_what_is_selected_today(printed, bless):
     held(PAGE, f"{before}{mark}\n{first}\n\n{mark}{after}", bless)
 
 
-def test_every_loop_has_a_peak_that_is_acceptable(bench):
-    loops = bench.labelled.loops_in(FIXTURES)
-    assert len(loops) >= 5
-    assert [loop.name for loop in loops if loop.labels.peak not in loop.labels.acceptable] == []
+@pytest.fixture(scope="module")
+def loops(bench):
+    return bench.labelled.loops_in(FIXTURES)
+
+
+def test_where_removals_are_known_an_acceptable_iteration_is_taken_of_every_loop(bench, loops):
+    """And the product takes what the rules of the walk alone keep, from outcomes and labels."""
+    assert len(loops) >= 16
+    for loop in loops:
+        assert loop.labels.peak in loop.labels.acceptable, loop.name
+        number = bench.outcomes.taken(bench.outcomes.judged(loop.facts, bench.outcomes.evidence_of(loop)))
+        assert number in loop.labels.acceptable, loop.name
+        assert number == bench.outcomes.walked(loop, with_evidence=True), loop.name
+
+
+def test_by_names_alone_the_product_takes_what_the_walk_keeps_and_is_wrong_in_two_loops_at_most(bench, printed, loops):
+    rows = [line.split(" | ") for line in printed.split("\n\n")[1].splitlines()[2:-1]]
+    taken = {row[0].removeprefix("| "): row[2] for row in rows}
+    assert {name: int(cell.split()[0]) for name, cell in taken.items()} == {
+        loop.name: bench.outcomes.walked(loop, with_evidence=False) for loop in loops
+    }
+    assert sum(cell.endswith(" no") for cell in taken.values()) <= 2
+
+
+@pytest.mark.parametrize("nothing_done_after", [False, True])
+def test_what_only_looks_better_is_not_taken_and_what_is_honest_is(bench, loops, nothing_done_after):
+    """An empty commit after it changes nothing."""
+    wrong = []
+    for loop in loops:
+        ending = bench.adversaries.ending_of(loop)
+        for kind, made_of in bench.adversaries.ADVERSARIES.items():
+            case = made_of(ending)
+            if not (case.with_nothing_done() if nothing_done_after else case).is_right():
+                wrong.append((kind, loop.name))
+    assert wrong == []
 
 
 @pytest.fixture(scope="module")
@@ -114,25 +147,17 @@ def test_nothing_that_is_read_of_a_loop_that_ended_well_tells_of_a_regression(fi
 
 
 def test_the_status_of_a_loop_that_ended_well_has_no_open_alert_and_its_last_iteration_as_best(finished):
-    lines = [line.strip() for line in finished.status.splitlines()]
-    assert "score 97.3 %, the best so far" in lines
-    assert not [line for line in lines if line.startswith(("CRITICAL", "HIGH", "MEDIUM"))]
+    assert "score 97.3 %, the best so far" in finished.status
     told = {name: finished.document[name] for name in ("best_iteration", "alerts", "verified")}
     assert told == {"best_iteration": 21, "alerts": [], "verified": True}
     assert finished.document["decision"]["action"] == "continue"
 
 
-def test_the_history_of_a_loop_that_ended_well_goes_forward_up_to_its_best(finished):
+def test_history_and_report_of_a_loop_that_ended_well_go_forward_to_its_last_iteration(finished):
     rows = [line.split() for line in finished.history.splitlines() if line[:1].isdigit()]
     assert [row[1] for row in rows] == ["baseline", *["forward"] * 20, "plateau"]
     assert {row[7] for row in rows} == {"continue"}
     assert [row[0] for row in rows if row[-1] == "best"] == ["21"]
-
-
-def test_the_report_of_a_loop_that_ended_well_selects_its_last_iteration(finished):
-    rows = [line for line in finished.report.splitlines() if line.startswith("| ") and line[2].isdigit()]
-    assert len(rows) == 22
-    assert [row.split()[1] for row in rows if "selected" in row] == ["21"]
     assert "Take iteration 21." in finished.report
     alerts = [line for line in finished.report.splitlines() if line.startswith("- iteration ")]
     # Findings grow with the code here: that was told when they grew, and is over at the end.
@@ -144,9 +169,7 @@ def test_the_report_of_a_loop_that_ended_well_selects_its_last_iteration(finishe
     ("written", "numbers"),
     [
         (4, (4,)),
-        ("4", (4,)),
         ("4-6", (4, 5, 6)),
-        ("7,9,16,18", (7, 9, 16, 18)),
         ("7, 9-11", (7, 9, 10, 11)),
         ([1, "3-4"], (1, 3, 4)),
     ],
@@ -159,19 +182,33 @@ def test_iterations_are_a_number_a_range_or_several(bench, written, numbers):
     ("kind", "regression"),
     [
         ("regression", True),
-        ("regression,oscillation", True),
-        ("regression(merge)", True),
         ("CORRECTION after running the tests: real regression (missed before)", True),
         ("silent-test-loss", True),
         ("no regression", False),
         ("honest removal, not a regression", False),
-        ("growth", False),
-        ("test-deletion(benign)", False),
         ("progression", False),
     ],
 )
 def test_a_kind_is_a_regression_where_it_says_so(bench, kind, regression):
     assert bench.labelled.Event((1,), kind, "").is_regression is regression
+
+
+def test_labels_have_keys_of_their_own_beside_the_events(bench, tmp_path):
+    labels = """
+acceptable: [3]
+regressions: [1]
+honest_removals: [2]
+red_on_arrival: ["1-2"]
+right_rollbacks: [1]
+repository: somebody/something
+range: a..b
+events: [{iterations: 3, kind: regression}]
+"""
+    loop = loop_of(bench, tmp_path, ["...", "..F", ".. ", ".. "], labels)
+    found = loop.labels
+    assert (found.regressions, found.removals, found.red_on_arrival) == ({1, 3}, {2}, {1, 2})
+    assert (found.right_rollbacks, found.repository, found.range) == ({1}, "somebody/something", "a..b")
+    assert loop.retired == {"t2"}
 
 
 def metrics_of(tests):
@@ -200,7 +237,7 @@ def loop_of(bench, tmp_path, outcomes, labels):
 
 def turn(bench, number, classification="plateau", alerts=(), action="continue", target=None, score=0.5):
     new = tuple((kind, "CRITICAL") for kind in alerts)
-    return bench.replay.Turn(number, classification, "", new, (), action, 11, target, score, score, verified=True)
+    return bench.replay.Turn(number, classification, new, (), action, 11, target, score, score, verified=True)
 
 
 def played(bench, length, **said):
@@ -225,16 +262,22 @@ def test_an_apostrophe_in_a_kind_is_no_error(bench, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "labels", ["peak: 1\n", "acceptable: [7]\n", "acceptable: [0]\nevents: [{iterations: x}]\n", "{"]
+    "labels",
+    [
+        "peak: 1\n",
+        "acceptable: [7]\n",
+        "acceptable: [0]\nregressions: [7]\n",
+        "acceptable: [0]\nevents: [{iterations: x}]\n",
+        "{",
+    ],
 )
-def test_labels_that_cannot_be_used_are_told_in_one_line(tmp_path, labels):
-    told = run(write(tmp_path / "made", rows_of("."), labels), "--labels", code=1)
-    assert told.startswith(str(tmp_path / "made"))
-    assert "Traceback" not in told
+def test_labels_that_cannot_be_used_are_told_in_one_line(bench, tmp_path, labels):
+    told = run(bench, write(tmp_path / "made", rows_of("."), labels), "--labels")
+    assert told.startswith(f"{tmp_path / 'made'}: ")
 
 
-def test_a_loop_that_is_not_there_is_told_with_those_that_are():
-    assert "adler" in run("--loop", "nobody", code=1)
+def test_a_loop_that_is_not_there_is_told_with_those_that_are(bench):
+    assert "no loop nobody; there are adler" in run(bench, "--loop", "nobody")
 
 
 def test_regressions_are_false_found_or_missed(bench, tmp_path):
@@ -257,6 +300,12 @@ def test_a_rollback_is_false_once_everything_that_broke_is_mended_and_not_for_wh
     assert [bool(left) for left in bench.figures.unmended_at(loop)] == [False, True, True, False, False, False]
     said = played(bench, 6, **{f"it{n}": {"action": "rollback", "target": 0} for n in range(1, 6)})
     assert bench.figures.figures_of(loop, said).false_rollbacks == [3, 4, 5]
+
+
+def test_a_rollback_is_missed_where_it_is_labelled_as_right_and_nobody_is_told(bench, tmp_path):
+    loop = loop_of(bench, tmp_path, ["..", ".F", ".F", ".F"], "acceptable: [0]\nright_rollbacks: [1, 2, 3]\n")
+    said = played(bench, 4, it1={"action": "rollback", "target": 0}, it2={"action": "escalate"})
+    assert bench.figures.figures_of(loop, said).missed_rollbacks == [3]
 
 
 def test_a_target_is_wrong_where_an_earlier_sound_iteration_passes_more(bench, tmp_path):
@@ -298,74 +347,25 @@ def test_tests_that_were_honestly_removed_count_nowhere(bench, tmp_path):
     assert bench.stopping.stops_of(loop, played(bench, 4))["loop-decision"].spent == 0
 
 
-def test_labels_are_printed_as_they_are_understood_and_nothing_is_run(tmp_path):
-    labels = "acceptable: [1, 2]\nevents: [{iterations: '1-2', kind: regression}]\n"
-    shown = run(write(tmp_path / "made", rows_of(".", ".", "."), labels), "--labels")
+def test_labels_are_printed_as_they_are_understood_and_nothing_is_run(bench, tmp_path):
+    labels = "acceptable: [1, 2]\nrepository: a/b\nrange: v0..v2\nevents: [{iterations: '1-2', kind: regression}]\n"
+    shown = run(bench, write(tmp_path / "made", rows_of(".", ".", "."), labels), "--labels")
     assert shown.splitlines()[0] == "made: iterations 0 to 2, acceptable 1 2, peak 2, stop 2, regressions 1 2"
-    assert shown.splitlines()[1].split() == ["R", "1", "2", "regression"]
+    assert [line.split() for line in shown.splitlines()[1:]] == [["a/b", "v0..v2"], ["R", "1", "2", "regression"]]
 
 
-CODE = "def double(n):\n    return n * 2\n"
-TESTS = "from calc import double\n\n\ndef test_two():\n    assert double(2) == 4\n\n\ndef test_four():\n    assert {}\n"
+def test_in_a_clone_the_commits_are_replayed_and_what_is_taken_stands_beside_the_labels(bench, tmp_path, monkeypatch):
+    """The reports in the commits have 5, 6 and 2 passing tests, then none, then 5."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    branch = grown(tmp_path / "clone")
+    rows = rows_of(".....", "......", "..", "", ".....")
+    for row, commit in zip(rows, branch.git("rev-list", "--reverse", "HEAD").split(), strict=True):
+        row["commit"] = commit[:10]
+    home = write(tmp_path / "loops" / "made", rows, "acceptable: [1]\nrange: v0..HEAD\n")
+    told = run(bench, home.parent, "--clone", f"made={branch.root}")
+    assert told.splitlines()[2] == f"| made | 1 | 1 | {rows[1]['commit']} | Add two |"
 
 
-def git(folder, *words):
-    environment = {**os.environ, **IDENTITY}
-    done = subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
-
-
-@pytest.fixture
-def cloned(tmp_path):
-    """Make a repository of a loop that hollows a test out, and its facts: by these nothing has happened."""
-    repository = tmp_path / "clones" / "made"
-    repository.mkdir(parents=True)
-    git(repository, "init", "-q")
-    rows = rows_of("FF", ".F", "..", "..")
-    for row, wanted in zip(rows, ("double(4) == 8",) * 2 + ("True", "double(4) == 8"), strict=True):
-        (repository / "test_calc.py").write_text(TESTS.format(wanted))
-        (repository / "calc.py").write_text(CODE if row["iteration"] else CODE.replace("2\n", "3\n"))
-        (repository / f"only_{row['iteration']}.py").write_text("")
-        (repository / f"only_{row['iteration'] - 1}.py").unlink(missing_ok=True)
-        git(repository, "add", "-A")
-        git(repository, "commit", "-q", "--allow-empty", "-m", f"iteration {row['iteration']}")
-        row["commit"] = git(repository, "rev-parse", "HEAD")
-    return write(tmp_path / "loops" / "made", rows, "acceptable: [3]\n"), repository
-
-
-def verdicts(home, tmp_path, *words):
-    run(home, *words, "--json", tmp_path / "all.json")
-    (found,) = json.loads((tmp_path / "all.json").read_text(encoding="utf-8"))
-    return [(each["verdict"], [kind for kind, _ in each["alerts"]]) for each in found["turns"]]
-
-
-def test_without_files_nobody_looks_into_them(cloned, tmp_path):
-    assert [verdict for verdict, _ in verdicts(cloned[0], tmp_path)] == ["", "", "", ""]
-
-
-@pytest.mark.parametrize("kind", ["a clone", "a folder of clones", "a bare clone"])
-def test_with_a_clone_the_files_of_each_commit_are_looked_into(cloned, tmp_path, kind):
-    home, repository = cloned
-    bare = tmp_path / "bare.git"
-    git(tmp_path, "clone", "-q", "--bare", str(repository), str(bare))
-    before = {path: path.read_bytes() for path in sorted(repository.rglob("*")) if path.is_file()}
-    clone = {"a clone": repository, "a folder of clones": repository.parent, "a bare clone": bare}[kind]
-    assert verdicts(home, tmp_path, "--clone", clone)[2] == ("PASS", ["assertion_weakened"])
-    assert {path: path.read_bytes() for path in sorted(repository.rglob("*")) if path.is_file()} == before
-
-
-def test_files_that_a_commit_has_no_more_are_gone(bench, cloned, tmp_path):
-    home, repository = cloned
-    root = tmp_path / "project"
-    root.mkdir()
-    for fact in bench.labelled.facts_of(home):
-        bench.replay.lay_out(repository / ".git", fact.commit, root, tmp_path / "index")
-        assert {path.name for path in root.iterdir()} == {"calc.py", "test_calc.py", f"only_{fact.iteration}.py"}
-
-
-def test_a_commit_that_a_clone_does_not_have_is_told(cloned, tmp_path):
-    home, _ = cloned
-    other = tmp_path / "other"
-    other.mkdir()
-    git(other, "init", "-q")
-    assert "made, iteration 0: " in run(home, "--clone", other, code=1)
+def test_a_folder_that_cannot_be_replayed_is_told_with_what_the_tracker_says(bench, tmp_path):
+    home = write(tmp_path / "made", rows_of("."), "acceptable: [0]\nrange: a..b\n")
+    assert run(bench, home, "--clone", f"made={tmp_path}").startswith("made: ralph-tracker replay a..b in ")
