@@ -9,6 +9,7 @@
     │       └── CollectedError    files that gc removed
     ├── RecordError               a stored document that is damaged or missing
     ├── NewerSchemaError          a stored document that a newer version wrote; never treated as damage
+    ├── NothingMeasuredError      a selection among iterations of which none was measured
     ├── NotReproducedError        an iteration whose measurement differs from its record
     ├── UntrustedError            commands that came with a project, which this user has neither started nor accepted
     └── StoreError                the loop folder cannot be read, written or locked
@@ -74,6 +75,14 @@ class RecordError(RalphTrackerError): ...
 
 
 class NewerSchemaError(RalphTrackerError): ...
+
+
+class NothingMeasuredError(RalphTrackerError):
+    """A selection among iterations of which none was measured; `why` is the reason of the newest one."""
+
+    def __init__(self, loop_id: str, why: str, step: str) -> None:
+        super().__init__(f"nothing was measured in {loop_id}, so nothing is selected: {why}; {step}")
+        self.why = why
 
 
 class NotReproducedError(RalphTrackerError): ...

@@ -80,6 +80,16 @@ _WHERE: Final = "into the project's environment"
 SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _INTERPRETERS: Final = ("python", "python3")
 _WORD: Final = r"[\w./+-]+"
+# What runs the programs that checks name, which stay the same files when it is another version.
+_RUNTIMES: Final = ("node", "bun", "deno", "go", "rustc", "java", "ruby", "php")
+# Variables that are known to change what tools do, beside those that checks name. All others are taken not to: a
+# session's own variables would make every result one of its own.
+_REACHING: Final = re.compile(
+    r"LANG|LC_\w+|TZ|CI|PYTEST_(ADDOPTS|PLUGINS|DISABLE_PLUGIN_AUTOLOAD)"
+    r"|PYTHON(HASHSEED|WARNINGS|UTF8|PATH|OPTIMIZE)|PYENV_VERSION|NODE_(OPTIONS|ENV|PATH)"
+    r"|GOFLAGS|GOTOOLCHAIN|RUSTFLAGS|RUSTUP_TOOLCHAIN|JAVA_HOME"
+)
+_NAMED: Final = re.compile(r"\$\{?(\w+)")
 # What npm, pnpm and yarn write about what they have installed.
 _INSTALLED: Final = (".package-lock.json", ".modules.yaml", ".yarn-integrity")
 
@@ -285,22 +295,35 @@ def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]
 
 
 def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> str:
-    """Return a digest of the programs that the checks start and of the packages beside them.
+    """Return a digest of the programs that the checks start, what runs those, and the packages beside them.
 
     Programs are told apart by path, size and time: none is run.
     """
-    programs: list[list[object] | None] = []
-    for name in sorted({name for name in map(command_of, checks) if name is not None}):
-        path = find_program(name, root, environment)
-        if path is None:
-            programs.append(None)
-        else:
-            status = Path(path).stat()
-            programs.append([str(Path(path).resolve()), status.st_size, status.st_mtime_ns])
+    names = {name for name in map(command_of, checks) if name is not None}.union(_RUNTIMES, _INTERPRETERS)
+    programs = [_file_now(find_program(name, root, environment)) for name in sorted(names)]
     environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
+    pythons = [_file_now(prefix / "bin" / "python") for prefix in sorted(environments)]
     packages = {site.name for prefix in environments for site in _packages(prefix)}
     node = [_content(root / "node_modules" / name) for name in _INSTALLED]
-    return hashlib.sha256(json.dumps([programs, sorted(packages), node]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([programs, pythons, sorted(packages), node]).encode()).hexdigest()
+
+
+def _file_now(path: Path | str | None) -> list[object] | None:
+    """Return what tells a file from another or a later one, None without one."""
+    if path is None:
+        return None
+    try:
+        status = Path(path).stat()
+        return [str(Path(path).resolve()), status.st_size, status.st_mtime_ns]
+    except OSError:
+        return None
+
+
+def reaching_variables(checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that may change what the checks measure: those they name, and known ones of tools."""
+    texts = [text for check in checks for text in ([check.run] if isinstance(check.run, str) else check.run)]
+    named = {name for text in texts for name in _NAMED.findall(text)}
+    return {name: value for name, value in environment.items() if name in named or _REACHING.fullmatch(name)}
 
 
 def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str | None]:

@@ -2,6 +2,7 @@
 
 import ast
 import contextlib
+import errno
 import os
 import re
 import shlex
@@ -16,6 +17,10 @@ from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.safe_files import text_of
 
 _NODE: Final = "node_modules"
+_VENDOR: Final = "vendor"
+# Composer finds the project's own sources from where these lie: they are copied, and the packages beside them lent.
+_OF_COMPOSER: Final = frozenset({"autoload.php", "composer", "bin"})
+_PROGRAMS: Final = ".bin"
 _MAPPING: Final = r"(?m)^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$"
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -37,7 +42,7 @@ fi
 exec {real} "$@"
 """
 # Other dotted names in node_modules are caches of tools (.vite, .cache): the copy has its own.
-_LENT_HIDDEN: Final = frozenset({".bin", ".pnpm", ".prisma", ".store"})
+_LENT_HIDDEN: Final = frozenset({".pnpm", ".prisma", ".store"})
 # A worktree's .git is a file. Tests rarely read larger ignored files.
 _NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
 _COPIED_BYTES: Final = 16 << 20
@@ -50,31 +55,26 @@ def link_environments(
     environment: Mapping[str, str],
     *,
     same_source: bool = False,
+    with_files: bool = False,
     builds: Path | None = None,
 ) -> dict[str, str]:
     """Lend the environments of a project to a copy of it, and return the variables for checks that run there.
 
     `same_source` says that the copy holds the source of the working tree: paths that cannot be redirected are correct
-    then, and small ignored files are copied too; call this before removing anything from the copy. `builds` is a folder
-    outside the project that outlives the copy: cargo reuses its builds there by file times, so the copy's files must be
-    newer. Without `same_source` this raises InputError if an environment imports packages from the project's tree in a
-    way that cannot be redirected.
+    then, and small ignored files are copied too, as with `with_files`; call this before removing anything from the
+    copy. `builds` is a folder outside the project that outlives the copy: cargo reuses its builds there by file times,
+    so the copy's files must be newer. Without `same_source` this raises InputError if an environment imports packages
+    from the project's tree in a way that cannot be redirected.
     """
     linked_environments = list(_environments(root, copy))
     for path in linked_environments:
         if path.name == _NODE:
-            _lend_packages(root, copy, path)
+            _lend_packages(root, copy, path, same_source=same_source)
+        elif path.name == _VENDOR:
+            _lend_vendor(root / path, copy / path)
         else:
             (copy / path).symlink_to((root / path).absolute(), target_is_directory=True)
-    for modules in (root / path for path in linked_environments if path.name == _NODE and not same_source):
-        for package in (*sorted(modules.glob("*")), *sorted(modules.glob("@*/*"))):
-            target = package.resolve()
-            if package.is_symlink() and target.is_relative_to(root) and _NODE not in target.relative_to(root).parts:
-                raise InputError(
-                    f"{package.relative_to(root)} is a link into the working tree: no iteration can be measured apart "
-                    "from it"
-                )
-    if same_source:
+    if same_source or with_files:
         _copy_files(root, copy)
     environment = _run_as_here(root, copy, checks, environment)
     places = {*(root / path for path in linked_environments), *prefixes(root, checks, environment)}
@@ -128,7 +128,9 @@ def _environments(root: Path, copy: Path) -> Iterator[Path]:
             # Links to folders among them.
             names = [each.name for each in entries if not each.is_file(follow_symlinks=False) and Path(each).is_dir()]
         for name in sorted(names):
-            is_one = name == _NODE or (root / folder / name / "pyvenv.cfg").is_file()
+            # The second is Ruby's, whatever else lies beside it.
+            is_one = name in {_NODE, _VENDOR} or (folder.name, name) == (_VENDOR, "bundle")
+            is_one = is_one or (root / folder / name / "pyvenv.cfg").is_file()
             if is_one and not os.path.lexists(copy / folder / name):
                 yield folder / name
 
@@ -137,7 +139,7 @@ def _folders(copy: Path) -> list[Path]:
     """Return all folders of a copy, relative to it, except those of installed packages."""
     found = []
     for folder, names, files in os.walk(copy):
-        names[:] = sorted(name for name in names if name != _NODE)
+        names[:] = sorted(name for name in names if name not in {_NODE, ".git"})
         if "pyvenv.cfg" in files and Path(folder) != copy:
             names.clear()
         else:
@@ -145,28 +147,67 @@ def _folders(copy: Path) -> list[Path]:
     return found
 
 
-def _lend_packages(root: Path, copy: Path, modules: Path) -> None:
+def _lend_packages(root: Path, copy: Path, modules: Path, *, same_source: bool) -> None:
     """Make a folder of links to installed packages, so that the caches that tools keep there are the copy's own.
 
-    A workspace package, which is a link into the tree, is linked to its source in the copy.
+    What is a link into the tree, as a workspace's packages and their programs are, is linked to its source in the copy.
+    A link that leads to itself is left out. Raises InputError for a package whose source the copy has not, unless it is
+    the same.
     """
     (copy / modules).mkdir()
     for path in sorted((root / modules).iterdir()):
-        if path.name.startswith("@") and path.is_dir() and not path.is_symlink():
+        is_folder_of_them = path.name.startswith("@") or path.name == _PROGRAMS
+        if is_folder_of_them and path.is_dir() and not path.is_symlink():
             (copy / modules / path.name).mkdir()
-            for package in sorted(path.iterdir()):
-                (copy / modules / path.name / package.name).symlink_to(_source_of(package, root, copy))
-        elif not path.name.startswith(".") or path.name in _LENT_HIDDEN or path.is_file():
-            (copy / modules / path.name).symlink_to(_source_of(path, root, copy))
+            listed = sorted(path.iterdir())
+        else:
+            listed = [path] if not path.name.startswith(".") or path.name in _LENT_HIDDEN or path.is_file() else []
+        for package in listed:
+            source = _source_of(package, root, copy)
+            if source is None and not same_source and path.name != _PROGRAMS:
+                raise InputError(
+                    f"{package.relative_to(root)} is a link into the working tree, to what a copy of an iteration has "
+                    "not: none can be measured apart from it"
+                )
+            if not _is_endless(package):
+                (copy / package.relative_to(root)).symlink_to(source or package.absolute())
 
 
-def _source_of(package: Path, root: Path, copy: Path) -> Path:
+def _lend_vendor(vendor: Path, place: Path) -> None:
+    place.mkdir()
+    for path in sorted(vendor.iterdir()):
+        if path.name not in _OF_COMPOSER:
+            (place / path.name).symlink_to(path.absolute(), target_is_directory=path.is_dir())
+        elif path.is_dir():
+            shutil.copytree(path, place / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, place / path.name)
+
+
+def _source_of(package: Path, root: Path, copy: Path) -> Path | None:
+    """Return what a package's name is to mean in the copy, None for a link to what the copy has not."""
+    if not package.is_symlink() or _is_endless(package):
+        return package.absolute()
     target = package.resolve()
-    if package.is_symlink() and target.is_relative_to(root.resolve()):
-        inside = target.relative_to(root.resolve())
-        if _NODE not in inside.parts and (copy / inside).exists():
-            return copy.absolute() / inside
-    return package.absolute()
+    if not target.is_relative_to(root.resolve()) or _NODE in target.relative_to(root.resolve()).parts:
+        return package.absolute()
+    source = copy.absolute() / target.relative_to(root.resolve())
+    return source if source.exists() else None
+
+
+def endless_links(root: Path) -> list[str]:
+    """Return the links among a project's packages that lead to themselves, so that no copy can have what they mean."""
+    modules = root / _NODE
+    links = (path for pattern in ("*", "@*/*") for path in sorted(modules.glob(pattern)) if path.is_symlink())
+    return [path.relative_to(root).as_posix() for path in links if _is_endless(path)]
+
+
+def _is_endless(link: Path) -> bool:
+    try:
+        link.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _copy_files(root: Path, copy: Path) -> None:

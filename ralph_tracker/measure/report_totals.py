@@ -68,6 +68,14 @@ def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: b
 BUILD: Final = "build"
 INTEGRITY: Final = "integrity"
 NO_LINES: Final = "the report has no line to cover"
+# The value by which a group of checks is known to be measured.
+VALUES: Final[Mapping[str, str]] = {
+    Group.TESTS: "test_count",
+    Group.COVERAGE: "coverage_percentage",
+    Group.LINT: "lint_errors",
+    Group.TYPES: "type_errors",
+    Group.BUILD: "build_status",
+}
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
 _NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
 _HIDDEN: Final = "held-back tests do not load"
@@ -315,9 +323,8 @@ class _Totals:
         """Give a reason for every group without a value that a report of unknown kind may have had."""
         if "coverage" in self._sums and values.get("coverage_percentage") is None:
             self.miss("coverage", NO_LINES)
-        have = {"tests": "test_count", "coverage": "coverage_percentage", "lint": "lint_errors", "types": "type_errors"}
         for why in self._of_no_kind:
-            for kind in (kind for kind, name in have.items() if values.get(name) is None):
+            for kind in (kind for kind, name in VALUES.items() if values.get(name) is None and kind != BUILD):
                 self.miss(kind, why)
 
     def note(self, text: str | None) -> None:

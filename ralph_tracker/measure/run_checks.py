@@ -39,6 +39,13 @@ _INTERNAL: Final = "RALPH_TRACKER_"
 _ACTIVE: Final = "VIRTUAL_ENV"
 _BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
 _BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
+# What git sets for its hooks: with it, git in a check would work on the repository of the hook, wherever it runs.
+_OF_GITS_HOOKS: Final = frozenset(
+    {
+        *("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR"),
+        *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"),
+    }
+)
 # The name is also used as a file name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
 # How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
@@ -120,12 +127,16 @@ class _Setting(NamedTuple):
 def environment_for_checks(base: Mapping[str, str], root: Path) -> dict[str, str]:
     """Return the environment for checks in a project: ours without our internal variables and our virtual environment.
 
+    Nor has it what git sets when it runs us as a hook.
+
     Python writes no bytecode in it: `__pycache__` would change the measured tree, and bytecode of a file that was
     restored with its old time and size would be wrong. A setting made already, here or in the check's `env` (the empty
     string means "write it"), is kept.
     """
     kept = {
-        name: value for name, value in without_own_environment(base, root).items() if not name.startswith(_INTERNAL)
+        name: value
+        for name, value in without_own_environment(base, root).items()
+        if not name.startswith(_INTERNAL) and name not in _OF_GITS_HOOKS
     }
     if _BYTECODE_ELSEWHERE not in kept:
         kept.setdefault(_BYTECODE, "1")

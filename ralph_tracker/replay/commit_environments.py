@@ -7,7 +7,7 @@ with the same lock files.
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
@@ -25,9 +25,25 @@ TOOLS: Final[Mapping[str, Sequence[str]]] = {
     "uv.lock": ("uv", "sync", "--frozen"),
     "poetry.lock": ("poetry", "install", "--no-interaction"),
     "package-lock.json": ("npm", "ci", "--no-audit", "--no-fund"),
+    "npm-shrinkwrap.json": ("npm", "ci", "--no-audit", "--no-fund"),
     "pnpm-lock.yaml": ("pnpm", "install", "--frozen-lockfile"),
     "yarn.lock": ("yarn", "install", "--frozen-lockfile"),
+    "bun.lock": ("bun", "install", "--frozen-lockfile"),
+    "bun.lockb": ("bun", "install", "--frozen-lockfile"),
 }
+# What no tool above installs: how the user can have it installed. None where the tool that runs the checks installs it.
+OTHERS: Final[Mapping[str, str | None]] = {
+    "Pipfile.lock": "give --setup 'PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev'",
+    "pdm.lock": "give --setup 'pdm sync'",
+    "Gemfile.lock": "give --setup 'bundle install'",
+    "composer.lock": "have its check begin with `composer install`",
+    "mix.lock": "have its check begin with `mix deps.get`",
+    "Cargo.lock": None,
+    "go.sum": None,
+}
+_LOCKS: Final = (*TOOLS, *OTHERS)
+# Of those, what is installed into the project's folder, so that it can be seen to be missing.
+_IN_PROJECT: Final = frozenset({"pdm.lock"})
 # What a set-up command may read besides.
 _MANIFESTS: Final = (
     "pyproject.toml",
@@ -56,51 +72,79 @@ class LentEnvironment(NamedTuple):
 
 
 class Environments:
-    """The environments for the commits of a history; `setup` is the user's command, None for the project's tools."""
+    """The environments for the commits of a history; `setup` is the user's command, None for the project's tools.
 
-    def __init__(
-        self, history: History, folder: Path, environment: Mapping[str, str], setup: str | None, stop: Event
+    With `anew`, each is built again although it is there.
+    """
+
+    def __init__(  # as they are named in the class
+        self,
+        history: History,
+        folder: Path,
+        environment: Mapping[str, str],
+        setup: str | None,
+        stop: Event,
+        *,
+        anew: bool = False,
     ) -> None:
         self._history = history
         self._folder = folder
         self._environment = environment
         self._setup = setup
         self._stop = stop
-        self._here = LentEnvironment(history.top, history.top / history.prefix, "")
+        self._anew = anew
+        self._built: set[str] = set()
         self._failed: dict[str, str] = {}
-        self._locks_now = history.blobs_now(self._paths(TOOLS))
+        self._locks_now = history.blobs_now(self._paths(_LOCKS))
+        key = hashlib.sha256(json.dumps(sorted(self._locks_now.items())).encode()).hexdigest()
+        self.here = LentEnvironment(history.top, history.top / history.prefix, key)
 
     def home(self, commit: Commit) -> LentEnvironment:
         """Return the environment for a commit, built if it is not there yet. Raises SetUpError."""
-        locks = self._history.blobs(commit, self._paths(TOOLS))
-        if self._setup is None:
-            root = self._here.root
-            is_installed = (root / "node_modules").is_dir() or any(root.glob("*/pyvenv.cfg"))
-            if not locks or (locks == self._locks_now and is_installed):
-                return self._here
-        manifests = {} if self._setup is None else self._history.blobs(commit, self._paths(_MANIFESTS))
+        given = self._setup is not None
+        locks = self._history.blobs(commit, self._paths((*_LOCKS, *_MANIFESTS) if given else TOOLS))
+        if not given:
+            now = {path: blob for path, blob in self._locks_now.items() if path.rpartition("/")[2] in TOOLS}
+            if not locks or (locks == now and self._is_installed):
+                return self.here
         # The lock files of the project's own folder count as those of the repository.
         prefix = self._history.prefix
         tools = [command for name, command in TOOLS.items() if f"{prefix}{name}" in locks or name in locks]
         commands = tools if self._setup is None else [self._setup]
-        key = hashlib.sha256(json.dumps([sorted({**manifests, **locks}.items()), commands]).encode()).hexdigest()
+        key = hashlib.sha256(json.dumps([sorted(locks.items()), commands]).encode()).hexdigest()
         place = self._folder / key[:32]
         home = LentEnvironment(place / "tree", place / "tree" / self._history.prefix, key)
         with hold_lock(place.with_suffix(".lock"), "replay: set-up", _LIMIT_S):
             if key in self._failed:
                 raise SetUpError(self._failed[key])
-            if not (place / _READY).exists():
+            if not (place / _READY).exists() or (self._anew and key not in self._built):
                 try:
                     self._build(commit, home, commands)
                 except SetUpError as error:
                     self._failed[key] = str(error)
                     raise
                 (place / _READY).touch()
+            self._built.add(key)
         return home
 
-    def _paths(self, names: Sequence[str] | Mapping[str, object]) -> list[str]:
+    @property
+    def _is_installed(self) -> bool:
+        root = self.here.root
+        return (root / "node_modules").is_dir() or any(root.glob("*/pyvenv.cfg"))
+
+    def not_built(self, commits: Sequence[Commit]) -> list[str]:
+        """Return a sentence for each lock file that nobody installs, where commits differ in it or nothing is there."""
+        found = []
+        for path in self._paths([name for name, step in OTHERS.items() if step] if self._setup is None else ()):
+            versions, name = self._history.versions(commits, path), path.rpartition("/")[2]
+            is_missing = name in _IN_PROJECT and not self._is_installed
+            if versions and (is_missing or versions != {self._locks_now.get(path)}):
+                found.append(f"{path}: replay does not install it; {OTHERS[name]}")
+        return found
+
+    def _paths(self, names: Iterable[str]) -> list[str]:
         folders = dict.fromkeys(("", self._history.prefix))
-        return [f"{folder}{name}" for folder in folders for name in names]
+        return [f"{folder}{name}" for name in names for folder in folders]
 
     def _build(self, commit: Commit, home: LentEnvironment, commands: Sequence[str | Sequence[str]]) -> None:
         place = home.top.parent
@@ -108,6 +152,7 @@ class Environments:
             shutil.rmtree(place, ignore_errors=True)
             place.mkdir(mode=0o700, parents=True)
         root = self._history.lay_out(commit, home.top)
+        self._history.make_root(commit, home.top, self._history.checkout_settings())
         environment = {**environment_for_checks(self._environment, root), **_MORE}
         for command in commands:
             streams = Streams(place / "set-up.stdout", place / "set-up.stderr")

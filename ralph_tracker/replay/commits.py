@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.measure.git_root import CommittedFiles, make_git_root
 from ralph_tracker.measure.scratch import remove_folder
+from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, endless_in_tree, repository_around
 
@@ -29,6 +31,7 @@ _ATTRIBUTES: Final = ("--", ":(top,glob)**/.gitattributes")
 # How `diff-tree --stdin` begins the paths of each pair.
 _PAIR: Final = re.compile(rb"^[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
 _SHORT: Final = 10
+_SHA1_DIGITS: Final = 40
 # The mode of a folder; of all else also what changes with its content, its owner or its links.
 _State = tuple[int, ...]
 
@@ -205,6 +208,13 @@ class History(NamedTuple):
         entries = (item.partition(b"\t") for item in listed if item)
         return {os.fsdecode(path): about.decode().split(" ")[2] for about, _, path in entries}
 
+    def versions(self, commits: Sequence[Commit], path: str) -> set[str | None]:
+        """Return the ids that a file has in commits, None among them for one without it; none if no commit has it."""
+        asked = "".join(f"{commit.sha}:{path}\n" for commit in commits)
+        told = self._run("cat-file", "--batch-check=%(objectname)", stdin=os.fsencode(asked)).decode().splitlines()
+        found = {None if line.endswith(" missing") else line for line in told}
+        return set() if found == {None} else found
+
     def blobs_now(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the ids that those files of the working tree would have, of those that are there."""
         there = [path for path in paths if (self.top / path).is_file()]
@@ -235,7 +245,7 @@ class History(NamedTuple):
 
         What was laid out there of another commit is replaced. The index lies beside the folder.
         """
-        index = folder.with_name(f"{folder.name}.index")
+        index = _index_of(folder)
         place = {"GIT_WORK_TREE": str(folder), "GIT_INDEX_FILE": str(index)}
         words = ("diff-index", "--cached", "--quiet", commit.sha, *_ATTRIBUTES)
         if folder.is_dir() and (not index.exists() or self._ask(*words, more=place).status):
@@ -250,6 +260,18 @@ class History(NamedTuple):
             raise StoreError(f"{commit.short}: {self.prefix} is no folder there; choose later commits") from None
         return project
 
+    def make_root(self, commit: Commit, folder: Path, settings: Mapping[str, str]) -> None:
+        """Make a folder with a commit laid out the top of a repository of its own, which has that commit's files."""
+        objects = [self.repository.common / "objects", *([self.objects] if self.objects else [])]
+        format_ = "sha1" if len(commit.tree) == _SHA1_DIGITS else "sha256"
+        files = CommittedFiles(commit.tree, objects, _index_of(folder), settings, format_, commit.subject, commit.time)
+        with as_store_error(folder):
+            make_git_root(folder, files)
+
+
+def _index_of(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.index")
+
 
 def _settings(more: Sequence[tuple[str, str]] = ()) -> Mapping[str, str]:
     """Return the environment that overrides settings of git."""
@@ -260,7 +282,7 @@ def _settings(more: Sequence[tuple[str, str]] = ()) -> Mapping[str, str]:
 
 
 class Checkouts:
-    """The checkouts of a history in a `folder` of ours; several threads may use one each.
+    """The checkouts of a history in a `folder` of ours, each the top of a repository; several threads may use one each.
 
     `builds` is the folder of what compilers share between commits.
     """
@@ -270,6 +292,7 @@ class Checkouts:
         self._history = history
         self._idle: deque[tuple[Path, Mapping[str, _State]]] = deque()
         self._numbers = count()
+        self._settings = {**history.checkout_settings(), **dict(history.settings)}
 
     @contextmanager
     def of(self, commit: Commit) -> Iterator[Path]:
@@ -277,6 +300,7 @@ class Checkouts:
         place = self._place()
         copy = place / self._history.top.name  # some tools use the folder's name
         self._history.lay_out(commit, copy)
+        self._history.make_root(commit, copy, self._settings)
         laid_out = dict(_states(str(place)))
         yield copy
         self._idle.append((place, laid_out))

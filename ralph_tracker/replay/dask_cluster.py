@@ -25,7 +25,7 @@ from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment
 from ralph_tracker.replay.commits import Checkouts, Commit, History
-from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder
+from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder, pack
 from ralph_tracker.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
@@ -113,13 +113,18 @@ def _measure_order(folder: Path, repository: UserRepository, order: Order) -> An
         tools = portable_tools(home.root, measurer.checks, environment)
         if tools != order.tools:
             return Answer(refused=_differences(order.tools, tools))
-        if cache.find(order.key, measurer.checks) is None:
-            staged = cache.new_folder()
-            try:
-                measurer.run(order.commit, home, staged, order.key)
-            finally:
-                shutil.rmtree(staged, ignore_errors=True)
-    return Answer(packed=cache.pack(order.key))
+        known = cache.find(order.key, measurer.checks)
+        if known is not None:
+            return Answer(packed=pack(known.folder))
+        staged = cache.new_folder()
+        try:
+            results = measurer.run(order.commit, home, staged)
+            packed = pack(staged)
+            if results.is_whole:
+                cache.keep(order.key, results)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    return Answer(packed=packed)
 
 
 def _differences(expected: Mapping[str, str | None], found: Mapping[str, str | None]) -> str:

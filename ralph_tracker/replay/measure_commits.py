@@ -20,18 +20,16 @@ import msgspec
 
 from ralph_tracker import __version__
 from ralph_tracker.config.load import Config
-from ralph_tracker.core.metrics import FAILED, PASSED, Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
-from ralph_tracker.iteration.earlier_tests import needed_checks
 from ralph_tracker.iteration.measure_iteration import shorten_output
-from ralph_tracker.iteration.open_problems import source_line_of
+from ralph_tracker.iteration.repeat_failing import run_again, with_flaky
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.installed_tools import tool_versions
-from ralph_tracker.measure.limit_to_test_files import limited_to_files
+from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import NO_LINES, VALUES, CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
@@ -41,11 +39,12 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
-from ralph_tracker.safe_files import as_store_error, temporary_name
+from ralph_tracker.safe_files import as_store_error, temporary_name, write_whole
 
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"
 _RESULT: Final = "result.msgpack"
+_AGAIN: Final = "again-"
 # What decides about the numbers of a commit; thresholds do not.
 _MEASURING: Final = ("checks", "severity")
 
@@ -93,11 +92,32 @@ class Results(NamedTuple):
     ran: tuple[CheckResult, ...]
     folder: Path
 
+    @property
+    def lacking(self) -> frozenset[Group]:
+        """Return what was not measured, and may be when it is measured again."""
+        return lacking(self.totals.missing, self.totals.metrics)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every check ran to its own end, and all was measured."""
+        ended = [each.finished for each in self.ran]
+        return not self.lacking and all(each.exit_code is not None and not each.timed_out for each in ended)
+
+
+def lacking(missing: Mapping[str, str], metrics: Metrics) -> frozenset[Group]:
+    """Return the groups of checks that were not measured, and may be when they are measured again.
+
+    A report without a line to cover says the same again, and tools write no coverage where tests fail.
+    """
+    found = {Group(name) for name, why in missing.items() if why != NO_LINES and name in VALUES}
+    return frozenset(found - {Group.COVERAGE} if metrics.tests_failed else found)
+
 
 class ResultsCache(NamedTuple):
-    """The results of commits, each in a folder named by its key."""
+    """The results of commits, each in a folder named by its key; with `anew`, none that is there counts."""
 
     folder: Path
+    anew: bool = False
 
     def new_folder(self) -> Path:
         """Return a new folder, to be filled and then given to `keep`."""
@@ -106,81 +126,97 @@ class ResultsCache(NamedTuple):
             made.mkdir(mode=0o700, parents=True)
         return made
 
-    def keep(self, key: str, staged: Path, totals: CheckTotals, ran: tuple[CheckResult, ...]) -> Results:
-        """Keep results under a key; those that another process kept meanwhile stay."""
-        target, report = self.folder / key, totals.coverage
-        coverage = None
-        if report is not None:
-            by_line = None
-            if report.files is not None:
-                files = report.files.items()
-                by_line = {path: {at: hit for at, hit in rows.items() if isinstance(at, int)} for path, rows in files}
-            coverage = _Coverage(report.lines_covered, report.lines_total, report.percent, by_line)
-        kept = _Kept(
-            metrics=totals.metrics,
-            tests=totals.tests,
-            missing=totals.missing,
-            notes=totals.notes,
-            measures=totals.measures,
-            compared=totals.integrity if isinstance(totals.integrity, bytes) else None,
-            not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
-            not_loaded=totals.not_loaded,
-            coverage=coverage,
-            diagnostics=totals.diagnostics,
-            finished={each.check.name: each.finished for each in ran},
-        )
+    def keep(self, key: str, results: Results) -> Results:
+        """Keep results, whose folder is one of ours, under a key; those that another process kept meanwhile stay."""
+        staged, target = results.folder, self.folder / key
         with as_store_error(target):
-            (staged / _RESULT).write_bytes(msgspec.msgpack.encode(kept))
+            if self.anew and target.exists():
+                outdated = self.folder / temporary_name()
+                target.rename(outdated)
+                shutil.rmtree(outdated, ignore_errors=True)
             try:
                 staged.rename(target)
             except OSError:
                 if not (target / _RESULT).exists():
                     raise
                 shutil.rmtree(staged, ignore_errors=True)
-        return Results(totals, ran, target)
-
-    def keep_packed(self, key: str, packed: bytes, staged: Path, checks: tuple[Check, ...]) -> Results | None:
-        """Keep what `pack` gave on another machine, None if it is damaged or of other checks."""
-        target = self.folder / key
-        with as_store_error(target):
-            try:
-                with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-                    archive.extractall(staged, filter="data")
-            except (tarfile.TarError, EOFError, zlib.error):
-                return None
-            with suppress(OSError):  # another process kept it meanwhile
-                staged.rename(target)
-        return self.find(key, checks)
-
-    def pack(self, key: str) -> bytes:
-        """Return the folder of a key as a compressed archive."""
-        buffer = io.BytesIO()
-        with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
-            archive.add(self.folder / key, arcname=".")
-        return buffer.getvalue()
+        return results._replace(folder=target)
 
     def find(self, key: str, checks: tuple[Check, ...]) -> Results | None:
         """Return what is kept under a key, None if nothing is, or if it is damaged."""
-        folder = self.folder / key
+        found = None if self.anew else read_written(self.folder / key, checks)
+        if found is not None:
+            os.utime(found.folder)
+        return found
+
+
+def write_results(folder: Path, totals: CheckTotals, ran: tuple[CheckResult, ...]) -> Results:
+    """Write what the checks gave into the folder that has their output."""
+    report = totals.coverage
+    coverage = None
+    if report is not None:
+        by_line = None
+        if report.files is not None:
+            files = report.files.items()
+            by_line = {path: {at: hit for at, hit in rows.items() if isinstance(at, int)} for path, rows in files}
+        coverage = _Coverage(report.lines_covered, report.lines_total, report.percent, by_line)
+    kept = _Kept(
+        metrics=totals.metrics,
+        tests=totals.tests,
+        missing=totals.missing,
+        notes=totals.notes,
+        measures=totals.measures,
+        compared=totals.integrity if isinstance(totals.integrity, bytes) else None,
+        not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
+        not_loaded=totals.not_loaded,
+        coverage=coverage,
+        diagnostics=totals.diagnostics,
+        finished={each.check.name: each.finished for each in ran},
+    )
+    with as_store_error(folder):
+        (folder / _RESULT).write_bytes(msgspec.msgpack.encode(kept))
+    return Results(totals, ran, folder)
+
+
+def read_written(folder: Path, checks: tuple[Check, ...]) -> Results | None:
+    """Return what was written there for those checks, None if nothing was, or if it is damaged."""
+    try:
+        kept = msgspec.msgpack.decode((folder / _RESULT).read_bytes(), type=_Kept)
+    except (FileNotFoundError, msgspec.DecodeError):
+        return None
+    if {check.name for check in checks} != kept.finished.keys() or not (folder / OUTPUT).is_dir():
+        return None
+    totals = CheckTotals(
+        metrics=kept.metrics,
+        tests=kept.tests,
+        missing=kept.missing,
+        notes=kept.notes,
+        measures=kept.measures,
+        integrity=kept.not_compared if kept.compared is None else kept.compared,
+        not_loaded=kept.not_loaded,
+        coverage=None if kept.coverage is None else CoverageReport(*kept.coverage),
+        diagnostics=kept.diagnostics,
+    )
+    return Results(totals, tuple(result_of(check, kept.finished[check.name], folder) for check in checks), folder)
+
+
+def pack(folder: Path) -> bytes:
+    """Return a folder of results as a compressed archive."""
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+        archive.add(folder, arcname=".")
+    return buffer.getvalue()
+
+
+def unpack(packed: bytes, staged: Path, checks: tuple[Check, ...]) -> Results | None:
+    """Put what `pack` gave on another machine into a folder; return None if it is damaged or of other checks."""
+    with as_store_error(staged):
         try:
-            kept = msgspec.msgpack.decode((folder / _RESULT).read_bytes(), type=_Kept)
-        except (FileNotFoundError, msgspec.DecodeError):
+            with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+                archive.extractall(staged, filter="data")
+        except (tarfile.TarError, EOFError, zlib.error):
             return None
-        if {check.name for check in checks} != kept.finished.keys() or not (folder / OUTPUT).is_dir():
-            return None
-        os.utime(folder)
-        totals = CheckTotals(
-            metrics=kept.metrics,
-            tests=kept.tests,
-            missing=kept.missing,
-            notes=kept.notes,
-            measures=kept.measures,
-            integrity=kept.not_compared if kept.compared is None else kept.compared,
-            not_loaded=kept.not_loaded,
-            coverage=None if kept.coverage is None else CoverageReport(*kept.coverage),
-            diagnostics=kept.diagnostics,
-        )
-        return Results(totals, tuple(result_of(check, kept.finished[check.name], folder) for check in checks), folder)
+    return read_written(staged, checks)
 
 
 def result_of(check: Check, finished: FinishedCommand, folder: Path) -> CheckResult:
@@ -257,7 +293,8 @@ class CommitMeasurer(NamedTuple):
     def measure(self, commit: Commit) -> MeasuredCommit:
         """Return what the checks give at a commit, from the cache if tree, configuration and tools are the same.
 
-        An environment that cannot be built leaves every check without a result. Raises Interrupted.
+        What could not be measured is not kept: what was wrong may be mended. An environment that cannot be built leaves
+        every check without a result. Raises Interrupted.
         """
         try:
             home = self.environments.home(commit)
@@ -269,7 +306,14 @@ class CommitMeasurer(NamedTuple):
             return MeasuredCommit(commit, home, known, cached=True)
         staged = self.cache.new_folder()
         try:
-            return MeasuredCommit(commit, home, self._measure_anew(commit, home, staged, key), cached=False)
+            results = self._measure_anew(commit, home, staged, key)
+            if not results.is_whole:
+                own = self.checkouts.folder / "unmeasured" / temporary_name()
+                with as_store_error(own):
+                    own.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.move(staged, own)
+                return MeasuredCommit(commit, home, results._replace(folder=own), cached=False)
+            return MeasuredCommit(commit, home, self.cache.keep(key, results), cached=False)
         except InputError as error:
             return self._unmeasured_commit(commit, str(error))
         finally:
@@ -277,18 +321,18 @@ class CommitMeasurer(NamedTuple):
 
     def _measure_anew(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
         if self.elsewhere is None:
-            return self.run(commit, home, staged, key)
+            return self.run(commit, home, staged)
         packed = self.elsewhere.measure(commit, home, key)
-        found = None if packed is None else self.cache.keep_packed(key, packed, staged, self.checks)
+        found = None if packed is None else unpack(packed, staged, self.checks)
         if found is not None:
             return found
         with self.elsewhere.here():
             shutil.rmtree(staged, ignore_errors=True)  # half an archive
             staged.mkdir(mode=0o700)
-            return self.run(commit, home, staged, key)
+            return self.run(commit, home, staged)
 
-    def run(self, commit: Commit, home: LentEnvironment, staged: Path, key: str) -> Results:
-        """Run the checks at a commit here, and keep their results under a key. Raises Interrupted, InputError."""
+    def run(self, commit: Commit, home: LentEnvironment, staged: Path) -> Results:
+        """Run the checks at a commit here, and write their results into a folder. Raises Interrupted, InputError."""
         with self._checked_out(commit, home) as (root, variables):
             ran = run_checks(
                 self.checks,
@@ -302,7 +346,7 @@ class CommitMeasurer(NamedTuple):
                 raise ReplayInterrupted
             totals = _without_place(read_results(ran, self.config.document["severity"], root), root)
         shorten_output(staged)
-        return self.cache.keep(key, staged, totals, ran)
+        return write_results(staged, totals, ran)
 
     @contextmanager
     def _checked_out(self, commit: Commit, home: LentEnvironment) -> Iterator[tuple[Path, dict[str, str]]]:
@@ -317,33 +361,42 @@ class CommitMeasurer(NamedTuple):
     def again(self, measured: MeasuredCommit, tests: Collection[str], times: int) -> Iterator[Mapping[str, str]]:
         """Run the files of those tests again, all if one is not found, and yield the outcomes of each run."""
         with self._checked_out(measured.commit, measured.home) as (root, variables):
-            places = [source_line_of(root, test) for test in sorted(tests)]
-            files = sorted({place.file for place in places if place is not None})
-            checks = needed_checks(self.checks)
-            if None not in places:
-                checks = [
-                    limited_to_files(check, files, root).check if measured_kind(check) == Group.TESTS else check
-                    for check in checks
-                ]
+            checks = self.checks
+            wanted = {check.name: tests for check in checks if measured_kind(check) == Group.TESTS}
             for _ in range(times):
                 folder = self.checkouts.folder / temporary_name()
-                reports = folder / REPORTS
-                ran = run_checks(
-                    checks, root=root, folder=folder, reports=reports, environment=variables, stop=self.stop
-                )
-                tested = read_results(ran, root=root).tests
-                yield {} if tested is None else tested.outcomes
+                yield run_again(wanted, checks, root=root, folder=folder, environment=variables, stop=self.stop)
+
+    def once_more(self, measured: MeasuredCommit, tests: Collection[str]) -> Mapping[str, str]:
+        """Return the outcomes of one more run of those tests, {} if they cannot run; what it gave is kept too.
+
+        Raises Interrupted.
+        """
+        digest = hashlib.sha256("\n".join(sorted(tests)).encode()).hexdigest()
+        kept = measured.results.folder / f"{_AGAIN}{digest[:16]}"
+        with suppress(FileNotFoundError, msgspec.DecodeError):
+            return msgspec.msgpack.decode(kept.read_bytes(), type=dict[str, str])
+        try:
+            [outcomes] = self.again(measured, tests, 1)
+        except InputError:
+            return {}
+        if self.stop.is_set():
+            raise ReplayInterrupted
+        with as_store_error(kept):
+            write_whole(kept, msgspec.msgpack.encode({test: outcomes[test] for test in tests if test in outcomes}))
+        return outcomes
 
     def _key(self, commit: Commit, home: LentEnvironment) -> str:
         document: Mapping[str, Any] = self.config.document
         settings = {name: document[name] for name in _MEASURING}
         tools = tool_versions(home.root, self.checks, self.environment)
-        parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools]
+        variables = reaching_variables(self.checks, self.environment)
+        parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools, variables]
         return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
     def _unmeasured_commit(self, commit: Commit, why: str) -> MeasuredCommit:
         """Return the results of checks that could not be started; they are not kept."""
-        folder = self.checkouts.folder / "unmeasured"
+        folder = self.checkouts.folder / "not-started"
         for name in (OUTPUT, REPORTS):
             (folder / name).mkdir(parents=True, exist_ok=True)
         ended = FinishedCommand(problem=why)
@@ -353,8 +406,7 @@ class CommitMeasurer(NamedTuple):
             )
             for check in self.checks
         )
-        here = LentEnvironment(self.history.top, self.history.top / self.history.prefix, "")
-        return MeasuredCommit(commit, here, Results(read_results(ran), ran, folder), cached=False)
+        return MeasuredCommit(commit, self.environments.here, Results(read_results(ran), ran, folder), cached=False)
 
 
 def with_reruns(measurer: CommitMeasurer, measured: Sequence[MeasuredCommit], times: int) -> Iterator[MeasuredCommit]:
@@ -372,16 +424,5 @@ def _rerun(measurer: CommitMeasurer, measured: MeasuredCommit, tests: Collection
         return measured
     runs = [first.outcomes, *measurer.again(measured, tests, times)]
     flaky = {test for test in tests if len({run[test] for run in runs if test in run}) > 1}
-    # A flaky test can pass, so it does.
-    outcomes = {test: PASSED if test in flaky else how for test, how in first.outcomes.items()}
-    totals = measured.results.totals
-    metrics = totals.metrics
-    if metrics.tests_passed is not None and metrics.tests_failed is not None:
-        failed = sum(first.outcomes[test] == FAILED for test in flaky)
-        metrics = metrics._replace(
-            tests_passed=metrics.tests_passed + failed, tests_failed=metrics.tests_failed - failed
-        )
-    counted = totals._replace(
-        tests=first._replace(outcomes=outcomes, flaky=first.flaky | frozenset(flaky)), metrics=metrics
-    )
-    return measured._replace(results=measured.results._replace(totals=counted))
+    totals = with_flaky(measured.results.totals, flaky)
+    return measured._replace(results=measured.results._replace(totals=totals))

@@ -5,21 +5,22 @@ Which commits it consists of is kept in one small file beside the loop, so that 
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.config.load import Config, load_config, with_limits
+from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.metrics import Group, TestResults
+from ralph_tracker.core.metrics import Group, TestResults, quantity
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
-from ralph_tracker.errors import RecordError
+from ralph_tracker.errors import NothingMeasuredError, RecordError
 from ralph_tracker.iteration.apply_iteration import Apply
 from ralph_tracker.iteration.measure_iteration import (
     Checkout,
@@ -30,11 +31,15 @@ from ralph_tracker.iteration.measure_iteration import (
 )
 from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.record_and_recover import recover_loop
+from ralph_tracker.iteration.repeat_failing import RunAgain
 from ralph_tracker.iteration.restore_iteration import follow
 from ralph_tracker.iteration.trust_listing import project_runs
+from ralph_tracker.iteration.unmeasured import why_no_baseline, why_nothing
 from ralph_tracker.loop.reports import FinishedLoop
 from ralph_tracker.loop.start import LoopStart
-from ralph_tracker.measure.installed_tools import tool_versions
+from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
+from ralph_tracker.measure.linked_environments import endless_links
+from ralph_tracker.measure.report_totals import VALUES
 from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.commit_environments import Environments, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
@@ -44,6 +49,7 @@ from ralph_tracker.replay.measure_commits import (
     MeasuredCommit,
     ResultsCache,
     cache_folder,
+    lacking,
     measurable_checks,
     with_reruns,
 )
@@ -61,16 +67,25 @@ _DIGITS: Final = 7
 
 
 class ReplayJournal(NamedTuple):
-    """The commits of a replay, iteration 0 first, and a digest of how they are measured."""
+    """The commits of a replay, oldest first, and a digest of how they are measured.
+
+    Iteration 0 of the loop is the commit at the place `first`: those before could not be measured.
+    """
 
     commits: tuple[Commit, ...]
     digest: str
+    first: int = 0
 
     def write(self, paths: LoopPaths) -> None:
         """Write the file. Raises StoreError if the disk refuses."""
         path = paths.folder / FILE
         commits = [commit._asdict() for commit in self.commits]
-        document = {"schema_version": SCHEMA_VERSION, "digest": self.digest, "commits": commits}
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "digest": self.digest,
+            "first": self.first,
+            "commits": commits,
+        }
         with as_store_error(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
@@ -83,31 +98,36 @@ def read_progress(paths: LoopPaths) -> ReplayJournal | None:
     if plain is None and not path.exists():
         return None
     try:
-        return ReplayJournal(tuple(Commit(**each) for each in plain["commits"]), plain["digest"])
+        commits = tuple(Commit(**each) for each in plain["commits"])
+        return ReplayJournal(commits, plain["digest"], plain.get("first", 0))
     except (KeyError, TypeError, AttributeError):
         raise RecordError(f"{paths.shown}/{FILE}: damaged; remove {paths.shown} and replay again") from None
 
 
-def digest_of(commits: Sequence[Commit], document: Mapping[str, Any], *more: str | None) -> str:
+def digest_of(commits: Sequence[Commit], document: Any, *more: str | None) -> str:  # noqa: ANN401  # any plain value
     """Return what two replays have in common if one can continue the other."""
     parts = [[commit.sha for commit in commits], document, more]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def loop_for(project: Project, journal: ReplayJournal, kind: str) -> str:
-    """Return the id of the loop of that replay: the one that was begun, else a new one."""
+def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool = False) -> str:
+    """Return the id of the loop of that replay: the last that was begun, else a new one, which it is if `anew`."""
     first, last = (commit.sha[:_DIGITS] for commit in (journal.commits[0], journal.commits[-1]))
     name, number = f"{kind}-{first}-{last}", 1
+    begun, loop_id = None, name
     while True:
-        loop_id = name if number == 1 else f"{name}-{number}"
         known = read_progress(project.paths.loop(loop_id))
-        if known == journal or (known is None and not project.is_taken(loop_id)):
-            return loop_id
+        if known is None and not project.is_taken(loop_id):
+            return begun or loop_id
+        if known is not None and known._replace(first=journal.first) == journal and not anew:
+            begun = loop_id
         number += 1
+        loop_id = f"{name}-{number}"
 
 
 # A history goes on whatever a loop would have decided.
 _LIMITS: Final = {"max_iterations": None}
+_MEND: Final = "fix that, then the same command measures again"
 # uv would install what the project needs into the working tree.
 _UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
 # How long the first commit may take a worker of a cluster, its environment included, before another is asked.
@@ -115,18 +135,27 @@ _PATIENCE_S: Final = 900.0
 
 
 class Turn(NamedTuple):
-    """A judged commit; `cached` if it had been measured before."""
+    """A judged commit; `cached` if it had been measured before, `left` is how many come after it."""
 
     commit: Commit
     record: IterationRecord
     cached: bool
+    left: int
+
+
+class Unmeasured(NamedTuple):
+    """A commit before the first one that could be measured, and why it could not."""
+
+    commit: Commit
+    why: str
 
 
 class ReplayOptions(NamedTuple):
     """How commits are measured: so many at once, with the user's set-up command, by the workers of a `cluster`.
 
-    With `side_by_side` each of them descends from the first, and tests whose outcome differs from there run `reruns`
-    times more; otherwise each descends from the one before.
+    With `fresh`, nothing that was measured or built before counts. With `side_by_side` each of them descends from the
+    first, and tests whose outcome differs from there run `reruns` times more; otherwise each descends from the one
+    before.
     """
 
     jobs: int = 1
@@ -134,6 +163,11 @@ class ReplayOptions(NamedTuple):
     side_by_side: bool = False
     reruns: int = 0
     cluster: str | None = None
+    fresh: bool = False
+
+
+def _silent(_line: str) -> None:
+    """Say nothing."""
 
 
 class _CommitClock(NamedTuple):
@@ -168,22 +202,40 @@ class Replay:
         self._history, self.commits = history, tuple(commits)
         self._times = list(accumulate((commit.time for commit in self.commits), max))
         config = with_limits(load_config(root), _LIMITS)
+        if options.side_by_side:
+            config = config_of(
+                {**config.document, "selection": {**config.document["selection"], "against": "baseline"}},
+                config.source,
+                config.digest,
+            )._replace(limits=config.limits)
         require_trust(tracker, history)
         self._stop = Event()
         self.problems: tuple[str, ...] = ()
+        self.unmeasured: tuple[Unmeasured, ...] = ()
         folder = cache_folder()
-        self._cache = ResultsCache(folder / "commits")
+        self._cache = ResultsCache(folder / "commits", anew=options.fresh)
         self._environments = Environments(
-            self._history, folder / "environments", tracker.environment, options.setup, self._stop
+            self._history, folder / "environments", tracker.environment, options.setup, self._stop, anew=options.fresh
+        )
+        links = endless_links(root)
+        self.warnings: tuple[str, ...] = (
+            *self._environments.not_built(self.commits),
+            *(f"{link}: a link that leads to itself; the commits are measured without it, remove it" for link in links),
         )
         if not config.document["checks"]:
             found = with_detected_checks(config, self._place_to_detect(), {**tracker.environment, **_UNTOUCHED})
             config = found._replace(limits=config.limits)
         self._config: Config = config
-        tools = tool_versions(root, measurable_checks(config), tracker.environment)
-        digest = digest_of(self.commits, config.document, options.setup, tools, str(options.reruns))
+        checks = measurable_checks(config)
+        self._configured = configured_by(config.document)
+        variables = reaching_variables(checks, tracker.environment)
+        here = (tool_versions(root, checks, tracker.environment), self._environments.here.key)
+        digest = digest_of(self.commits, [config.document, variables], options.setup, *here, str(options.reruns))
         self._journal = ReplayJournal(self.commits, digest)
-        self.loop_id = loop_for(self._project, self._journal, "compare" if options.side_by_side else "replay")
+        self._kind = "compare" if options.side_by_side else "replay"
+        self.loop_id = loop_for(self._project, self._journal, self._kind, anew=options.fresh)
+        begun = read_progress(self._project.paths.loop(self.loop_id))
+        self._journal = begun or self._journal
 
     def _place_to_detect(self) -> Path:
         """Return where the tools are: the environment of the last commit that has one. Raises the last one's error."""
@@ -209,25 +261,113 @@ class Replay:
             store.done()
         return summary.iteration + 1
 
-    def turns(self) -> Iterator[Turn]:
+    @property
+    def judged(self) -> tuple[Commit, ...]:
+        """Return the commits that are iterations of the loop, the baseline first."""
+        return self.commits[self._journal.first :]
+
+    def turns(self, say: Callable[[str], None] = _silent) -> Iterator[Turn]:
         """Measure and judge the commits that are not on record yet, and yield them in the history's order.
 
-        Raises StoreError if another process replays them. When the iterator is closed, whatever runs is ended.
+        The loop's baseline is the first commit that can be measured; `say` is told of those before it. What could not
+        be measured when it was recorded is measured again; if that succeeds, another loop begins. Raises
+        NothingMeasuredError if no commit can be measured, StoreError if another process replays them. When the iterator
+        is closed, whatever runs is ended.
         """
-        folder = self._project.paths.loop(self.loop_id).folder
-        with hold_lock(folder / "replay.lock", "replay", patience_s=0.0), scratch_folder(self._root) as scratch:
-            self._journal.write(self._store.paths)
-            hide_from_git(self._project.paths.base)
-            done = self.count_recorded()
-            mirror = scratch / "mirror" / self._history.top.name
-            again = 0 if self._options.reruns else done  # what is rerun depends on the first
-            with self._measure_all(scratch, self.commits[again:]) as measured:
-                for number, each in islice(enumerate(measured, start=again), done - again, None):
-                    yield Turn(each.commit, self._judge_commit(number, each, mirror), each.cached)
+        with scratch_folder(self._root) as scratch:
+            if self._can_be_measured_now(scratch, say):
+                self.loop_id = loop_for(self._project, self._journal, self._kind, anew=True)
+                self._journal = self._journal._replace(first=0)
+                say(f"{self.loop_id}: what could not be measured before can be now, so that all is judged anew")
+            with self._alone():
+                self._journal.write(self._store.paths)
+                hide_from_git(self._project.paths.base)
+                done = self.count_recorded()
+                if not done:
+                    self._journal = self._journal._replace(first=0)
+                mirror = scratch / "mirror" / self._history.top.name
+                again = 0 if self._options.reruns else done  # what is rerun depends on the first
+                with self._measure_all(scratch, self.judged[again:], self._options.reruns) as (
+                    measurer,
+                    measured,
+                ):
+                    found = measured if done or self._options.side_by_side else self._measurable(measured, say)
+                    for number, each in islice(enumerate(found, start=again), done - again, None):
+                        run_again = None if self._options.reruns else partial(measurer.once_more, each)
+                        record = self._judge_commit(number, each, mirror, run_again)
+                        yield Turn(each.commit, record, each.cached, len(self.judged) - number - 1)
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Keep other processes from replaying into this loop. Raises StoreError if one does."""
+        return hold_lock(self._project.paths.loop(self.loop_id).folder / "replay.lock", "replay", patience_s=0.0)
+
+    def _measurable(self, measured: Iterator[MeasuredCommit], say: Callable[[str], None]) -> Iterator[MeasuredCommit]:
+        """Yield what was measured from the first commit that can be a baseline, else from the first with any value."""
+        passed: list[MeasuredCommit] = []
+        for each in measured:
+            found = why_no_baseline(each.results.totals, self._configured)
+            if found is None:
+                self._begin_at(passed, each.commit, say)
+                yield each
+                yield from measured
+                return
+            if not passed:
+                say(f"{each.commit.short} is no baseline, its {found[0]} could not be measured: {found[1]}")
+            passed.append(each)
+        at = next((place for place, each in enumerate(passed) if each.results.totals.metrics.known_values()), None)
+        if at is None:
+            last = passed[-1]
+            why = why_nothing(last.results.totals) or "no check gave a value"
+            raise NothingMeasuredError(f"{quantity(len(passed), 'commit')}", why, _MEND)
+        self._begin_at(passed[:at], passed[at].commit, say)
+        yield from passed[at:]
+
+    def _begin_at(self, passed: Sequence[MeasuredCommit], first: Commit, say: Callable[[str], None]) -> None:
+        """Have the loop begin at a commit, after those that could not be measured."""
+        self._tell_passed(passed, first, say)
+        self._journal = self._journal._replace(first=len(passed))
+        self._journal.write(self._store.paths)
+
+    def _tell_passed(self, passed: Sequence[MeasuredCommit], first: Commit, say: Callable[[str], None]) -> None:
+        reasons = [why_no_baseline(each.results.totals, self._configured) for each in passed]
+        self.unmeasured = tuple(
+            Unmeasured(each.commit, why[1] if why else "") for each, why in zip(passed, reasons, strict=True)
+        )
+        if passed:
+            many = quantity(len(passed), "commit")
+            say(f"{many} before {first.short} could not be measured: {self.unmeasured[0].why}")
+
+    def _can_be_measured_now(self, scratch: Path, say: Callable[[str], None]) -> bool:
+        """Measure again what could not be measured when it was recorded; return whether any of it can be now."""
+        store = self._store
+        if not store.exists:
+            return False
+        with self._alone():
+            gaps = {}
+            for number in range(self.count_recorded()):
+                found = store.measurement(number)
+                missing = lacking(found[0].missing, found[0].metrics) if found else frozenset[Group]()
+                if missing:
+                    gaps[self.judged[number].sha] = missing
+            before = self.commits[: self._journal.first]
+            again = (*before, *(commit for commit in self.judged if commit.sha in gaps))
+            if not again:
+                return False
+            say(f"{quantity(len(again), 'commit')} could not be measured before: trying again")
+            with self._measure_all(scratch, again, reruns=0) as (_, measured):
+                results = list(measured)
+        passed, recorded = results[: len(before)], results[len(before) :]
+        if any(why_no_baseline(each.results.totals, self._configured) is None for each in passed):
+            return True
+        self._tell_passed(passed, self.judged[0], say)
+        values = [(each.results.totals.metrics, gaps[each.commit.sha]) for each in recorded]
+        return any(metrics.get(VALUES[group]) is not None for metrics, missing in values for group in missing)
 
     @contextmanager
-    def _measure_all(self, scratch: Path, commits: tuple[Commit, ...]) -> Iterator[Iterator[MeasuredCommit]]:
-        """Measure several commits at once, and yield them in their order."""
+    def _measure_all(
+        self, scratch: Path, commits: tuple[Commit, ...], reruns: int
+    ) -> Iterator[tuple[CommitMeasurer, Iterator[MeasuredCommit]]]:
+        """Measure several commits at once, and yield them in their order, with what measured them."""
         measurer = CommitMeasurer(
             self._history,
             self._config,
@@ -245,9 +385,11 @@ class Replay:
         try:
             futures = [pool.submit(measurer.measure, commit) for commit in commits]
             measured = (future.result() for future in futures)
-            yield with_reruns(measurer, list(measured), self._options.reruns) if self._options.reruns else measured
-        finally:
+            yield measurer, with_reruns(measurer, list(measured), reruns) if reruns else measured
+        except BaseException:
             self._stop.set()
+            raise
+        finally:
             pool.shutdown(cancel_futures=True)
             if cluster is not None:
                 cluster.close()
@@ -264,7 +406,9 @@ class Replay:
         found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)
         return found
 
-    def _judge_commit(self, number: int, measured: MeasuredCommit, mirror: Path) -> IterationRecord:
+    def _judge_commit(
+        self, number: int, measured: MeasuredCommit, mirror: Path, run_again: RunAgain | None
+    ) -> IterationRecord:
         commit, results = measured.commit, measured.results
         checkout = Checkout(
             root=self._history.lay_out(commit, mirror),
@@ -272,9 +416,10 @@ class Replay:
             totals=results.totals,
             ran=results.ran,
             folder=results.folder,
+            run_again=run_again,
         )
         note = f"commit {commit.short}: {commit.subject}"
-        clock = _CommitClock(datetime.fromtimestamp(self._times[number], UTC))
+        clock = _CommitClock(datetime.fromtimestamp(self._times[self._journal.first + number], UTC))
         if number:
             if self._options.side_by_side:
                 # The next commit descends from the first, as after a rollback; nothing is restored.
@@ -302,20 +447,25 @@ class Replay:
         return record
 
     def finish(self, mode: SelectionMode | None = None, apply: Apply = "none") -> FinishedLoop:
-        """Select among the commits and write the loop's reports; `apply` says where the selected one's files go."""
-        return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+        """Select among the commits and write the loop's reports; `apply` says where the selected one's files go.
+
+        Raises NothingMeasuredError if none was measured.
+        """
+        try:
+            return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+        except NothingMeasuredError as error:
+            raise NothingMeasuredError(self.loop_id, error.why, _MEND) from None
 
     def rank_candidates(self, selection: Selection) -> Iterator[SelectionCandidate]:
         """Yield the iterations, best first: the selected one, then what would be selected without those before."""
-        loop = ConfiguredLoop.read(self._store, configured_by)
-        state, _ = loop.state(self._store.summary())
+        thresholds = ConfiguredLoop.read(self._store, configured_by).config.thresholds
         left, chosen = list(selection.contenders), selection.selected
         while True:
             yield chosen
             left.remove(chosen)
             if not left:
                 return
-            chosen = select(self.loop_id, left, state.scorer, loop.config.thresholds, mode=selection.mode).selected
+            chosen = select(self.loop_id, left, thresholds, mode=selection.mode).selected
 
     def problem(self, number: int) -> str | None:
         """Return the first error of a commit that does not build, else why it has no test results, None if it has."""
@@ -334,5 +484,5 @@ class Replay:
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""
-        measured = (self._store.measurement(number) for number in range(len(self.commits)))
+        measured = (self._store.measurement(number) for number in range(len(self.judged)))
         return [TestResults({}) if each is None or each[0].tests is None else each[0].tests for each in measured]

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.linked_environments import endless_links, link_environments
 from ralph_tracker.measure.run_checks import Check
 
 NO_PATH = {"PATH": ""}
@@ -102,6 +102,30 @@ def test_a_workspace_that_links_into_the_tree_is_refused(root, copy, name):
         link_environments(root, copy, (), NO_PATH)
 
 
+def test_without_the_same_source_too_what_the_copy_has_is_linked_to_the_copy(root, copy):
+    """A workspace's package and its program, and the project itself (`npm link`, `file:.`)."""
+    (root / "node_modules/.bin").mkdir(parents=True)
+    for folder in (root, copy):
+        (folder / "packages/part").mkdir(parents=True)
+        (folder / "packages/part/cli.js").write_text(folder.name)
+    for name, target in (("part", "../packages/part"), ("self", ".."), (".bin/cli", "../../packages/part/cli.js")):
+        (root / "node_modules" / name).symlink_to(target)
+    link_environments(root, copy, (), NO_PATH)
+    found = {name: (copy / "node_modules" / name).resolve() for name in ("part", "self", ".bin/cli")}
+    assert found == {"part": copy / "packages/part", "self": copy, ".bin/cli": copy / "packages/part/cli.js"}
+
+
+@pytest.mark.parametrize("same_source", [True, False])
+def test_a_link_that_leads_to_itself_is_left_out_and_named(root, copy, same_source):
+    (root / "node_modules/@a").mkdir(parents=True)
+    for name, target in (("one", "two"), ("two", "one"), ("@a/b", "b"), ("around", "."), ("dangling", "nowhere")):
+        (root / "node_modules" / name).symlink_to(target)
+    link_environments(root, copy, (), NO_PATH, same_source=same_source)
+    lent = {path.relative_to(copy).as_posix() for path in (copy / "node_modules").rglob("*")}
+    assert lent == {"node_modules/@a", "node_modules/around", "node_modules/dangling"}
+    assert endless_links(root) == ["node_modules/one", "node_modules/two", "node_modules/@a/b"]
+
+
 def test_links_within_node_modules_are_fine(root, copy):
     (root / "node_modules/.store/part").mkdir(parents=True)
     (root / "node_modules/part").symlink_to(root / "node_modules/.store/part")
@@ -131,8 +155,10 @@ def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
     (root / "web").mkdir()
     (root / "large").touch()
     os.truncate(root / "large", (16 << 20) + 1)
-    for name in (".env", ".git", "web/made.py", "kept"):
+    for name in (".env", ".git/config", "web/made.py", "kept"):
+        (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("ignored")
+    (copy / ".git").mkdir()
     (copy / "kept").write_text("kept")
     link_environments(root, copy, (), NO_PATH, same_source=True)
     files = {path.relative_to(copy).as_posix(): path.read_text() for path in copy.rglob("*") if path.is_file()}
@@ -184,3 +210,21 @@ def script(path, text):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
+
+
+def test_packages_of_composer_are_lent_and_its_loader_is_the_copys_own(root, copy):
+    for name in ("vendor/acme/box", "vendor/composer", "vendor/bin"):
+        (root / name).mkdir(parents=True)
+    (root / "vendor/autoload.php").write_text("<?php")
+    (root / "vendor/composer/autoload_static.php").write_text("<?php")
+    link_environments(root, copy, (), NO_PATH)
+    assert (copy / "vendor/acme").resolve() == root / "vendor/acme"
+    for name in ("autoload.php", "composer/autoload_static.php", "bin"):
+        assert (copy / "vendor" / name).resolve() == copy.resolve() / "vendor" / name
+
+
+def test_the_bundle_is_lent_into_a_vendor_folder_that_is_kept(root, copy):
+    (root / "vendor/bundle/ruby").mkdir(parents=True)
+    (copy / "vendor/own").mkdir(parents=True)
+    link_environments(root, copy, (), NO_PATH)
+    assert (copy / "vendor/bundle").resolve() == root / "vendor/bundle"

@@ -16,6 +16,8 @@ from ralph_tracker.cli.schema import SCHEMAS, schema_of
 
 START = "from ralph_tracker.cli.app import main; main()"
 
+PASSED_OVER = "Not taken: 4 gains no test, and its score of 81.67 % is below 98.83 %"
+
 
 @pytest.fixture
 def ralph(branch, capsys):
@@ -31,10 +33,11 @@ def ralph(branch, capsys):
 
 def test_it_ends_with_the_sentence_the_chart_and_the_commit_to_take(branch, ralph):
     code, out, _ = ralph("replay", "v0..HEAD", "--jobs", "2")
-    *_, sentence, _why, chart, _read, take, step, more = out.splitlines()
+    *told, chart, _read, take, step, more = out.splitlines()
     best = branch.git("rev-parse", "--short=10", "HEAD~3")
     assert (code, take) == (0, f"Take {best} Add two")
-    assert sentence.startswith("Selected iteration 1 ")
+    end = " ".join(" ".join(told).partition("Selected iteration 1 ")[2].split())
+    assert f"Quality degraded after iteration 1 {PASSED_OVER}" in end
     assert len(chart.split()[0]) == 5
     assert f"git switch --detach {best}" in step + more
     assert "CRITICAL it3-build_broken: Does not build" in out
@@ -67,9 +70,9 @@ def test_a_build_check_that_fails_is_reported_with_the_compilers_line(branch, ra
 
 
 def test_the_remaining_time_goes_by_the_commits_that_were_measured_in_this_run():
-    remaining = TimeEstimate(6, jobs=2, now=0.0)
+    remaining = TimeEstimate(jobs=2, now=0.0)
     steps = [(50.0, True), (60.0, False), (60.0, False), (70.0, True), (300.0, False), (301.0, False)]
-    assert [remaining.after(now, cached=cached) for now, cached in steps] == [
+    assert [remaining.after(5 - at, now, cached=cached) for at, (now, cached) in enumerate(steps)] == [
         *("5 left", "4 left", "3 left, about 15 s", "2 left, about 20 s", "1 left, about 83 s", "")
     ]
 
@@ -81,6 +84,9 @@ def test_its_document_is_as_published_and_the_loop_is_there_for_other_verbs(bran
     assert (code, document["take"]) == (0, branch.git("rev-parse", "HEAD~3"))
     assert [each["subject"] for each in document["commits"]] == ["Begin", "Add two", "Lose most", "Break", "Mend"]
     assert [each["iteration"] for each in document["commits"] if each["selected"]] == [1]
+    (passed_over,) = document["passed_over"]
+    assert passed_over.startswith(PASSED_OVER)
+    assert document["questions"] == []
     assert "Add two" in ralph("show", "1", "--loop-id", document["loop_id"])[1]
     assert ralph("verify")[0] == ralph("report", "3")[0] == 0
 

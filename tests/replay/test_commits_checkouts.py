@@ -19,9 +19,11 @@ FILES = {
 
 
 def content(folder):
-    """Return kind, permissions and bytes of all that is below a folder."""
+    """Return kind, permissions and bytes of all that is below a folder, but for its own repository."""
     found = {}
     for path in sorted(folder.rglob("*")):
+        if path.relative_to(folder).parts[0] == ".git":
+            continue
         mode = path.lstat().st_mode
         is_link, is_file = stat.S_ISLNK(mode), stat.S_ISREG(mode)
         data = path.readlink() if is_link else path.read_bytes() if is_file else None
@@ -45,6 +47,11 @@ def history(branch):
     return History.around(branch.root)
 
 
+def git_in(folder, *words):
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
 def expected(history, commits, folder):
     return {commit.sha: content(history.lay_out(commit, folder / commit.sha)) for commit in commits}
 
@@ -58,6 +65,9 @@ def leave(copy):
     (copy / "empty/folder").mkdir(parents=True)
     os.mkfifo(copy / "pipe")
     subprocess.run(["git", "init", "-q", str(copy / "nested")], check=True)
+    (copy / ".git/HEAD").unlink()
+    (copy / ".git/hooks").mkdir()
+    (copy / ".git/hooks").chmod(0o500)
     app = copy / "src/app.py"
     before = app.stat()
     app.write_text("one = 9\n")
@@ -84,6 +94,8 @@ def test_it_holds_exactly_the_next_commit_whatever_was_left_there(history, tmp_p
         with checkouts.of(commit) as copy:
             used.add(copy)
             assert content(copy) == wanted[commit.sha], commit.subject
+            assert git_in(copy, "log", "--format=%s %T") == f"{commit.subject} {commit.tree}"
+            assert git_in(copy, "status", "--porcelain") == ""
             assert {path.name for path in copy.parent.iterdir()} == {copy.name, f"{copy.name}.index"}
             leave(copy)
     assert len(used) == 1
@@ -109,3 +121,23 @@ def test_two_at_once_have_one_each_and_one_that_failed_is_not_used_again(history
         raise KeyError
     with checkouts.of(first) as third:
         assert len({one, other, third}) == 3
+
+
+def test_it_is_the_top_of_a_repository_of_its_own_without_hooks_and_settings_of_the_users(branch, history, tmp_path):
+    ran = tmp_path / "ran"
+    hook = branch.root / ".git/hooks/post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    branch.git("config", "alias.mine", f"!touch {ran}")
+    branch.git("config", "core.fsmonitor", f"touch {ran}")
+    (commit, *_), before = history.commits("first..HEAD", Choice()), branch.gits_own
+    with Checkouts(history, tmp_path / "checkouts").of(commit) as copy:
+        assert git_in(copy / "src", "rev-parse", "--show-toplevel") == str(copy)
+        assert git_in(copy, "ls-files", "src") == "src/app.py\nsrc/data/a.txt\nsrc/data/b.txt"
+        git_in(copy, "checkout", "-q", "-f")
+        assert subprocess.run(["git", "mine"], cwd=copy, capture_output=True, check=False).returncode
+        (copy / "src/app.py").write_text("one = 7\n")
+        assert git_in(copy, "status", "--porcelain") == "M src/app.py"
+        git_in(copy, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-a", "-m", "Of a test")
+    assert (branch.gits_own, ran.exists()) == (before, False)

@@ -102,18 +102,63 @@ def test_where_none_is_better_that_is_said(ralph):
     assert "Take none: no candidate is better than the base" in ralph("compare", "worse")[1]
 
 
+def test_one_that_breaks_a_test_of_the_base_is_never_first_whatever_it_gains(branch, ralph):
+    branch.git("checkout", "-q", "-b", "breaking", "v0")
+    breaks = "sed 's,name=.t0.>,&<failure/>,' results.xml > \"$1/junit.xml\"\n"
+    branch.step("Gain and break", {"measure.sh": breaks}, passing=9)
+    branch.git("checkout", "-q", "work")
+    found = document(ralph("compare", "worse", "breaking", "better", "--json"))
+    ranking = [each["candidate"] for each in found["ranking"]]
+    assert (found["take"], ranking) == ("better", ["better", "base", "breaking", "worse"])
+    gained = {each["candidate"]: len(each["gained"]) for each in found["ranking"]}
+    assert gained["breaking"] > gained["better"]
+
+
+def test_a_question_about_the_best_is_asked_first(branch, ralph):
+    branch.git("checkout", "-q", "-b", "boxed", "v0")
+    forced = "class Box:\n    def __eq__(self, other):\n        return True\n"
+    branch.step("Compare nothing", {"box.py": forced}, passing=7)
+    branch.git("checkout", "-q", "work")
+    code, out, _ = ralph("compare", "boxed", "better")
+    told = " ".join(out.split())
+    assert (code, "Take boxed " in told) == (0, True)
+    assert told.index("Question: Iteration 1: box.py:2: ") < told.index("rank candidate")
+    assert re.search(r"`ralph-tracker accept it1-equality_overloaded --loop-id compare-\S+ --reason WHY`", told)
+    found = document(ralph("compare", "better", "boxed", "--json"))
+    assert [each["alert"] for each in found["questions"]] == ["it2-equality_overloaded"]
+
+
 def test_a_candidate_that_does_not_build_is_named_with_its_first_error(branch, ralph):
     branch.git("checkout", "-q", "-b", "broken", "v0")
     branch.step("Try", {"measure.sh": "echo 'app.c:3:5: error: first' >&2\nexit 1\n"})
-    for _ in range(2):  # the second time nothing is measured
+    branch.git("checkout", "-q", "work")
+    for _ in range(2):  # the second time it is on record, and measured again in vain
         assert "  broken: Does not build: app.c:3:5: error: first\n" in ralph("compare", "broken")[1]
+
+
+def failing_at_first(left, times):
+    """Return what makes `t0` fail in the first so many runs."""
+    left.write_text("x" * times)
+    return f"test -s {left} && {{ truncate -s -1 {left}; set -- $1 's,name=.t0.>,&<failure/>,'; }}"
+
+
+def test_a_test_that_fails_once_is_flaky_and_not_lost_and_no_commit_is_measured_a_third_time(branch, ralph):
+    branch.git("checkout", "-q", "-b", "flaky", "v0")
+    ran = branch.root.parent / "ran"
+    fails_once = f"echo . >> {ran}; {failing_at_first(branch.root.parent / 'left', 1)}"
+    branch.step("Flaky", {"measure.sh": f'{fails_once}; sed "${{2:-}}" results.xml > "$1/junit.xml"\n'})
+    branch.git("checkout", "-q", "work")
+    for _ in range(2):
+        found = document(ralph("compare", "flaky", "--json"))
+        (flaky,) = (each for each in found["ranking"] if each["candidate"] == "flaky")
+        assert (flaky["flaky"], flaky["lost"]) == (["s::t::t0"], [])
+        assert ran.read_text().count(".") == 2
 
 
 def test_reruns_name_the_tests_that_do_not_always_end_the_same(branch, ralph):
     branch.git("checkout", "-q", "-b", "flaky", "v0")
-    seen = branch.root.parent / "seen"
-    fails_once = f"test -e {seen} || {{ touch {seen}; set -- $1 's,name=.t0.>,&<failure/>,'; }}"
-    branch.step("Flaky", {"measure.sh": f'{fails_once}; sed "${{2:-}}" results.xml > "$1/junit.xml"\n'})
+    fails_twice = failing_at_first(branch.root.parent / "left", 2)
+    branch.step("Flaky", {"measure.sh": f'{fails_twice}; sed "${{2:-}}" results.xml > "$1/junit.xml"\n'})
     branch.git("checkout", "-q", "work")
     plain = document(ralph("compare", "flaky", "--json"))
     assert plain["ranking"][-1]["lost"] == ["s::t::t0"]

@@ -15,7 +15,7 @@ from ralph_tracker.measure.run_checks import configured_checks
 from ralph_tracker.replay.commit_environments import Environments
 from ralph_tracker.replay.commits import Checkouts, Choice, History
 from ralph_tracker.replay.dask_cluster import Order, bundle_of, measure_order
-from ralph_tracker.replay.measure_commits import CommitMeasurer, ResultsCache
+from ralph_tracker.replay.measure_commits import CommitMeasurer, ResultsCache, unpack
 
 
 class Away:
@@ -71,8 +71,8 @@ def test_it_needs_the_bundle_once_and_nothing_of_the_repository(branch, order, m
     answer = measure_order(wanted, bundle)
     assert (answer.failed, answer.refused) == (None, None)
     assert measure_order(wanted, None).packed
-    cache = ResultsCache(tmp_path / "here" / "commits")
-    results = cache.keep_packed(wanted.key, answer.packed, cache.new_folder(), configured_checks(wanted.config))
+    (tmp_path / "here").mkdir()
+    results = unpack(answer.packed, tmp_path / "here", configured_checks(wanted.config))
     assert results.totals.metrics.tests_passed == 6
     assert (results.folder / "reports" / "junit.xml").is_file()
 
@@ -93,6 +93,22 @@ def test_a_set_up_that_fails_there_is_a_failure_of_this_commit_only(order, machi
     answer = measure_order(wanted._replace(setup="echo 'no network' >&2; exit 3"), bundle)
     assert (answer.refused, answer.packed) == (None, None)
     assert "no network" in answer.failed
+
+
+def test_what_it_could_not_measure_is_not_kept_there_either(branch, order, machine, tmp_path):
+    wanted, bundle = order
+    document = {
+        **wanted.config,
+        "checks": {"tests": {"run": f"echo . >> {tmp_path}/ran; exit 3", "reports": ["x.xml"]}},
+    }
+    tools = portable_tools(branch.root, configured_checks(document), {"PATH": "/usr/bin:/bin"})
+    wanted = wanted._replace(config=document, tools=tools)
+    for asked in (1, 2):
+        answer = measure_order(wanted, bundle)
+        (tmp_path / str(asked)).mkdir()
+        found = unpack(answer.packed, tmp_path / str(asked), configured_checks(document))
+        assert "did not write x.xml" in found.totals.missing["tests"]
+        assert (tmp_path / "ran").read_text() == ".\n" * asked
 
 
 def without_times(totals):

@@ -5,7 +5,7 @@ from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import CheckTotals
 from ralph_tracker.measure.run_checks import Check
-from ralph_tracker.replay.measure_commits import ResultsCache, result_of
+from ralph_tracker.replay.measure_commits import ResultsCache, result_of, write_results
 
 CHECK = Check("tests", "true")
 FULL = CheckTotals(
@@ -27,7 +27,8 @@ def test_every_field_comes_back(tmp_path):
         cache = ResultsCache(tmp_path)
         staged = cache.new_folder()
         (staged / "output").mkdir()
-        kept = cache.keep(str(number), staged, totals, (result_of(CHECK, FinishedCommand(exit_code=1), staged),))
+        ran = (result_of(CHECK, FinishedCommand(exit_code=1), staged),)
+        kept = cache.keep(str(number), write_results(staged, totals, ran))
         found = cache.find(str(number), (CHECK,))
         assert (found.totals, found.folder) == (totals, kept.folder)
         assert [each.finished for each in found.ran] == [FinishedCommand(exit_code=1)]
