@@ -1,0 +1,196 @@
+"""Run tests once more that passed before and fail now: what does not fail twice is no regression (semantics § 5)."""
+
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event
+from typing import Final
+
+from ralph_tracker.core.known_tests import HELD_BACK, KnownTests, names_in_short
+from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, Group, quantity
+from ralph_tracker.iteration.earlier_tests import needed_checks
+from ralph_tracker.iteration.open_problems import source_line_of
+from ralph_tracker.measure.limit_to_test_files import limited_to_files
+from ralph_tracker.measure.process import FinishedCommand
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.run_checks import Check, CheckResult, run_checks
+from ralph_tracker.safe_files import as_store_error
+
+REPEAT: Final = "repeat"
+# More files are no accident of one test, and their run takes as long as the first.
+MOST_FILES: Final = 20
+RunAgain = Callable[[Collection[str]], Mapping[str, str]]
+
+
+def believed_tests(known: KnownTests) -> frozenset[str]:
+    """Return the tests that passed when the lineage last reported them."""
+    return frozenset(
+        name for outcomes in (known.present, known.gone) for name, how in outcomes.items() if how == PASSED
+    )
+
+
+def repeat_failing(totals: CheckTotals, believed: Collection[str], root: Path, run_again: RunAgain) -> CheckTotals:
+    """Run the believed tests that fail once more, and return the totals with those that pass then as flaky.
+
+    They count as passed, and keep the message of their failure; all else stays as first measured. `run_again` runs at
+    least the given tests and returns the outcomes; it is not called if no believed test fails, or if they are in more
+    than 20 files below `root`.
+    """
+    tests = totals.tests
+    failing = {
+        test
+        for test, how in ({} if tests is None else tests.outcomes).items()
+        if how == FAILED and test in believed and not test.startswith(HELD_BACK)
+    }
+    if tests is None or not failing:
+        return totals
+    files = {_file_or_suite(root, test) for test in failing}
+    if len(files) > MOST_FILES:
+        many = f"{quantity(len(failing), 'test')} that passed before fail in {len(files)} files"
+        return totals._replace(notes=(*totals.notes, f"not repeated: {many}, more than {MOST_FILES}"))
+    again = run_again(failing)
+    flaky = {test for test in failing if again.get(test) == PASSED}
+    missing = failing - again.keys()
+    notes = list(totals.notes)
+    if failing - flaky - missing:
+        notes.append(f"failed again when repeated: {quantity(len(failing - flaky - missing), 'test')}")
+    if missing:
+        notes.append(f"failed, and not in the report when repeated: {names_in_short(missing)}")
+    return with_flaky(totals._replace(tests=tests._replace(failed_first=frozenset(flaky)), notes=tuple(notes)), flaky)
+
+
+def with_flaky(totals: CheckTotals, flaky: Collection[str]) -> CheckTotals:
+    """Return the totals with those tests as flaky and passed: what can pass does."""
+    tests, metrics = totals.tests, totals.metrics
+    if tests is None or not flaky:
+        return totals
+    failed = sum(tests.outcomes[test] == FAILED for test in flaky)
+    if metrics.tests_passed is not None and metrics.tests_failed is not None:
+        metrics = metrics._replace(
+            tests_passed=metrics.tests_passed + failed, tests_failed=metrics.tests_failed - failed
+        )
+    outcomes = {test: PASSED if test in flaky else how for test, how in tests.outcomes.items()}
+    return totals._replace(
+        tests=tests._replace(outcomes=outcomes, flaky=tests.flaky | frozenset(flaky)), metrics=metrics
+    )
+
+
+def _file_or_suite(root: Path, test: str) -> str:
+    place = source_line_of(root, test)
+    return test.rpartition("::")[0] if place is None else place.file
+
+
+def run_again(
+    tests: Mapping[str, Collection[str]],
+    checks: Sequence[Check],
+    *,
+    root: Path,
+    folder: Path,
+    environment: Mapping[str, str],
+    progress: Callable[[str], None] | None = None,
+    stop: Event | None = None,
+) -> dict[str, str]:
+    """Run the files of tests (by the name of their check) again, after what their checks need; return the outcomes.
+
+    A check runs whole if the file of one of its tests is unknown, or it cannot be limited to files. `checks` are all of
+    the loop's. Output and reports go to `folder`, which must not exist.
+    """
+    ran = run_checks(
+        [_limited(check, tests.get(check.name, ()), root) for check in needed_checks(checks, tests)],
+        root=root,
+        folder=folder / "output",
+        reports=folder / "reports",
+        environment=environment,
+        on_progress=progress,
+        stop=stop,
+    )
+    results = {each.check.name: each for each in ran}
+    found: dict[str, str] = {}
+    for outcomes in outcomes_by_check([results.get(check.name, _not_run(check)) for check in checks], root).values():
+        for test, how in outcomes.items():  # of two checks that run a test the worse outcome counts
+            found[test] = min(how, found.get(test, how), key=OUTCOME_RANK.__getitem__)
+    return found
+
+
+def outcomes_by_check(results: Sequence[CheckResult], root: Path) -> dict[str, Mapping[str, str]]:
+    """Return the outcomes of the tests that each check reported, under the names that all checks together give them."""
+    found: dict[str, Mapping[str, str]] = {}
+    for result in results:
+        if result.check.held_back is None and measured_kind(result.check) in {None, Group.TESTS}:
+            alone = [each if each is result else each._replace(reports=()) for each in results]
+            tests = read_results(alone, root=root).tests
+            found[result.check.name] = {} if tests is None else tests.outcomes
+    return found
+
+
+def _not_run(check: Check) -> CheckResult:
+    return CheckResult(check, FinishedCommand(problem="not run again"), (), Path(), Path())
+
+
+def _limited(check: Check, tests: Collection[str], root: Path) -> Check:
+    """Return the check limited to the files of the tests, which may be named from its own folder."""
+    files = []
+    for test in tests:
+        place, folder = source_line_of(root, test), ""
+        if place is None:
+            place, folder = source_line_of(root / check.cwd, test), f"{check.cwd}/"
+        if place is None:
+            return check
+        files.append(folder + place.file)
+    return limited_to_files(check, sorted(set(files)), root).check
+
+
+def run_again_in_place(
+    results: Sequence[CheckResult],
+    *,
+    root: Path,
+    scratch: Path,
+    environment: Mapping[str, str],
+    progress: Callable[[str], None] | None = None,
+) -> RunAgain:
+    """Return a function that runs tests again where the results were measured.
+
+    The reports of the first run stay as they are, in the project too; those of this one are kept in `scratch`.
+    """
+
+    def again(tests: Collection[str]) -> Mapping[str, str]:
+        wanted = {
+            name: failing
+            for name, outcomes in outcomes_by_check(results, root).items()
+            if (failing := [test for test in tests if outcomes.get(test) == FAILED])
+        }
+        if progress is not None:
+            progress(f"repeating {quantity(len(tests), 'failing test')} that passed before")
+        with _put_back(results, scratch):
+            return run_again(
+                wanted,
+                [result.check for result in results],
+                root=root,
+                folder=scratch / REPEAT,
+                environment=environment,
+                progress=progress,
+            )
+
+    return again
+
+
+@contextmanager
+def _put_back(results: Sequence[CheckResult], scratch: Path) -> Iterator[None]:
+    """Put the reports that checks left in the project back afterwards: others may take them for those of all tests."""
+    found = [report.data_path for result in results for report in result.reports if report.data_path is not None]
+    aside = {path: scratch / "aside" / str(number) for number, path in enumerate(found) if not _lies_in(path, scratch)}
+    with as_store_error(scratch):
+        (scratch / "aside").mkdir()
+        for path, copy in aside.items():
+            shutil.copy2(path, copy)
+    try:
+        yield
+    finally:
+        for path, copy in aside.items():
+            with suppress(OSError):
+                shutil.copy2(copy, path)
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
