@@ -8,10 +8,9 @@ import msgspec
 
 from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.errors import InputError
-from ralph_tracker.integrity.file_roles import is_test_path
+from ralph_tracker.integrity.deciding_files import is_test_path
 from ralph_tracker.integrity.file_versions import one_line
-from ralph_tracker.integrity.report_ids import definitions
-from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest
+from ralph_tracker.integrity.report_ids import SEPARATOR, split_id
 
 T = TypeVar("T")
 
@@ -27,11 +26,25 @@ class Tool:
 
 def read(tool: str, data: bytes, ids: Iterable[str] = ()) -> tuple[Finding, ...]:
     """Return the findings of a tool in the table; tests that they name get their ids from `ids`. Raises InputError."""
-    found = TOOLS[tool].read(data)
-    named = {SourceTest(each.file, each.test, 1, 1, "") for each in found if each.test is not None}
-    belongs = definitions(ids, named).items() if named else ()
-    ids_of = {(test.path, test.name): tuple(id_ for id_, tests in belongs if test in tests) for test in named}
-    return tuple(each if each.test is None else each._replace(tests=ids_of[each.file, each.test]) for each in found)
+    ids = tuple(ids)
+    return tuple(
+        each if each.test is None else each._replace(tests=_ids_of(each.file, each.test, ids))
+        for each in TOOLS[tool].read(data)
+    )
+
+
+def _ids_of(path: str, test: str, ids: Iterable[str]) -> tuple[str, ...]:
+    """Return the ids with the name of a test, its scopes and its file; for Go, the folder stands for the file."""
+    *scopes, function = test.split(SEPARATOR)
+    folder, _, name = path.rpartition("/")
+    place = folder.rpartition("/")[2] if name.endswith(".go") else name.partition(".")[0]
+    wanted = {*scopes, place} - {""}
+    return tuple(
+        each
+        for each in ids
+        if (parts := split_id(each)).function.rpartition(" > ")[2] == function
+        and wanted <= {*parts.owner, *parts.function.split(" > ")}
+    )
 
 
 def _decode(data: bytes, shape: type[T], tool: str, command: str) -> T:

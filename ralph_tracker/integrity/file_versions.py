@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.file_roles import kind_of_file
-from ralph_tracker.integrity.source_tests import Language, language_of
+from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
@@ -27,12 +26,19 @@ _BRACES: Final = re.compile(
 )
 _HASH: Final = re.compile(rf"{_QUOTED}|(?P<comment>(?:^|(?<=\s))\#[^\n]*)|(?P<block>(?!))", re.DOTALL | re.MULTILINE)
 _NOT_NEWLINE: Final = r"[^\n]"
+_HASH_SUFFIXES: Final = (".rb", ".sh", ".bash", ".bats", ".ex", ".exs", ".pl", ".pm", ".nim")
+_BRACES_SUFFIXES: Final = (".json", ".gradle", ".kts")
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, shortened for display."""
     line = " ".join(text.split())
     return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
+
+
+def token_key(text: str) -> str:
+    """Return a text as a formatter leaves it: without spaces, quotes of one kind, no comma before a closing bracket."""
+    return re.sub(r",(?=[\])}])", "", re.sub(r"\s+", "", text)).replace("'", '"')
 
 
 class FileVersions(NamedTuple):
@@ -74,15 +80,17 @@ class Text:
         )
 
     @cached_property
-    def comments(self) -> list[str]:
-        """Return the comments with their marks."""
-        return [found[0] for found in self._tokens().finditer(self.text) if found.lastgroup == "comment"]
+    def comments(self) -> list[tuple[int, str]]:
+        """Return where each comment starts, and its first 2,000 characters with its mark."""
+        found = self._tokens().finditer(self.text)
+        return [(each.start(), each[0][:2_000]) for each in found if each.lastgroup == "comment"]
 
     def _tokens(self) -> re.Pattern[str]:
-        language = language_of(self.path)
-        if language == "python":
+        if self.path.endswith((".py", ".pyi")):
             return _PYTHON
-        return _BRACES if language is not None or self.path.endswith((".json", ".gradle", ".kts")) else _HASH
+        if self.path.endswith(_BRACES_SUFFIXES) or (is_code(self.path) and not self.path.endswith(_HASH_SUFFIXES)):
+            return _BRACES
+        return _HASH
 
 
 class ChangedFile:
@@ -94,13 +102,13 @@ class ChangedFile:
         self.is_gone = new is None
         self.old = Text(path, old or "")
         self.new = Text(path, new or "")
-        self.language: Language | None = language_of(path)
+        self.is_code = is_code(path)
         self.kind = kind_of_file(path)
 
     @property
     def is_source(self) -> bool:
         """Return whether it is program code that does not belong to the tests."""
-        return self.language is not None and self.kind is None
+        return self.is_code and self.kind is None
 
 
 def read(change: FileVersions) -> ChangedFile | str:

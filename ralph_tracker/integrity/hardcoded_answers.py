@@ -1,19 +1,23 @@
-"""Find source that holds the answers of tests (R4): branches, tables and constants with their values."""
+"""Find source that knows the inputs of tests that turned green (R4): conditions and tables with their values."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import Finding, Severity
-from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, one_line
-from ralph_tracker.integrity.report_ids import ids_by_test
-from ralph_tracker.integrity.source_tests import SourceTest
+from ralph_tracker.integrity.file_versions import ChangedFile, Text, one_line
+from ralph_tracker.integrity.inline_tests import parted
+from ralph_tracker.integrity.test_blocks import blocks_of
 
-_LITERAL: Final = (
+_LITERAL: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.){0,200})\"|'(?P<single>(?:[^'\\\n]|\\.){0,200})'|`(?P<back>[^`\n]{0,200})`"
     r"|(?<![\w.\"'])(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?=[\s,;:)\]}]|[a-zA-Z_]\w*\b|$|[-+*/%<>=])"
 )
-_ASSERTING: Final = r"\bassert|\bexpect|\bshould\b|\brequire\.|\bt\.(?:Error|Fatal|is|equal|same|deepEqual)|\bverify|!=|==|\bwant\b|\braises\b"
+_ASSERTING: Final = re.compile(
+    r"\bassert|\bexpect|\bparametrize\b|\.each\b|#\[case|\bshould\b|\brequire\.|\bt\.(?:Error|Fatal|is|equal|same|deepEqual)|\bverify|!=|==|\bwant\b|\braises\b"
+)
 # Numbers that are common in honest code.
 _COMMON: Final = frozenset(
     str(each)
@@ -23,49 +27,135 @@ _COMMON: Final = frozenset(
         3600,
     )
 )
-_ANSWERS: Final = r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?"
-_ASKS: Final = r"\b(?:if|elif|case|when|match)\b|=>|==|\?|\bin\b"
-_ENTRY: Final = r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)\s*(?::|=>|,|=)\s*\S"
-_CONDITIONAL: Final = r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b"
-_CONSTANT: Final = r"^\s*(?:return\b|=>)\s*(?P<value>[\"'`][^\"'`\n]{4,}[\"'`]|-?\d[\d_.]*)\s*;?\s*$"
+# These identify no test by themselves: two digits, one digit and zeros, powers of two, years' ends, HTTP's statuses.
+_WEAK_NUMBER: Final = re.compile(
+    r"-?(?:\d\d?|\d0+|2048|4096|8192|65535|65536|1900|86400|604800|20[1-6]|30[1-8]|4(?:0\d|1[0-8]|2[2-9]|51)|50[1-5]|443|8080|8000|5432|6379|3306)"
+)
+# A string that is not a word, a path, an option or a pattern of signs: it has digits among letters, spaces, ...
+_RARE_STRING: Final = re.compile(r"[^\W\d_].*\d|\d.*[^\W\d_]|\w\s+\w|\d\W+\d|[^\x00-\x7f]|\w@\w")
+_ASKS: Final = re.compile(r"\b(?:if|elif|case|when|match|unless)\b|=>|==|\?|\bin\b")
+# What is compared for equality, on either side.
+_COMPARED: Final = re.compile(
+    r"(?:[=!]==?|\b(?:in|case|when|match)\b|(?i:equals|includes|startswith|endswith|has|hasprefix|contains|get)\()\s*(?P<right>[\[({]*(?:(?!\breturn\b|\bthen\b|=>)[^;:?{\n]){0,120})"
+    r"|(?P<left>[^\s(!=]+)(?=\s*[=!]==?)"
+)
+_ENTRY: Final = re.compile(r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)\s*(?::|=>|,|=)\s*\S")
+_INLINE_ENTRY: Final = re.compile(
+    r"[{,]\s*(?P<key>[\"'`][^\"'`\n]+[\"'`]|-?[\d_.]+)\s*(?::|=>)\s*(?P<value>[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)"
+)
+_ANSWERS: Final = re.compile(r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?")
+_CONDITIONAL: Final = re.compile(r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b")
 _REACH: Final = 3  # lines from a condition to its answer
+_WORD: Final = re.compile(r"\w{4,}")  # a shorter one identifies no string
 
 
-class _TestLiterals(NamedTuple):
-    """The literals of one test: those of its assertions and data rows, and all of them."""
+class _Literals(NamedTuple):
+    """The literals of a test or a row of it, and the words of its strings."""
 
-    expected: frozenset[str]
-    all: frozenset[str]
-    ids: tuple[str, ...]
-    name: str
+    literals: frozenset[str]
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> "_Literals":
+        found = _literals(text)
+        strings = (each[1:-1].casefold() for each in found if each[0] in "'\"")
+        return cls(found, frozenset(word for each in strings for word in _WORD.findall(each)))
+
+    def held(self, some: frozenset[str], *, parts: bool) -> frozenset[str]:
+        """Return those that are among the literals; with `parts`, also those that are a word of a string."""
+        whole = some & self.literals
+        return whole.union(each for each in some if each[1:-1].casefold() in self.words) if parts else whole
+
+
+class _Asked(NamedTuple):
+    """The literals of one test as a whole, and of each row (an assertion or data); and its id."""
+
+    whole: _Literals
+    rows: tuple[_Literals, ...]
+    id: str
+
+
+class _Branch(NamedTuple):
+    """A condition with its answer, or an entry of a table: its line, and the literals of both.
+
+    `compared` are the literals that a condition compares for equality.
+    """
+
+    line: int
+    text: str
+    inputs: frozenset[str]
+    answers: frozenset[str]
+    is_entry: bool
+    compared: frozenset[str] = frozenset()
+
+    def names(self, asked: _Asked) -> bool:
+        """Return whether it names an input that only this test would have, or one with the answer of the same row."""
+        if any(map(_is_rare, self.compared & asked.whole.literals)):
+            return True
+        for row in asked.rows if asked.whole.held(self.inputs, parts=self.is_entry) else ():
+            ins, outs = (row.held(side, parts=self.is_entry) - _COMMON for side in (self.inputs, self.answers))
+            # Words alone name a choice as well as an input: then the row has to hold the whole answer.
+            if ins and outs and len(ins | outs) > 1 and (any(map(_is_rare, ins | outs)) or self.answers <= outs):
+                return True
+        return False
 
 
 def find_hardcoded_answers(
-    files: Iterable[ChangedFile], tests: Iterable[SourceTest], green: tuple[str, ...]
+    files: Iterable[ChangedFile], tests: Mapping[str, str], green: tuple[str, ...]
 ) -> Iterator[Finding]:
-    """Yield the branches, tables and constants in source that special-case tests that turned green.
+    """Yield the new conditions and tables in source that name inputs of tests that turned green.
 
-    `tests` are those that may have turned green, `green` the ids of those that did.
+    `tests` are the texts by path of the test files in which they may stand, `green` the ids of those tests. A test
+    that is not found by its name has no inputs.
     """
-    files, tests = tuple(files), tuple(tests)
-    of_test = ids_by_test(green, tests)
-    wanted = [(test, of_test[test.path, test.name]) for test in tests if (test.path, test.name) in of_test]
-    added = added_lines(files) if wanted else {}
-    asked = []
-    for test, ids in wanted:
-        rows = [line for line in test.text.split("\n") if re.search(_ASSERTING, line) or re.match(_ENTRY, line)]
-        expected = _literals("\n".join(rows))
-        if expected:
-            asked.append(_TestLiterals(expected, _literals(test.text), ids, test.name))
-    for file in files if asked else ():
-        if file.is_source and added.get(file.path):
-            yield from _in_source(file, added[file.path], asked)
+    files = [file for file in files if file.is_source]
+    if all(file.is_gone for file in files):
+        return
+    inside = {file.path: parted(file.path, file.new.text)[1] for file in files}
+    texts = {**tests, **{path: text for path, text in inside.items() if text}}
+    asked = [_asked(test, block) for test, block in blocks_of(green, texts).items()]
+    asked = [each for each in asked if each.rows]
+    if not asked:
+        return
+    known = Counter(_key(branch) for file in files for branch in _branches(file.old))
+    for file in files:
+        fresh = []
+        for branch in _branches(file.new):
+            known[_key(branch)] -= 1
+            if known[_key(branch)] < 0:
+                fresh.append((branch, sorted(each.id for each in asked if branch.names(each))))
+        entries = [bool(ids) for branch, ids in fresh if branch.is_entry]
+        # A table with more entries than the tests need is data, not a special case.
+        is_data = 2 * sum(entries) <= len(entries)
+        for branch, ids in fresh:
+            if ids and not (branch.is_entry and is_data):
+                message = f"The source names an input of {ids[0]}; compute the answer instead."
+                shown, about = one_line(branch.text), branch.text[:100]
+                yield Finding(
+                    "R4", Severity.HIGH, message, file.path, line=branch.line, tests=tuple(ids), new=shown, about=about
+                )
+
+
+def _asked(test: str, block: str) -> _Asked:
+    rows: list[str] = []
+    goes_on = -1  # the indent of a row whose last line opens something
+    for line in block.split("\n"):
+        indent = len(line) - len(line.lstrip())
+        if goes_on >= 0 and indent > goes_on:
+            rows[-1] += f"\n{line}"
+            continue
+        is_row = _ASSERTING.search(line) or _ENTRY.match(line)
+        goes_on = indent if is_row and line.rstrip().endswith(("(", "[", "{")) else -1
+        if is_row:
+            rows.append(line)
+    found = (_Literals.of(row) for row in rows)
+    return _Asked(_Literals.of(block), tuple(row for row in found if row.literals), test)
 
 
 def _literals(text: str) -> frozenset[str]:
     """Return the strings of at least two characters, quoted, and the numbers of a text."""
     found = set()
-    for match in re.finditer(_LITERAL, text):
+    for match in _LITERAL.finditer(text):
         if match["number"] is not None:
             number = match["number"].replace("_", "")
             found.add(number.rstrip("0").rstrip(".") if "." in number else number)
@@ -76,90 +166,45 @@ def _literals(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
-class _Branch(NamedTuple):
-    """A condition with its answer, or an entry of a table: its line, and the literals of both."""
-
-    line: int
-    text: str
-    inputs: frozenset[str]
-    answers: frozenset[str]
-    is_entry: bool
-
-    def holds(self, asked: _TestLiterals) -> bool:
-        """Return whether it holds an input of a test and what that expects, and one of them identifies the test."""
-        inputs, answers = self.inputs & asked.all, self.answers & asked.expected
-        return bool(inputs and answers and (inputs | answers) - _COMMON) and len(inputs | answers) > 1
-
-    def surely_holds(self, asked: _TestLiterals) -> bool:
-        """Return whether both the input and the answer identify the test, and differ."""
-        inputs, answers = (self.inputs & asked.all) - _COMMON, (self.answers & asked.expected) - _COMMON
-        return bool(inputs and answers) and len(inputs | answers) > 1
+def _is_rare(literal: str) -> bool:
+    """Return whether a literal of a condition identifies a test by itself."""
+    if not literal.startswith(("'", '"')):
+        return literal not in _COMMON and _WEAK_NUMBER.fullmatch(literal) is None
+    return _RARE_STRING.search(literal[1:-1]) is not None
 
 
-def _branches(file: ChangedFile, added: frozenset[int]) -> Iterator[_Branch]:
-    lines = file.new.code.split("\n")
-    for number in sorted(added):
-        line = lines[number - 1]
-        asks = re.search(_ASKS, line) is not None
-        if not re.search(_LITERAL, line) or not (asks or re.match(_ENTRY, line)):
+def _key(branch: _Branch) -> tuple[frozenset[str], frozenset[str], bool]:
+    return branch.inputs | branch.compared, branch.answers, branch.is_entry
+
+
+def _branches(side: Text) -> Iterator[_Branch]:
+    inside = parted(side.path, side.code)[1]
+    lines = side.code.split("\n")
+    first = side.code.count("\n", 0, side.code.index(inside)) if inside else len(lines)  # of the tests in the file
+    for number, line in enumerate(lines, 1):
+        if first < number <= first + inside.count("\n") or not _LITERAL.search(line):
             continue
-        if re.match(_ENTRY, line) and not re.match(r"\s*(?:if|elif|case|when|match|return)\b", line):
+        if _ENTRY.match(line):
             head, _, answer = re.split(r"(:|=>|,|=)", line, maxsplit=1)
             yield _Branch(number, line.strip(), _literals(head), _literals(answer), is_entry=True)
             continue
-        below = [lines[at - 1] for at in range(number + 1, number + _REACH) if at in added and at <= len(lines)]
-        answer = "\n".join(each for each in below if re.search(_ANSWERS, each) or re.match(_LITERAL, each.strip()))
+        for entry in _INLINE_ENTRY.finditer(line):
+            yield _Branch(
+                number, entry[0].strip("{, "), _literals(entry["key"]), _literals(entry["value"]), is_entry=True
+            )
+        if not _ASKS.search(line):
+            continue
+        deeper = re.compile(rf"\s{{{len(line) - len(line.lstrip()) + 1}}}")
+        below = list(takewhile(deeper.match, lines[number : number + _REACH - 1]))
+        answer = "\n".join(each for each in below if _ANSWERS.search(each) or _LITERAL.match(each.strip()))
         # An answer on the same line follows the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
         parts = re.split(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b", line, maxsplit=1)
-        if conditional := re.search(_CONDITIONAL, line):  # in Python's the answer comes first
+        if conditional := _CONDITIONAL.search(line):  # in Python's the answer comes first
             parts = [conditional["asks"], conditional["answer"]]
         inputs = _literals(parts[0])
-        answers = _literals("\n".join([*parts[1:], answer]))
-        yield _Branch(
-            number, "\n".join([line.strip(), *(each.strip() for each in below)]), inputs, answers, is_entry=False
-        )
-
-
-def _in_source(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
-    branches = list(_branches(file, added))
-    hits = {branch.line: [each for each in asked if branch.holds(each)] for branch in branches}
-    entries = [branch.line for branch in branches if branch.is_entry]
-    # A table with more entries than the tests need is data, not a special case.
-    honest_table = 2 * sum(1 for line in entries if hits[line]) <= len(entries)
-    reported_ids: set[str] = set()
-    for branch in branches:
-        named = hits[branch.line]
-        if not named or (branch.is_entry and honest_table):
-            continue
-        ids = tuple(sorted({test for each in named for test in each.ids}))
-        sure = any(branch.surely_holds(each) for each in named)
-        reported_ids.update(ids)
-        yield Finding(
-            "R4",
-            Severity.HIGH if sure else Severity.MEDIUM,
-            f"The source holds the input and the expected value of {named[0].name}; compute the answer instead.",
-            file.path,
-            line=branch.line,
-            tests=ids if sure else (),
-            new=one_line(branch.text),
-            about=branch.text[:100],
-        )
-    yield from _constants(file, added, [each for each in asked if not reported_ids.intersection(each.ids)])
-
-
-def _constants(file: ChangedFile, added: frozenset[int], asked: list[_TestLiterals]) -> Iterator[Finding]:
-    lines = file.new.code.split("\n")
-    for number in sorted(added):
-        match = re.match(_CONSTANT, lines[number - 1])
-        literals = _literals(match["value"]) - _COMMON if match is not None else frozenset()
-        named = next((each for each in asked if literals & each.expected), None)
-        if named is not None:
-            yield Finding(
-                "R4",
-                Severity.MEDIUM,
-                f"The source returns a value that {named.name} expects; check that it is computed.",
-                file.path,
-                line=number,
-                new=one_line(lines[number - 1]),
-                about=lines[number - 1].strip()[:100],
+        compared = _literals(" ".join(each["left"] or each["right"] for each in _COMPARED.finditer(line)))
+        if inputs or compared:
+            shown = "\n".join([line.strip(), *(each.strip() for each in below)])
+            yield _Branch(
+                number, shown, inputs, _literals("\n".join([*parts[1:], answer])), is_entry=False, compared=compared
             )

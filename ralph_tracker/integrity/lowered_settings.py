@@ -1,7 +1,7 @@
 """R5 by values: thresholds, lists and switches in settings of any format that demand less than before."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.integrity_result import Finding, Severity
@@ -28,83 +28,44 @@ _PYTHON: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|\.?pytest\.ini|\.?m
 _SCRIPT: Final = (
     r"(^|/)(package\.json|(jest|vitest|vite|karma)\.config[\w.]*|\.?nycrc[\w.]*|\.c8rc[\w.]*|\.mocharc[\w.]*)$"
 )
-_COVERAGE: Final = r"coverage|^(run|report)$|^$"
+_BUILD: Final = r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$"
+_TYPESCRIPT: Final = r"(^|/)tsconfig[\w.]*\.json$"
+_LINTERS: Final = r"ruff|flake8|mypy|pylint|pyright|^lint$|MESSAGES|MASTER|^$"
+# fmt: off
 SETTINGS: Final = (
     Setting("floor", _PYTHON, r"coverage|^report$|pylint|interrogate|^$", r"fail[_-]under"),
     Setting("floor", _PYTHON + "|" + COMMANDS, "", r"--cov-fail-under|--fail-under"),
     Setting("floor", _SCRIPT, "", r"branches|functions|lines|statements"),
-    Setting(
-        "floor",
-        r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
-        "",
-        r"minimum|minimumRatio|mutationThreshold|coverageThreshold",
-    ),
+    Setting("floor", _BUILD, "", r"minimum|minimumRatio|mutationThreshold|coverageThreshold"),
     Setting("floor", r"(^|/)\.?codecov\.ya?ml$", "", r"target"),
-    Setting(
-        "ceiling",
-        _PYTHON + "|" + COMMANDS + r"|(^|/)\.golangci\.\w+$|(^|/)\.?eslintrc[\w.]*$",
-        "",
-        r"max[-_]complexity|--max-warnings|max-branches|max-statements",
-    ),
-    Setting("left_out", _PYTHON, _COVERAGE, r"omit|exclude_lines|exclude_also|partial_branches"),
+    Setting("ceiling", _PYTHON + "|" + COMMANDS + r"|(^|/)\.golangci\.\w+$|(^|/)\.?eslintrc[\w.]*$", "", r"max[-_]complexity|--max-warnings|max-branches|max-statements"),
+    Setting("left_out", _PYTHON, r"coverage|^(run|report)$|^$", r"omit|exclude_lines|exclude_also|partial_branches"),
     Setting("left_out", _PYTHON, r"pytest", r"norecursedirs|collect_ignore|collect_ignore_glob"),
-    Setting(
-        "left_out",
-        _PYTHON,
-        r"ruff|flake8|mypy|pylint|pyright|^lint$|MESSAGES|MASTER|^$",
-        r"exclude|extend[_-]exclude|ignore|extend[_-]ignore|disable|disable_error_code",
-    ),
-    Setting(
-        "left_out", _SCRIPT, "", r"testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|exclude"
-    ),
-    Setting(
-        "left_out",
-        r"(^|/)(\.eslintignore|\.golangci\.\w+|\.?eslintrc[\w.]*|eslint\.config\.\w+)$",
-        "",
-        r"ignorePatterns|ignores|disable|exclude-dirs|skip-dirs",
-    ),
-    Setting(
-        "left_out",
-        r"(^|/)(pom\.xml|build\.gradle(\.kts)?)$",
-        "",
-        r"excludedGroups|excludes|exclude|excludeTestsMatching",
-    ),
+    Setting("left_out", _PYTHON, _LINTERS, r"(?:extend[_-])?(?:exclude|ignore)|disable|disable_error_code"),
+    Setting("left_out", _SCRIPT, "", r"testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|exclude"),
+    Setting("left_out", r"(^|/)(\.eslintignore|\.golangci\.\w+|\.?eslintrc[\w.]*|eslint\.config\.\w+)$", "", r"ignorePatterns|ignores|disable|exclude-dirs|skip-dirs"),
+    Setting("left_out", _BUILD, "", r"excludedGroups|excludes|exclude|excludeTestsMatching"),
     Setting("looked_at", _PYTHON, r"pytest", r"testpaths|python_files|python_functions|python_classes"),
-    Setting("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"select|extend[_-]select"),
+    Setting("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"(?:extend[_-])?select"),
     Setting("looked_at", _PYTHON, r"coverage|^run$|mypy", r"source|source_pkgs|files|packages"),
     Setting("looked_at", _SCRIPT, "", r"testMatch|testRegex|roots|collectCoverageFrom"),
-    Setting(
-        "strict",
-        _PYTHON,
-        "",
-        r"strict|branch|xfail_strict|disallow_\w+|check_untyped_defs|warn_\w+|strict_\w+|no_implicit_\w+|extra_checks",
-    ),
-    Setting(
-        "strict",
-        r"(^|/)tsconfig[\w.]*\.json$",
-        "",
-        r"strict\w*|noImplicit\w+|noUnused\w+|noFallthrough\w+|noUnchecked\w+|exactOptional\w+|alwaysStrict|checkJs",
-    ),
+    Setting("strict", _PYTHON, "", r"strict|branch|xfail_strict|disallow_\w+|check_untyped_defs|warn_\w+|strict_\w+|no_implicit_\w+|extra_checks"),
+    Setting("strict", _TYPESCRIPT, "", r"strict\w*|noImplicit\w+|noUnused\w+|noFallthrough\w+|noUnchecked\w+|exactOptional\w+|alwaysStrict|checkJs"),
     Setting("loose", _PYTHON, "", r"ignore_missing_imports|ignore_errors|follow_imports"),
-    Setting(
-        "loose", r"(^|/)tsconfig[\w.]*\.json$", "", r"skipLibCheck|allowUnreachableCode|suppressImplicitAnyIndexErrors"
-    ),
+    Setting("loose", _TYPESCRIPT, "", r"skipLibCheck|allowUnreachableCode|suppressImplicitAnyIndexErrors"),
     Setting("loose", _SCRIPT, "", r"passWithNoTests|dangerouslyIgnoreUnhandledErrors|allowOnly"),
-    Setting(
-        "level",
-        r"(^|/)(\.?eslintrc[\w.]*|eslint\.config\.\w+|package\.json|biome\.json|\.oxlintrc\.json)$",
-        "",
-        r"@?[\w-]+(?:/[\w-]+)+|[a-z]+(?:-[a-z]+)+|eqeqeq|curly|semi",
-    ),
+    Setting("level", r"(^|/)(\.?eslintrc[\w.]*|eslint\.config\.\w+|package\.json|biome\.json|\.oxlintrc\.json)$", "", r"@?[\w-]+(?:/[\w-]+)+|[a-z]+(?:-[a-z]+)+|eqeqeq|curly|semi"),
     Setting("level", r"(^|/)Cargo\.toml$", r"lints", r"[\w-]+"),
 )
+# fmt: on
 # Patterns that honest projects exclude as well: code that is not the project's, lines left out of coverage.
 _HONESTLY_LEFT_OUT: Final = (
     r"tests?\b|conftest|venv|site-packages|node_modules|\bbuild|dist\b|migrations|docs?\b|examples?\b|benchmarks?\b|\.tox|\.nox|\.git|cache|target|"
     r"vendor|third_party|generated|_pb2|_version|__main__|setup\.py|fixtures|e2e|coverage|TYPE_CHECKING|NotImplementedError|overload|"
     r"abstractmethod|pragma|__name__|assert_never|__repr__|\.\.\.|Protocol|COM812|ISC001|\bE203|\bW503|\bE501"
 )
-_SECTION: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
+_HEADER: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
+_OF_MANY_TOOLS: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$"
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _ITEM: Final = r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)"
 _LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
@@ -113,54 +74,72 @@ _OPENING: Final = {"[": "]", "{": "}", "(": ")"}
 _WIDE: Final = 20_000  # no settings value is longer
 
 Value = tuple[str, ...]
-# By section and key: the values, and the line of the first.
-Settings = dict[tuple[str, str], tuple[Value, int]]
+Place = tuple[str, str]  # section and key
+Settings = dict[Place, tuple[Value, int]]  # with the line of the first value
 
 
 def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
-    """Yield the existing settings that demand less now; a new file lowers nothing."""
-    files = tuple(file for file in files if not file.is_gone and _may_hold_settings(file))
+    """Yield the existing settings that demand less now; what is the first of its tool lowers nothing."""
+    files = tuple(files)
+    fresh = {file.path for file in files if file.is_new}
+    # Only tools of JavaScript, and nox, are set by programs.
+    held = r"\.([cm]?[jt]sx?|kts)$|noxfile\.py$"
+    files = tuple(file for file in files if not file.is_gone and (not file.is_code or re.search(held, file.path)))
     for setting in SETTINGS:
         looked_at = [file for file in files if re.search(setting.files, file.path)]
         now = {file.path: _settings(setting, file.new) for file in looked_at}
         everywhere = [(key, value) for settings in now.values() for (_, key), (value, _) in settings.items()]
         for file in looked_at:
-            if file.is_new:
-                continue
             old, new = _settings(setting, file.old), now[file.path]
             for place in sorted(old.keys() | new.keys()):
-                before, after = old.get(place), new.get(place)
-                said = _is_lower(
-                    setting.kind, None if before is None else before[0], None if after is None else after[0]
-                )
-                if said is None:
+                (before, _), (after, line) = old.get(place, (None, 0)), new.get(place, (None, 0))
+                if before is None and (file.is_new or not _is_known_tool(place[0], file.old)):
                     continue
+                said = _is_lower(setting.kind, before, _without_new_files(after, fresh))
                 # Not lowered if it was moved to another section or file.
-                moved = after is None and any(
-                    key == place[1] and before is not None and _is_lower(setting.kind, before[0], value) is None
-                    for key, value in everywhere
-                )
-                if not moved:
-                    yield Finding(
-                        "R5",
-                        Severity.HIGH,
-                        f"{place[1]} {said}; put it back.",
-                        file.path,
-                        line=None if after is None else after[1],
-                        old=None if before is None else one_line(", ".join(before[0])),
-                        new=None if after is None else one_line(", ".join(after[0])),
-                        about=place[1],
+                if said is None or (
+                    after is None
+                    and any(
+                        key == place[1] and _is_lower(setting.kind, before, value) is None for key, value in everywhere
                     )
+                ):
+                    continue
+                yield Finding(
+                    "R5",
+                    Severity.HIGH,
+                    f"{place[1]} {said}; put it back.",
+                    file.path,
+                    line=line or None,
+                    old=None if before is None else one_line(", ".join(before)),
+                    new=None if after is None else one_line(", ".join(after)),
+                    about=place[1],
+                )
 
 
-def _may_hold_settings(file: ChangedFile) -> bool:
-    """Return whether a file is more than source: only tools of JavaScript, and nox, are set by programs."""
-    return file.language in {None, "javascript", "typescript", "tsx"} or file.path.endswith("noxfile.py")
+def _is_known_tool(section: str, old: Text) -> bool:
+    """Return whether the earlier settings had a section of the tool; a file of one tool always has."""
+    if not re.search(_OF_MANY_TOOLS, old.path):
+        return True
+    return _tool(section) in {_tool(name) for _, name in _sections(old.text, old.path)}
+
+
+def _tool(section: str) -> str:
+    return re.split(r"[.:-]", re.sub(r"^tool[.:]", "", section.strip("\"' ")))[0]
+
+
+def _without_new_files(value: Value | None, fresh: Collection[str]) -> Value | None:
+    """Return the items of a value but those that name a file which is new in the same change."""
+    if value is None or not fresh:
+        return value
+    ends = tuple(f"/{path}" for path in fresh)
+    return tuple(
+        item for item in value if not any(end.endswith(f"/{re.sub(r'^(?:[.*]+/)+', '', item)}") for end in ends)
+    )
 
 
 def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the check programs that a changed workflow ran and that none runs now."""
-    workflows = [file for file in files if file.language is None and re.search(CI, file.path)]
+    workflows = [file for file in files if re.search(CI, file.path)]
     now = "\n".join(line for file in workflows for line in _without_installation(file.new))
     reported = set()
     for file in workflows:
@@ -173,7 +152,6 @@ def checks_removed(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 
 
 def _without_installation(workflow: Text) -> list[str]:
-    """Return the lines of a workflow, except installation steps."""
     return [line for line in workflow.code.split("\n") if "install" not in line]
 
 
@@ -218,15 +196,14 @@ def _is_list_eased(old: Value, new: Value, *, leaves_out: bool) -> str | None:
 
 def _settings(setting: Setting, side: Text) -> Settings:
     """Return the values of a setting's keys in TOML, INI, JSON, YAML, XML, JavaScript or a command."""
-    text = side.code if side.path.endswith((".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".json")) else side.text
-    found: Settings = {}
-    sections = [(each.start(), each[1].strip()) for each in re.finditer(_SECTION, text)]
-    pattern = re.compile(
-        rf"(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{setting.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))",
-        re.MULTILINE,
+    text = side.code if side.path.endswith(".json") or re.search(r"\.[cm]?[jt]s$", side.path) else side.text
+    sections = _sections(text, side.path)
+    pattern = (
+        rf"(?m)(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{setting.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))"
     )
-    for match in pattern.finditer(text):
-        section = next((name for start, name in reversed(sections) if start < match.start()), "")
+    found: Settings = {}
+    for match in re.finditer(pattern, text):
+        section = next((name for start, name in reversed(sections) if start < match.start("key")), "")
         start = text.rfind("\n", 0, match.start("key")) + 1
         if text[start : match.start("key")].lstrip().startswith(("#", ";")) or not re.search(setting.sections, section):
             continue
@@ -236,6 +213,18 @@ def _settings(setting: Setting, side: Text) -> Settings:
             line = text.count("\n", 0, match.start("key")) + 1
             earlier = found.get(place)
             found[place] = (value, line) if earlier is None else (earlier[0] + value, earlier[1])
+    return found
+
+
+def _sections(text: str, path: str) -> list[tuple[int, str]]:
+    """Return where each section starts, and its name; of package.json, the keys of its object."""
+    if not path.endswith("package.json"):
+        return [(each.start(), each[1].strip()) for each in re.finditer(_HEADER, text)]
+    found, depth = [], 0
+    for each in re.finditer(r"\"((?:[^\"\\\n]|\\.)*)\"[ \t]*:|\"(?:[^\"\\\n]|\\.)*\"|[\[{]|[\]}]", text):
+        depth += (each[0] in "[{") - (each[0] in "]}")
+        if each[1] and depth == 1:
+            found.append((each.start(), each[1]))
     return found
 
 
@@ -249,20 +238,17 @@ def _value(text: str, start: int, indent: int) -> Value:
             if depth == 0:
                 return _items(text[start + 1 : at])
         return ()
-    end = text.find("\n", start)
-    line = text[start:] if end < 0 else text[start:end]
+    line, _, rest = text[start : start + _WIDE].partition("\n")
     line = re.split(r"\s#|</|,\s*$", line)[0]
     below = ""
-    if end >= 0:
-        for each in text[end + 1 : end + _WIDE].split("\n"):
-            if each.strip() and len(each) - len(each.lstrip()) < indent + (not each.lstrip().startswith("-")):
-                break
-            below += each + "\n"
+    for each in rest.split("\n"):
+        if each.strip() and len(each) - len(each.lstrip()) < indent + (not each.lstrip().startswith("-")):
+            break
+        below += each + "\n"
     return _items(f"{line}\n{below}")
 
 
 def _items(text: str) -> Value:
     text = re.sub(r"(^|\s)[#;][^\n]*", "", text)
-    return tuple(
-        next(filter(None, each)) for each in re.findall(_ITEM, text) if next(filter(None, each)) not in {"-", "=", ":"}
-    )
+    found = (next(filter(None, each)) for each in re.findall(_ITEM, text))
+    return tuple(item for item in found if item not in {"-", "=", ":"})

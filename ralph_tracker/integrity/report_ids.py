@@ -1,4 +1,4 @@
-"""Parse the ids of a report (`tests.test_box.TestBox::test_lid[1]`) and find the source test of each."""
+"""Parse the ids of a report (`tests.test_box.TestBox::test_lid[1]`) and find the test file of each."""
 
 import re
 from collections import defaultdict
@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from ralph_tracker.integrity.source_tests import SEPARATOR, SourceTest, language_of
-
 Parts = tuple[str, ...]
 
+SEPARATOR: Final = "::"
 # The function is the first name followed by possible parameters; a slash starts Go's subtests, but also separates
 # folders.
 _FUNCTION: Final = r"(?a)(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))"
@@ -19,10 +18,8 @@ _TITLED: Final = r"(?s)([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z"
 _DOTTED: Final = r"(?s)([\w.]+)\.(\w+)(\(.*|)\Z"  # .NET has no other separator
 _CARGO_TARGET: Final = r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)"
 _GO_TEST: Final = r"(?:Test|Fuzz|Example)(?![a-z])"
-_SUFFIX: Final = r"\.(?:py|java|kt)(?=::|\Z)"
+_SUFFIX: Final = r"\.(?:py|java|kt|php)(?=::|\Z)"
 _JOINTS: Final = r"[./:\\$\s]+"
-_WORDS: Final = r"\w+"
-_PLACEHOLDER: Final = r"%[sdifjoOpc#%$]|\$\{[^}]*\}|\$#?[A-Za-z_][\w.]*"
 
 
 class ReportId(NamedTuple):
@@ -58,133 +55,43 @@ def split_id(test: str) -> ReportId:
     return ReportId(_parts(owner), leaf[:end], leaf[end:])
 
 
-def files_of(ids: Iterable[str], paths: Iterable[str], tests: Sequence[SourceTest] = ()) -> Mapping[str, str | None]:
-    """Return the test file of each id; None if none or several are possible.
+def files_of(ids: Iterable[str], texts: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the possible test files of each id, () where none is; `texts` are those of the test files by path.
 
-    The file part of the id is looked up among the paths. If that leaves several, `tests` of these files decide: for
-    Go's packages and Rust's modules the id names no file.
+    The file part of the id is looked up among the paths. If that leaves several (the id names a package, or is a title
+    alone), those count whose text has the name of the test.
     """
     places: defaultdict[str, list[tuple[Parts, str]]] = defaultdict(list)
-    for path in paths:
+    for path in texts:
         place = _place(path)
         places[place[-1] if place else ""].append((place, path))
-    found: dict[str, str | None] = {}
-    by_owner: dict[Parts, list[str]] = {}
-    undecided = []
+    by_owner: dict[Parts, Sequence[str]] = {}
+    found = {}
     for test in ids:
-        owner = split_id(test).owner
-        if owner not in by_owner:
-            by_owner[owner] = _nearest(owner, places) or _at_root(split_id(test), places)
-        found[test] = by_owner[owner][0] if len(by_owner[owner]) == 1 else None
-        if found[test] is None:
-            undecided.append(test)
-    defining = definitions(undecided, tests) if tests and undecided else {}
-    for test, defined in defining.items():
-        files = {each.path for each in defined}
-        near = by_owner[split_id(test).owner]
-        files = files.intersection(near) if near else files
-        found[test] = files.pop() if len(files) == 1 else None
+        parts = split_id(test)
+        if parts.owner not in by_owner:
+            by_owner[parts.owner] = _nearest(parts.owner, places)
+        near = by_owner[parts.owner] or _at_root(parts, places) or list(texts)
+        found[test] = tuple(near) if len(near) == 1 else _holding(parts, near, texts)
     return found
 
 
-def definitions(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[str, tuple[SourceTest, ...]]:
-    """Return the possible source tests of each id, those with the closest place; () without any.
-
-    An inherited test is not found: its id names the class, but it is defined in another.
-    """
-    # By function and last part of the place; the latter is None for ids without one.
-    by_function: defaultdict[tuple[str, str | None], list[tuple[Parts, SourceTest]]] = defaultdict(list)
-    by_title: defaultdict[Parts, list[tuple[Parts, SourceTest]]] = defaultdict(list)
-    patterns: list[tuple[re.Pattern[str], Parts, SourceTest]] = []
-    sizes: set[int] = set()
-    for test in tests:
-        language = language_of(test.path)
-        if language in {"javascript", "typescript", "tsx"}:
-            place = _place(test.path)
-            words = tuple(re.findall(_WORDS, test.name))
-            by_title[words].append((place, test))
-            sizes.add(len(words))
-            if re.search(_PLACEHOLDER, test.name):
-                patterns.append((_title_pattern(test.name), place, test))
-        else:
-            owner, _, function = test.name.rpartition(SEPARATOR)
-            # A method of a testify suite is reported below the function that runs the suite, whatever its type.
-            classes = () if language == "go" else tuple(owner.split(SEPARATOR)) if owner else ()
-            place = _place(test.path)[:-1] if language == "java" else _place(test.path)
-            place = (*place, *classes)
-            for last in {None, place[-1] if place else ""}:
-                by_function[function, last].append((place, test))
-
-    found: dict[str, tuple[SourceTest, ...]] = {}
-    for test_id in ids:
-        parts = split_id(test_id)
-        function = parts.function
-        if parts.parameters.startswith("/Test"):
-            function = parts.parameters.split("/")[1]
-        candidates = [
-            each
-            for last in ((parts.owner[-1], "") if parts.owner else (None,))
-            for each in by_function.get((function, last), ())
-            if _is_end(parts.owner, each[0])
-        ]
-        if not candidates and by_title:
-            candidates = _tests_by_title(parts, by_title, sizes)
-        if not candidates:
-            title = function + parts.parameters
-            candidates = [
-                (place, each) for like, place, each in patterns if _may_be(parts.owner, place) and like.search(title)
-            ]
-        most = max((_common_length(parts.owner, place) for place, _ in candidates), default=0)
-        found[test_id] = tuple(each for place, each in candidates if _common_length(parts.owner, place) == most)
-    return found
-
-
-def ids_by_test(ids: Iterable[str], tests: Iterable[SourceTest]) -> Mapping[tuple[str, str], tuple[str, ...]]:
-    """Return the report ids of tests by path and name."""
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
-    for test_id, defined in definitions(ids, tests).items():
-        for test in defined:
-            key = (test.path, test.name)
-            found[key] = (*found.get(key, ()), test_id)
-    return found
-
-
-def _tests_by_title(
-    test: ReportId, by_title: Mapping[Parts, Collection[tuple[Parts, SourceTest]]], sizes: Collection[int]
-) -> list[tuple[Parts, SourceTest]]:
-    """Return the tests whose titles end the id, longest first; runners join titles in different ways.
-
-    TAP names assertions: if no title ends the id, the one before its last part counts.
-    """
-    outer = test.function.rpartition(" > ")[0]
-    for words in ((*test.owner, *re.findall(_WORDS, test.function)), (*test.owner, *re.findall(_WORDS, outer))):
-        for size in sorted(sizes, reverse=True):
-            if 0 < size <= len(words):
-                found = [each for each in by_title.get(words[-size:], ()) if _may_be(test.owner, each[0])]
-                if found:
-                    return found
-    return []
-
-
-def _title_pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern for the reported titles of `adds %i to $b`."""
-    parts = re.split(_PLACEHOLDER, name)
-    between = (r"\W+".join(re.escape(word) for word in re.findall(_WORDS, part)) for part in parts)
-    return re.compile(r"(?:^|\W)" + ".*".join(between) + r"\W*\Z", re.DOTALL)
-
-
-def _may_be(owner: Parts, place: Parts) -> bool:
-    """Return whether an id with a title may be from that file; if its owner names a file, only from that one."""
-    names_file = len(owner) > 1 and owner[-1] in {"js", "ts", "jsx", "tsx", "mjs", "cjs", "mts", "cts"}
-    return not names_file or _is_end(owner, place)
+def _holding(test: ReportId, paths: Collection[str], texts: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths whose text has the name of a test: its function, or the last part of its title."""
+    subtest = test.parameters.split("/")[1] if test.parameters.startswith("/Test") else ""
+    for name in filter(None, (subtest, test.function, re.split(r" > | › |::", test.function)[-1])):
+        word = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+        held = tuple(path for path in paths if word.search(texts[path]))
+        if held:
+            return held
+    return ()
 
 
 def _place(path: str) -> Parts:
     """Return how ids name a file: its folders and name, for Go its package, for Rust its modules."""
-    language = language_of(path)
-    if language == "go":
+    if path.endswith(".go"):
         return _parts(path.rpartition("/")[0])
-    if language == "rust":
+    if path.endswith(".rs"):
         modules = path.removesuffix(".rs").split("/")
         folder = next((number for number, each in enumerate(modules) if each in {"src", "tests"}), -1)
         modules = modules[folder + 1 :]

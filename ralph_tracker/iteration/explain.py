@@ -8,9 +8,8 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.best_iteration import Candidate, why_best
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.integrity_result import Integrity
+from ralph_tracker.core.integrity_result import EarlierTests, Integrity
 from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import (
@@ -25,6 +24,7 @@ from ralph_tracker.core.metrics import (
     without_noise,
 )
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import NoSnapshotError, RecordError, StoreError
 from ralph_tracker.iteration.diff import (
     ComponentShare,
@@ -51,6 +51,7 @@ from ralph_tracker.store.loop_summary import state_after
 from ralph_tracker.store.record_packs import kept_json
 
 Document = Mapping[str, Any]
+_REFUSALS_SHOWN: Final = 2
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
     0: lambda _: "no iteration yet",
     1: lambda _: "the loop repeats itself",
@@ -149,25 +150,22 @@ class _Moves(NamedTuple):
 
 
 def _moves(committed: SealedRecords, number: int, previous: int | None, problems: RemainingProblems) -> _Moves:
-    """Compare by name with the predecessor; renamed and moved tests are neither deleted nor new."""
+    """Compare by name with the predecessor; what an earlier form still shows, or went with its code, is not deleted."""
     now, old = committed.measurement(number), None if previous is None else committed.measurement(previous)
     if now is None or old is None or now[0].tests is None or old[0].tests is None:
         return _Moves()
     was = {name: how for name, how in old[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
     outcomes = {name: how for name, how in now[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
-    matches = (now[0].integrity or Integrity()).matches
-    origins = {later: was[gone] for gone, news in matches.items() if gone in was for later in news}
-    gone = {name for name in was if name not in outcomes and name not in matches}
+    earlier = (now[0].integrity or Integrity()).earlier or EarlierTests(against=0)
+    gone = {name for name in was if name not in outcomes} - earlier.held - earlier.retired - earlier.fixed
     uncollected = {name for name in gone if belongs_to_any(name, problems.not_loaded)}
-    before = {name: was.get(name, origins.get(name)) for name in outcomes}
+    before = {name: was.get(name) for name in outcomes}
     passing = [name for name, how in outcomes.items() if how == PASSED]
     idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}
     return _Moves(
         broken=frozenset(name for name, how in outcomes.items() if how == FAILED and before[name] == PASSED),
         deleted=tuple(sorted(name for name in gone - uncollected if was[name] == PASSED)),
-        hidden=tuple(
-            sorted(name for name in (gone - uncollected) | idle if was.get(name, origins.get(name)) == FAILED)
-        ),
+        hidden=tuple(sorted(name for name in (gone - uncollected) | idle if was.get(name) == FAILED)),
         skipped=tuple(sorted(name for name in idle if before[name] == PASSED)),
         fixed=tuple(sorted(name for name in passing if before[name] not in {None, PASSED})),
         new=tuple(sorted(name for name in passing if before[name] is None)),
@@ -180,9 +178,9 @@ class Explanation(NamedTuple):
 
     `alerts` are reasons by the id of a new alert. `rule` is the row of the decision table with its condition, None if
     unknown. `compared_with` is the iteration that this one descends from, None for the baseline. `best` are up to three
-    sentences on why it is the best iteration, () if it is not. `checks` are the results of the commands, None if none
-    ran or they were not kept; `output` is the folder of their output, relative to the root. `problem` says what could
-    not be read.
+    sentences on why it is the iteration to take, () if it is not. `checks` are the results of the commands, None if
+    none ran or they were not kept; `output` is the folder of their output, relative to the root. `problem` says what
+    could not be read.
     """
 
     components: tuple[ComponentShare, ...]
@@ -222,7 +220,7 @@ def explain(committed: SealedRecords, document: Document) -> Explanation:
         else {alert["id"]: why_raised(alert, record, thresholds) for alert in record["alerts"]},
         rule=rule,
         compared_with=previous,
-        best=() if thresholds is None else _why_best(committed, number, thresholds),
+        best=_why_best(committed, number),
         differences=Differences() if previous is None else differences_of(committed, previous, number),
         checks=checks_of(committed, number),
         output=f"{committed.paths.shown}/iterations/{iteration_name(number)}/output" if there else None,
@@ -230,16 +228,17 @@ def explain(committed: SealedRecords, document: Document) -> Explanation:
     )
 
 
-def _why_best(committed: SealedRecords, number: int, thresholds: Thresholds) -> tuple[str, ...]:
+def _why_best(committed: SealedRecords, number: int) -> tuple[str, ...]:
     try:
         summary = committed.summary()
         if summary.best_iteration != number:
             return ()
-        scorer = committed.state(summary, thresholds).scorer
         rows, _ = committed.rows()
     except RecordError:
         return ()  # what is derived is damaged: the next hook makes it again
-    return why_best((decode(Candidate, row["candidate"]) for row in rows), scorer)
+    later = [decode(WalkedIteration, row["walked"]) for row in rows if row["iteration"] > number]
+    refused = [f"{each.iteration} {each.refusal.why}." for each in later if each.refusal is not None]
+    return ("It is the latest that broke nothing and is not worse for nothing.", *refused[:_REFUSALS_SHOWN])
 
 
 def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...] | None:
@@ -364,7 +363,8 @@ def _rule_with_numbers(kind: AlertType, at: _AlertValues) -> tuple[str, Sequence
         case "tests_replaced":
             rule, numbers = "tests must not disappear, though others came", [f"{at.tests} gone"]
         case "flaky_test":
-            rule, numbers = "a test known to be flaky passed before and fails now", [f"{at.tests} of them"]
+            rule = "a test that passed before must not fail, unless it is known to be flaky or passes when repeated"
+            numbers = [f"{at.tests} did"]
         case "build_broken":
             rule, numbers = "what loaded before must load", [f"{at.tests} tests not collected"] if at.tests else []
         case "coverage_regression":

@@ -21,7 +21,7 @@ from ralph_tracker.core.iteration_record import (
     integrity_document,
     metrics_document,
 )
-from ralph_tracker.core.judge import excluded_tests, judge
+from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import FailingTests, list_failing
 from ralph_tracker.core.lineage import Judged
 from ralph_tracker.core.metrics import (
@@ -335,11 +335,8 @@ def gate(
     state = SealedRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
     with temporary_folder("gate") as folder:
         measured = IterationMeasurer(now, loop).preview(loop, state, metrics, environment, folder, progress=progress)
-    retiring = excluded_tests(state, measured.measurement)
-    if retiring:
-        state = loop.state_without(summary, retiring)
     judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
-    fails = list_failing(state.known, measured.measurement.tests, judgement.state.seen.aliases)
+    fails = list_failing(state.known, measured.measurement.tests)
     checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
     return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
 

@@ -21,6 +21,13 @@ from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
+from ralph_tracker.iteration.repeat_failing import (
+    REPEAT,
+    RunAgain,
+    believed_tests,
+    repeat_failing,
+    run_again_in_place,
+)
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck, changed_files
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
@@ -52,7 +59,7 @@ from ralph_tracker.store.snapshots.snapshot_types import shown
 
 _SHOWN: Final = 5
 Progress = Callable[[str], None]
-_FOLDERS: Final = ("reports", "output", "rerun")
+_FOLDERS: Final = ("reports", "output", "rerun", REPEAT)
 OUTPUT_KEPT: Final = 1_000_000
 _UNREADABLE_SHOWN: Final = 5
 _NO_FUNCTION: Final = "no function was found in the code in scope"
@@ -140,6 +147,7 @@ class Checkout(NamedTuple):
 
     The checks `ran` in another one, from which `totals` were read; `folder` has their `output` and `reports`. `home` is
     the folder whose environments they used. `tracked` are the paths of all commits of the loop, for its baseline.
+    `run_again` runs tests once more there, None if they ran several times already.
     """
 
     root: Path
@@ -148,6 +156,7 @@ class Checkout(NamedTuple):
     ran: tuple[CheckResult, ...]
     folder: Path
     tracked: Collection[str] = ()
+    run_again: RunAgain | None = None
 
 
 class MeasureTarget(NamedTuple):
@@ -197,6 +206,8 @@ class TreeMeasurement(NamedTuple):
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
         shorten_output(self.scratch)
+        if (self.scratch / REPEAT).is_dir():
+            shorten_output(self.scratch / REPEAT)
         _drop_odd_files(self.scratch / "rerun")
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
@@ -213,8 +224,8 @@ class TreeMeasurement(NamedTuple):
             }
             for each in self.ran
         ]
-        write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}))
-        write_new(folder / FINDINGS, to_json(listed_document(self.listed)))
+        write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}), durable=False)
+        write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)
 
 
@@ -224,13 +235,15 @@ def measure_tree(
     previous: int | None,
     segments: Sequence[tuple[int, int]],
     *,
+    believed: Collection[str] = (),
     allow_missing: bool = True,
     progress: Progress | None = None,
 ) -> TreeMeasurement:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
-    The tree is kept before the checks run, because checks write; what they changed is named in the notes. Raises
-    ConfigError if a command does not exist, unless `allow_missing`.
+    The tree is kept before the checks run, because checks write; what they changed is named in the notes. Of the
+    `believed` tests, those that fail are repeated once. Raises ConfigError if a command does not exist, unless
+    `allow_missing`.
     """
     if not allow_missing:
         there = [check for check in target.checks if check.name not in target.may_be_absent]
@@ -250,8 +263,18 @@ def measure_tree(
         results, measured = _run_checks_and_read(
             target, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
         )
+        run_again = run_again_in_place(
+            results,
+            root=target.root,
+            scratch=target.scratch,
+            environment=environment_for_checks(target.environment, target.root),
+            progress=progress,
+        )
+        measured = repeat_failing(measured, believed, target.root, run_again)
     else:
         results, measured = target.checkout.ran, target.checkout.totals
+        if target.checkout.run_again is not None:
+            measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
@@ -520,7 +543,13 @@ class IterationMeasurer:
     ) -> MeasuredIteration:
         line = state.lineage
         measured = measure_tree(
-            target, iteration_snapshots, line.head, line.segments, allow_missing=allow_missing, progress=progress
+            target,
+            iteration_snapshots,
+            line.head,
+            line.segments,
+            believed=believed_tests(state.known),
+            allow_missing=allow_missing,
+            progress=progress,
         )
         measurement = self._unmeasured()._replace(
             plan=count_tasks(target.root, target.plan),

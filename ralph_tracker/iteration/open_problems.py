@@ -16,16 +16,18 @@ from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Finding, Integrity, SeverityWord, Verdict
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
+    EarlierTestsDocument,
     FindingDocument,
     RerunDocument,
     SchemaVersion,
     SuppressionsDocument,
+    earlier_tests_document,
     finding_document,
     rerun_document,
     suppressions_document,
 )
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
-from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, half_up, quantity
+from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -330,17 +332,14 @@ class OpenAlert(NamedTuple):
 class FindingsView(NamedTuple):
     """All that is held against an iteration.
 
-    `verdict` is the current one, `recorded` that of the record; they differ after acceptances. Rates are in percent,
-    None if unknown; the union rate is relative to every test seen by now. `findings` are the open ones with their alert
-    (None for an older alert that was not kept); `tests` are alerts about tests missing or skipped. `not_loaded` says
-    what did not load, with its first error.
+    `verdict` is the current one, after acceptances. `pass_rate` is in percent, None if unknown. `findings` are the open
+    ones with their alert (None for an older alert that was not kept); `tests` are alerts about tests missing or
+    skipped. `not_loaded` says what did not load, with its first error.
     """
 
     document: Mapping[str, Any]
     verdict: Verdict
-    recorded: Verdict
     pass_rate: float | None
-    union_rate: float | None
     found: Integrity
     findings: tuple[tuple[Finding, OpenAlert | None], ...]
     tests: tuple[OpenAlert, ...]
@@ -358,11 +357,6 @@ def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> Find
             f"iteration {number}: its files and tests were not compared, because its metrics were handed in and no "
             "files are stored; set codebase.keep: always for the next loop"
         )
-    seen_at = committed.after(committed.summary().iteration).get("seen_at")
-    share = None
-    if measured[0].tests is not None and isinstance(seen_at, int):
-        share = committed.seen_tests(seen_at).passing_share(measured[0].tests)
-    union_rate = None if share is None else half_up(share * 100, 1)
     held = {each.alert.id: each for each in _held(committed, record, found)}
     by_key = {
         finding.key: each for each in held.values() for finding in each.alert.findings if each.state != "accepted"
@@ -371,9 +365,7 @@ def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> Find
     return FindingsView(
         document=document,
         verdict=trust["verdict"],
-        recorded=trust.get("verdict_recorded", trust["verdict"]),
         pass_rate=(record.get("testing") or {}).get("pass_rate"),
-        union_rate=union_rate,
         found=found,
         findings=tuple((finding, by_key.get(finding.stamp, by_key.get(finding.key))) for finding in found.findings),
         tests=tuple(each for each in held.values() if each.alert.tests and not each.alert.findings),
@@ -420,21 +412,19 @@ class HeldTestsDocument(TypedDict):
 
 
 class IntegrityDocument(TypedDict):
-    """`verdict` is the one of now, `verdict_recorded` that of the record; rates are in percent."""
+    """`pass_rate` is in percent; `earlier_tests` is null where earlier tests cannot be run."""
 
     schema_version: SchemaVersion
     loop_id: str
     iteration: int
     verdict: Verdict
-    verdict_recorded: Verdict
     pass_rate: float | None
-    union_rate: float | None
     quality_score: float
     adjusted_score: float
     reruns: list[RerunDocument]
     findings: list[HeldFindingDocument]
     tests: list[HeldTestsDocument]
-    matched: dict[str, list[str]]
+    earlier_tests: EarlierTestsDocument | None
     suppressions: SuppressionsDocument
     unread: dict[str, str]
 
@@ -447,9 +437,7 @@ def open_findings_document(view: FindingsView) -> IntegrityDocument:
         "loop_id": record["loop_id"],
         "iteration": record["iteration"],
         "verdict": view.verdict,
-        "verdict_recorded": view.recorded,
         "pass_rate": view.pass_rate,
-        "union_rate": view.union_rate,
         "quality_score": record["quality_score"],
         "adjusted_score": record["adjusted_score"],
         "reruns": [rerun_document(each) for each in view.found.reruns],
@@ -473,7 +461,7 @@ def open_findings_document(view: FindingsView) -> IntegrityDocument:
             }
             for held in view.tests
         ],
-        "matched": {gone: list(news) for gone, news in view.found.matches.items()},
+        "earlier_tests": None if view.found.earlier is None else earlier_tests_document(view.found.earlier),
         "suppressions": suppressions_document(view.found.suppressions),
         "unread": dict(view.found.unread),
     }

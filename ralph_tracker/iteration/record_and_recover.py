@@ -41,7 +41,7 @@ def record_iteration(
         document=judgement.record.to_dict(),
         measurement=measured.measurement,
         state=judgement.state,
-        candidate=judgement.candidate,
+        walked=judgement.walked,
         summary=summary_of(judgement, started_at),
         fill=measured.fill(number),
     )
@@ -64,7 +64,7 @@ def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> 
         except ConfigError as error:
             problem = f"{error}; the report is written as shipped"
             text = iteration_report(document)
-    store.write(path, text.encode("utf-8", "replace"), ON_RECORD)
+    store.write(path, text.encode("utf-8", "replace"), ON_RECORD, durable=False)
     return problem
 
 

@@ -4,10 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ralph_tracker.core.integrity_result import Rerun
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.metrics import METRICS, Measurement, Value, half_up, plain_number
 from ralph_tracker.errors import InputError, LoopError, NotReproducedError
-from ralph_tracker.iteration.earlier_tests import EarlierFile, RerunResult, ScratchRunner
+from ralph_tracker.iteration.earlier_tests import RerunResult, ScratchRunner
+from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.iteration.measure_iteration import CODE_CACHE, Progress, TreeMeasurement, measure_tree, target_of
+from ralph_tracker.iteration.repeat_failing import believed_tests
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.run_checks import configured_checks, parse_duration
@@ -60,7 +63,8 @@ def verify_again(loop: ConfiguredLoop, number: int, environment: Mapping[str, st
         iteration_snapshots.export(number, copy)
         variables = link_environments(root, copy, configured_checks(loop.config.document), environment)
         target = target_of(loop.config, copy, scratch, scratch / CODE_CACHE, variables)
-        measured = measure_tree(target, iteration_snapshots, None, (), progress=progress)
+        believed = believed_tests(KnownTests().after(recorded[0].tests))
+        measured = measure_tree(target, iteration_snapshots, None, (), believed=believed, progress=progress)
     differing = differences(recorded[0], measured)
     if differing:
         more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""

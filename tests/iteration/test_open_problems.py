@@ -47,7 +47,7 @@ class Project:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.write("ralph-tracker.yaml", dump_yaml({"version": 1, "checks": CHECKS}))
+        self.write("ralph-tracker.yaml", dump_yaml({"version": 1, "checks": CHECKS, "integrity": {"rerun": "never"}}))
         self.write("box.py", "def lid():\n    return 1\n")
         self.write("tests/test_box.py", "from box import lid\n\ndef test_lid():\n    assert lid() == 1\n")
         self.write("mypy.txt", "Success: no issues found in 1 source file\n")
@@ -145,7 +145,7 @@ def test_a_checker_that_stopped_at_an_error_says_where(project):
 
 
 def test_a_lost_test_is_named_with_its_outcome_before(project):
-    project.tests(test_other="")
+    project.tests()
     project.tracker.post_iteration(None)
     assert remaining_problems(project.records, 1).lost == {"tests.test_box::test_lid": "passed"}
 
