@@ -140,31 +140,39 @@ def as_store_error(what: "Path", consequence: str = "nothing was changed") -> It
         raise StoreError(f"{name}: {error.strerror or error}{first}; {consequence}") from None
 
 
-def write_new(path: "Path", data: bytes, mode: int = 0o644) -> None:
-    """Write a new file and sync it; the umask applies to `mode`. Raises if it exists."""
+def write_new(path: "Path", data: bytes, mode: int = 0o644, *, durable: bool = True) -> None:
+    """Write a new file and sync it, unless the caller does, or it need not be `durable`; the umask applies to `mode`.
+
+    Raises if it exists.
+    """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
         file.write(data)
         file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            os.fsync(file.fileno())
 
 
-def write_whole(path: "Path", data: bytes, staging: "Path | None" = None, mode: int = 0o644) -> None:
+def write_whole(
+    path: "Path", data: bytes, staging: "Path | None" = None, mode: int = 0o644, *, durable: bool = True
+) -> None:
     """Replace a file atomically: readers see the old one or the new one.
 
-    It is written in `staging` (on the same file system), by default beside the target.
+    It is written in `staging` (on the same file system), by default beside the target. What is made again from other
+    files need not be `durable`: after a power cut it may be missing or empty.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     (staging or path.parent).mkdir(exist_ok=True)
     temporary = (staging or path.parent) / temporary_name()
     try:
-        write_new(temporary, data, 0o600)
+        write_new(temporary, data, 0o600, durable=durable)
         temporary.chmod(mode)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
 
 
 def temporary_name() -> str:

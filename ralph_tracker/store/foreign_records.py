@@ -27,7 +27,6 @@ class _Deltas(_Shown):
 
 class _Trust(_Shown):
     verdict: str | None = None
-    union_rate: Number | None = None
     findings: list[dict[str, Any]] | None = None
     findings_total: int = 0
     unread: dict[str, str] | None = None

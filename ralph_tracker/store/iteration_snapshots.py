@@ -115,7 +115,7 @@ class TreeVisits:
             path = self._index(tree)
             with as_store_error(path):
                 refuse_link(path.parent)
-                write_whole(path, to_json([*known, number]), self.paths.staging)
+                write_whole(path, to_json([*known, number]), self.paths.staging, durable=False)
 
     def _index(self, tree: str) -> Path:
         return self.paths.trees / tree[:2] / f"{tree}.json"
@@ -271,7 +271,7 @@ class IterationSnapshots:
             since_baseline=kept.since_baseline,
             since_previous=kept.changed,
         )
-        write_new(folder / MANIFEST, to_json(document))
+        write_new(folder / MANIFEST, to_json(document), durable=False)
 
     def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""

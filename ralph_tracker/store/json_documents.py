@@ -32,8 +32,8 @@ def read_lines(path: Path) -> list[Any]:
     return [refuse_newer(parsed_json(line), str(path)) for line in data.split(b"\n")[:-1] if line]
 
 
-def append_line(path: Path, document: Mapping[str, Any]) -> None:
-    """Append one line of JSON and sync it; a torn last line left by a crash is cut off first.
+def append_line(path: Path, document: Mapping[str, Any], *, durable: bool = True) -> None:
+    """Append one line of JSON, and sync it if it must be `durable`; a torn last line left by a crash is cut off first.
 
     If the disk refuses, the file stays as it was.
     """
@@ -45,12 +45,13 @@ def append_line(path: Path, document: Mapping[str, Any]) -> None:
             rest = memoryview(to_json(document) + b"\n")
             while rest:
                 rest = rest[file.write(rest) :]
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         except OSError:
             with suppress(OSError):
                 file.truncate(end)
             raise
-    if not end:
+    if not end and durable:
         sync_folder(path.parent)  # the file may be new
 
 

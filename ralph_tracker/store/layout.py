@@ -56,7 +56,6 @@ class LoopPaths:
         # The copy of the frozen configuration's `continuation`, for hooks too short-lived to load YAML.
         self.continuation = folder / "continuation.json"
         self.state = folder / "state.json"  # the derived state that `loop-decision` reads
-        self.seen = folder / "tests-seen.json"  # all tests ever seen
         self.attempt = folder / "attempt.json"  # the mark of an iteration that is being recorded, or failed to be
         self.restoring = folder / "restoring.json"  # the mark of a restore that has begun and is not recorded yet
         self.store = folder / "store"  # of the snapshots

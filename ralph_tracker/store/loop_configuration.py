@@ -98,12 +98,6 @@ class ConfiguredLoop(NamedTuple):
         """Judge every iteration again with the acceptances of now."""
         return judge_again(self.store, self.config.thresholds, self.configured).judgements
 
-    def state_without(self, summary: Summary, retiring: frozenset[str]) -> JudgeState:
-        """Return the judge's state without the `retiring` tests: every iteration is judged again."""
-        rejudged = judge_again(self.store, self.config.thresholds, self.configured, retiring)
-        head = self.store.state(summary, self.config.thresholds)
-        return rejudged.state._replace(lineage=head.lineage, known=head.known)
-
     def record(self, number: int) -> IterationRecord:
         """Return the up-to-date record of a readable iteration."""
         return next(j.record for j in self.judge_again() if j.record.iteration == number)

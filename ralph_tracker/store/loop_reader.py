@@ -1,24 +1,22 @@
 """Read the committed documents of a loop with their seals, without a lock: files are replaced atomically."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeGuard
 
 from ralph_tracker.core import judge_state
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode, encode
-from ralph_tracker.core.integrity_result import NOTHING_FOUND
 from ralph_tracker.core.judge import acceptance
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import KnownTests, SeenTests
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import digest
-from ralph_tracker.store.json_documents import parsed_quickly, read_json, read_lines, refuse_newer
+from ralph_tracker.store.json_documents import parsed_quickly, read_lines, refuse_newer
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import (
     EVENTS,
@@ -41,7 +39,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "selection": {},
     "status": EVENTS["status"],
 }
-_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "candidate"})
+_ROW: Final = frozenset({"iteration", "timestamp", "metrics", "walked"})
 
 
 class RecordDocument(NamedTuple):
@@ -95,10 +93,7 @@ class Seals:
         return tuple(name for name, expected in names.items() if self._documents(number).digest(name) != expected)
 
     def edited_configuration(self) -> tuple[str, ...]:
-        """Return the loop's own document if it differs from the baseline's seal, else ().
-
-        A loop of an earlier version did not seal it.
-        """
+        """Return the loop's own document if it differs from its seal, else (); a damaged seal says nothing."""
         name = self.paths.loop_file.name
         return () if self._seal(0)[0].get("loop") in {None, self._documents(0).digest(name)} else (name,)
 
@@ -176,14 +171,14 @@ class SealedRecords:
                 iteration=summary.iteration,
                 lineage=line,
                 known=known,
-                seen=self.seen_tests(latest["seen_at"]),
-                seen_at=latest["seen_at"],
-                frontier=tuple(decode(Candidate, c) for c in latest["frontier"]),
+                kept=self._kept(latest["kept"], summary.head, known),
+                best=decode(WalkedIteration, latest["best"]),
+                flaky=frozenset(latest["flaky"]),
                 rollbacks=latest["rollbacks"],
                 cost_usd=latest["cost_usd"],
-                met_target=latest.get("met_target", False),
+                met_target=latest["met_target"],
                 accepted=frozenset(latest["accepted"]),
-                accepted_findings=frozenset(latest.get("accepted_findings", ())),
+                accepted_findings=frozenset(latest["accepted_findings"]),
             )
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, summary.iteration) from None
@@ -194,42 +189,25 @@ class SealedRecords:
         Raises RecordError if it is damaged.
         """
         after = self.after(number) if after is None else after
-        tests = kept_json(self.paths, number, "tests.json")
+        known = self._known(number)
         try:
-            return decode(Lineage, after["line"]), judge_state.known_from_plain(tests)
+            return decode(Lineage, after["line"]), known
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, number) from None
 
-    def seen_tests(self, iteration: int) -> SeenTests:
-        """Return every test seen up to that iteration.
+    def _kept(self, plain: Plain, head: int, known: KnownTests) -> Kept:
+        """Return the kept iteration with its outcomes. Raises as decoding does, and RecordError if they are damaged."""
+        outcomes = None
+        if plain["named"]:
+            number = plain["iteration"]
+            outcomes = (known if number == head else self._known(number)).present
+        return judge_state.kept_from_plain(plain, outcomes)
 
-        After damage, or while a writer is at work, the file is of another iteration: then the measurements are read.
-        """
+    def _known(self, number: int) -> KnownTests:
         try:
-            return self.seen_on_file(iteration)
-        except RecordError:
-            seen = self.start(Thresholds()).seen
-            for number in range(iteration + 1):
-                measured = self.measurement(number)
-                if measured is None:
-                    continue
-                now = measured[0]
-                found = now.integrity or NOTHING_FOUND
-                seen = seen.with_aliases(found.matches, found.no_tests).with_flaky(now.tests)
-                row = self.after(number).get("row")
-                if not _is_row(row) or decode(Candidate, row["candidate"]).clean:
-                    seen = seen.after(number, now.metrics.test_count, now.tests)
-            return seen
-
-    def seen_on_file(self, iteration: int) -> SeenTests:
-        """Return every test seen up to that iteration, from the file. Raises RecordError if it is outdated."""
-        plain = read_json(self.paths.seen)
-        try:
-            if plain["iteration"] == iteration:
-                return judge_state.seen_from_plain(plain)
+            return judge_state.known_from_plain(kept_json(self.paths, number, "tests.json"))
         except _MISSHAPEN:
-            pass
-        raise RecordError(f"{self.paths.shown}/tests-seen.json is not of iteration {iteration}")
+            raise damaged_iteration(self.paths, number) from None
 
     def measurement(self, number: int) -> tuple[Measurement, int | None] | None:
         """Return the measurement and the iteration it descends from; None if either is damaged."""
@@ -241,16 +219,6 @@ class SealedRecords:
             return measured, plain["previous"]
         except _MISSHAPEN:
             return None
-
-    def retired_tests(self) -> frozenset[str]:
-        """Return the tests that count for no iteration: not really tests, or removed together with their code."""
-        found: set[str] = set()
-        for number in range(self.latest() + 1):
-            plain = kept_json(self.paths, number, "measurement.json")
-            with suppress(*_MISSHAPEN):
-                integrity = plain["measurement"]["integrity"] or {}
-                found.update(gone for gone, news in integrity.get("matches", {}).items() if not news)
-        return frozenset(found)
 
     def tree(self, number: int) -> str | None:
         """Return the tree of an iteration, None if none is kept or its measurement cannot be read."""
@@ -268,16 +236,16 @@ class SealedRecords:
 
     def has_unknown_costs(self) -> bool:
         """Return whether the cost of an iteration after the baseline is unknown: then a sum is a lower bound."""
-        rows = (row for row in read_lines(self.paths.trajectory) if _is_row(row) and row["iteration"])
+        rows = (row for row in read_lines(self.paths.trajectory) if is_row(row) and row["iteration"])
         return any(not isinstance(row.get("usage"), dict) or row["usage"].get("cost_usd") is None for row in rows)
 
     def rows(self) -> tuple[list[Plain], list[int]]:
         """Return one row per iteration, as amended, and the numbers of the unreadable ones."""
-        found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if _is_row(row)}
+        found = {row["iteration"]: row for row in read_lines(self.paths.trajectory) if is_row(row)}
         rows, lost = [], []
         for number in range(self.summary().iteration + 1):
             row: Any = found.get(number) or self.after(number).get("row")
-            if number in found or _is_row(row):
+            if number in found or is_row(row):
                 rows.append(row)
             else:
                 lost.append(number)
@@ -296,16 +264,16 @@ def _is_event(plain: Any) -> bool:  # noqa: ANN401  # any JSON value
         return False
 
 
-def _is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
+def is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
     if not isinstance(plain, dict) or not plain.keys() >= _ROW or not isinstance(plain["iteration"], int):
         return False
     try:
-        return decode(Candidate, plain["candidate"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
+        return decode(WalkedIteration, plain["walked"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
     except _MISSHAPEN:
         return False
 
 
-def after_plain(state: JudgeState, candidate: Candidate, row: Mapping[str, Any], summary: Summary) -> Plain:
+def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, Any], summary: Summary) -> Plain:
     """Return the state after an iteration as it is stored."""
     basis = state.basis
     return {
@@ -313,14 +281,15 @@ def after_plain(state: JudgeState, candidate: Candidate, row: Mapping[str, Any],
         "iteration": state.iteration,
         "basis": None if basis is None else encode(basis),
         "line": encode(state.lineage),
-        "candidate": encode(candidate),
-        "frontier": [encode(c) for c in state.frontier],
+        "walked": encode(walked),
+        "kept": None if state.kept is None else judge_state.kept_to_plain(state.kept),
+        "best": encode(state.best),
+        "flaky": sorted(state.flaky),
         "rollbacks": state.rollbacks,
         "cost_usd": state.cost_usd,
         "met_target": state.met_target,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
-        "seen_at": state.seen_at,
         "row": dict(row),
         "summary": summary.plain(),
     }

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import Document
 from ralph_tracker.core.judge import Judgement, judge, judge_baseline
@@ -11,6 +10,7 @@ from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.loop_reader import after_plain
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
@@ -30,16 +30,12 @@ def judge_again(
     store: LoopStore,
     thresholds: Thresholds,
     configured: frozenset[Group] = frozenset(),
-    retiring: frozenset[str] = frozenset(),
 ) -> RejudgedLoop:
     """Judge every committed iteration again, in order, with all acceptances.
 
-    Tests that any iteration retired, and those in `retiring`, count for none. A damaged iteration is listed and left
-    out of the lineage. Raises RecordError if the baseline itself cannot be read.
+    A damaged iteration is listed and left out of the lineage. Raises RecordError if the baseline itself cannot be read.
     """
     state = store.start(thresholds)._replace(loop_id=store.paths.loop_id)
-    retired = state.seen.excluded | store.retired_tests() | retiring
-    state = state._replace(seen=state.seen._replace(excluded=retired))
     lines: dict[int, tuple[Lineage, KnownTests]] = {}
     judgements, lost = [], []
     for number in range(store.latest() + 1):
@@ -67,8 +63,7 @@ def rebuild(
     """Write everything derived from the committed iterations again, and return the status of the loop.
 
     What acceptances, damage or repairs changed about an iteration is stored beside its record, which is never changed.
-    An acceptance affects earlier iterations too: tests whose removal was accepted count for none, so scores change. An
-    iteration whose measurement is damaged is left out of listings and of the choice of the best.
+    An iteration whose measurement is damaged is left out of listings and of the choice of the best.
     """
     rejudged = judge_again(store, thresholds, configured)
     # From the first iteration with an accepted alert on, verdicts may differ.
@@ -77,18 +72,17 @@ def rebuild(
     rows = []
     for judgement in rejudged.judgements:
         number = judgement.record.iteration
-        row = row_of(judgement.record.to_dict(), judgement.candidate)
+        row = row_of(judgement.record.to_dict(), judgement.walked)
         rows.append(row)
         if number >= touched or not _is_as_written(store, judgement):
-            _keep(store, judgement.state, judgement.candidate, row, summary_of(judgement, started_at))
+            _keep(store, judgement.state, judgement.walked, row, summary_of(judgement, started_at))
         store.repair_record(number)
     for number in rejudged.lost:
         # An unreadable iteration has the state of the previous one, and no row for listings.
         before = rejudged.judgements[sum(each.record.iteration < number for each in rejudged.judgements) - 1]
         summary = summary_of(before, started_at)._replace(iteration=number)
-        _keep(store, before.state._replace(iteration=number), before.candidate, {}, summary)
+        _keep(store, before.state._replace(iteration=number), before.walked, {}, summary)
     store.write(store.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
-    store.write_seen(rejudged.state)
     summary = summary_of(rejudged.judgements[-1], started_at)._replace(iteration=rejudged.state.iteration)
     summary = with_events(summary, store.events())
     store.write_summary(summary)
@@ -101,12 +95,12 @@ def _is_as_written(store: LoopStore, judgement: Judgement) -> bool:
     written = kept_json(store.paths, number, "state.json")
     if not isinstance(written, dict) or store.paths.amendments_file(number).exists():
         return False
-    now = [encode(judgement.state.lineage), encode(judgement.candidate)]
-    return to_json([written.get("line"), written.get("candidate")]) == to_json(now)
+    now = [encode(judgement.state.lineage), encode(judgement.walked)]
+    return to_json([written.get("line"), written.get("walked")]) == to_json(now)
 
 
-def _keep(store: LoopStore, state: JudgeState, candidate: Candidate, row: Document, summary: Summary) -> None:
+def _keep(store: LoopStore, state: JudgeState, walked: WalkedIteration, row: Document, summary: Summary) -> None:
     """Store the state after an iteration beside its record, unless it is there already."""
-    after = after_plain(state, candidate, row, summary)
+    after = after_plain(state, walked, row, summary)
     if to_json(after) != to_json(store.after(state.iteration)):
         store.write(store.paths.amendments_file(state.iteration), to_json(after))

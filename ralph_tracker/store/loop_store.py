@@ -14,7 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core import judge_state
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import encode
 from ralph_tracker.core.iteration_record import (
     AlertDocument,
@@ -27,9 +26,9 @@ from ralph_tracker.core.iteration_record import (
 )
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import SeenTests
 from ralph_tracker.core.metrics import Measurement
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
 from ralph_tracker.safe_files import (
     TEMPORARY,
@@ -68,7 +67,7 @@ _TAIL: Final = 4096
 DEFAULT_PREFIX: Final = "ralph-"
 
 
-def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
+def row_of(document: Mapping[str, Any], walked: WalkedIteration) -> Document:
     """Return the trajectory's line for a record."""
     record = document["iteration_metrics"]
     kept = ("iteration", "previous_iteration", "timestamp", "classification", "quality_score", "adjusted_score")
@@ -79,7 +78,7 @@ def row_of(document: Mapping[str, Any], candidate: Candidate) -> Document:
         "metrics": {key: value for section in sections for key, value in record.get(section, {}).items()},
         "decision": document["recommendation"]["action"],
         "usage": record["usage"],
-        "candidate": encode(candidate),
+        "walked": encode(walked),
     }
 
 
@@ -148,7 +147,7 @@ class Entry(NamedTuple):
     document: RecordDocument
     measurement: Measurement
     state: JudgeState
-    candidate: Candidate
+    walked: WalkedIteration
     summary: Summary
     fill: Callable[[Path], None] | None = None
 
@@ -193,10 +192,6 @@ class LoopStore(SealedRecords):
             raise damaged_iteration(self.paths, summary.iteration)
         return state
 
-    def seen_tests(self, iteration: int) -> SeenTests:
-        """Return every test seen, from the file alone: a writer rebuilds it if it is outdated."""
-        return self.seen_on_file(iteration)
-
     def current_summary(self) -> Summary | None:
         """Return the summary in state.json, None if it or the trajectory is not of the latest iteration."""
         plain = read_json(self.paths.state)
@@ -214,15 +209,15 @@ class LoopStore(SealedRecords):
                 return None
             return summary if last == summary.iteration else None
 
-    def write(self, path: Path, data: bytes, consequence: str = "nothing was changed") -> None:
-        """Replace a file of the loop. Raises StoreError if the disk refuses."""
+    def write(self, path: Path, data: bytes, consequence: str = "nothing was changed", *, durable: bool = True) -> None:
+        """Replace a file of the loop; one that is made again need not be `durable`. Raises StoreError."""
         with as_store_error(path, consequence):
-            write_whole(path, data, self.paths.staging)
+            write_whole(path, data, self.paths.staging, durable=durable)
 
     def begin(self, number: int) -> None:
         """Mark that an iteration is being recorded, so that a crash before the commit point is noticed."""
         mark = to_json({"schema_version": SCHEMA_VERSION, "iteration": number})
-        self.write(self.paths.attempt, mark, _NOT_RECORDED)
+        self.write(self.paths.attempt, mark, _NOT_RECORDED, durable=False)
 
     def done(self) -> None:
         """Remove the mark: the iteration is recorded."""
@@ -235,15 +230,13 @@ class LoopStore(SealedRecords):
         Raises StoreError if the disk refuses; before the commit point nothing of the iteration remains.
         """
         record = dump_yaml(entry.document).encode("utf-8", "surrogatepass")
-        row = row_of(entry.document, entry.candidate)
+        row = row_of(entry.document, entry.walked)
         with as_store_error(self.paths.folder, _NOT_RECORDED):
             self._publish_folder(entry, record, row)
         with as_store_error(self.paths.folder, ON_RECORD):
             sync_folder(self.paths.iterations)
-            write_whole(self.paths.record(entry.number), record, self.paths.staging)
-            append_line(self.paths.trajectory, row)
-            if entry.state.seen_at == entry.number:
-                self.write_seen(entry.state)
+            write_whole(self.paths.record(entry.number), record, self.paths.staging, durable=False)
+            append_line(self.paths.trajectory, row, durable=False)
             self.write_summary(entry.summary)
 
     def _publish_folder(self, entry: Entry, record: bytes, row: Document) -> None:
@@ -254,11 +247,10 @@ class LoopStore(SealedRecords):
             temporary.chmod(0o755)
             if entry.fill is not None:
                 entry.fill(temporary)
-                sync_below(temporary)
             attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
             for name, data in self._files(entry, record, row, attached).items():
-                write_new(temporary / name, data)
-            sync_folder(temporary)
+                write_new(temporary / name, data, durable=False)
+            sync_below(temporary)
             temporary.rename(self.paths.iteration(entry.number))
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -271,7 +263,7 @@ class LoopStore(SealedRecords):
             "measurement": judge_state.measurement_to_plain(entry.measurement),
         }
         tests = judge_state.known_to_plain(entry.state.known, entry.measurement.tests)
-        after = after_plain(entry.state, entry.candidate, row, entry.summary)
+        after = after_plain(entry.state, entry.walked, row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),
             "measurement.json": to_json(measurement),
@@ -290,15 +282,10 @@ class LoopStore(SealedRecords):
         }
         return {**files, "seal.json": to_json(seal)}
 
-    def write_seen(self, state: JudgeState) -> None:
-        """Write every test ever seen."""
-        plain = {"schema_version": SCHEMA_VERSION, "iteration": state.seen_at, **judge_state.seen_to_plain(state.seen)}
-        self.write(self.paths.seen, to_json(plain))
-
     def write_summary(self, summary: Summary) -> None:
         """Write state.json and the document of the best iteration."""
-        self.write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode())
-        self.write(self.paths.state, to_json(summary.plain()))
+        self.write(self.paths.best, dump_yaml(best_document(summary, self.paths)).encode(), durable=False)
+        self.write(self.paths.state, to_json(summary.plain()), durable=False)
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Record a rollback, an acceptance, a selection or a change of status."""

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
-from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, RecordError, StoreError
+from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import digest, read_own_file
 from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
@@ -188,11 +188,6 @@ def derived_of_records(committed: SealedRecords) -> Iterator[str]:
     unlisted = (number for number in range(latest + 1) if number not in listed)
     if None in rows or any(committed.measurement(number) is not None for number in unlisted):
         yield _shown_path(paths, paths.trajectory)
-    try:
-        committed.seen_on_file(committed.after(latest)["seen_at"])
-    except (RecordError, StoreError, KeyError):
-        yield _shown_path(paths, paths.seen)
-
     section = _frozen_continuation(paths)
     if section is not None and _or_none(lambda: read_own_file(paths.continuation)) != section:
         yield _shown_path(paths, paths.continuation)

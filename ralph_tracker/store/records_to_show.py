@@ -9,15 +9,14 @@ from typing import Any, Final
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
 from ralph_tracker.store.json_documents import parsed_quickly, refuse_newer
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
 from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loop
-from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
+from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords, is_row
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.record_packs import Documents
 
@@ -151,16 +150,11 @@ def listing(root: Path, loop_id: str | None) -> Listing:
 
 
 def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[RecordDocument, ...]:
-    """Return records with current adjusted scores and verdicts.
-
-    Later tests count against earlier iterations, and acceptances change what they touch: `adjusted_score`, `verified`,
-    the verdict and `is_best_iteration` are current, the recorded ones have the suffix `_recorded`.
-    """
+    """Return records with what acceptances changed: score, verdict, and what was kept; and with the best of now."""
     if found.committed is None:
         return tuple(records)
     try:
-        summary = found.committed.summary()
-        scorer = found.committed.state(summary, Thresholds()).scorer
+        best = found.committed.summary().best_iteration
     except RecordError:
         return tuple(records)  # derived data is damaged; the next hook rebuilds it
     rows: dict[int, Mapping[str, Any]]  # the trajectory's line of each record
@@ -168,22 +162,22 @@ def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[Record
         rows = {row["iteration"]: row for row in found.committed.rows()[0]}
     else:
         kept = ((record.number, found.committed.after(record.number).get("row")) for record in records)
-        rows = {number: row for number, row in kept if isinstance(row, dict) and "candidate" in row}
-    return tuple(_now(record, rows.get(record.number), scorer, summary.best_iteration) for record in records)
+        rows = {number: row for number, row in kept if is_row(row)}
+    return tuple(_now(record, rows.get(record.number), best) for record in records)
 
 
-def _now(record: RecordDocument, row: Mapping[str, Any] | None, scorer: Any, best: int | None) -> RecordDocument:  # noqa: ANN401  # a Yardstick
+def _now(record: RecordDocument, row: Mapping[str, Any] | None, best: int | None) -> RecordDocument:
     if record.document is None or row is None:
         return record
-    candidate = decode(Candidate, row["candidate"])
+    walked = decode(WalkedIteration, row["walked"])
     iteration = dict(record.document["iteration_metrics"])
     iteration |= {
-        "adjusted_score": scorer.score(candidate),
-        "adjusted_score_recorded": iteration["adjusted_score"],
-        "verified": candidate.verified,
-        "is_best_iteration": candidate.iteration == best,
+        "adjusted_score": walked.score,
+        "verified": walked.verified,
+        "kept_before": walked.kept_before,
+        "not_kept": None if walked.refusal is None else walked.refusal.why,
+        "is_best_iteration": walked.iteration == best,
     }
-    if iteration.get("integrity") and candidate.verdict:
-        recorded = iteration["integrity"]
-        iteration["integrity"] = {**recorded, "verdict": candidate.verdict, "verdict_recorded": recorded["verdict"]}
+    if iteration.get("integrity") and walked.verdict:
+        iteration["integrity"] = {**iteration["integrity"], "verdict": walked.verdict}
     return record._replace(document={**record.document, "iteration_metrics": iteration})

@@ -15,8 +15,9 @@ from ralph_tracker.store.loop_store import LoopStore
 from tests.sweep import FULL, SEED
 
 ITERATIONS = range(6)
+AMENDED = range(2, 5)  # from the accepted one on, to the latest of then
 KEPT = ("measurement.json", "metrics.json", "seal.json", "state.json", "tests.json")
-DERIVED = ("best-tracker.yaml", "progress/trajectory.jsonl", "state.json", "tests-seen.json")
+DERIVED = ("best-tracker.yaml", "progress/trajectory.jsonl", "state.json")
 RECORDS = (
     "progress/iteration-000-baseline.yaml",
     *(f"progress/iteration-{n:03d}-metrics.yaml" for n in ITERATIONS[1:]),
@@ -32,7 +33,7 @@ FILES = (
     *DERIVED,
     *RECORDS,
     *(f"iterations/iteration-{number:03d}/{name}" for number in ITERATIONS for name in KEPT),
-    *(f"progress/amended/iteration-{number:03d}.json" for number in ITERATIONS[:5]),
+    *(f"progress/amended/iteration-{number:03d}.json" for number in AMENDED),
     *(f"reports/iteration-{number:03d}-report.md" for number in ITERATIONS[1:]),
 )
 KINDS: dict[str, Callable[[bytes], bytes | None]] = {

@@ -44,7 +44,6 @@ class TestPaths:
             (ProjectPaths(ROOT).loop("one").folder, "one"),
             (LOOP.loop_file, "ralph-001/loop.yaml"),
             (LOOP.state, "ralph-001/state.json"),
-            (LOOP.seen, "ralph-001/tests-seen.json"),
             (LOOP.attempt, "ralph-001/attempt.json"),
             (LOOP.staging, "ralph-001/tmp"),
             (LOOP.lock, "ralph-001/lock"),

@@ -9,6 +9,8 @@ from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NewerSchemaError, RecordError
 from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.loop_rebuild import judge_again
+from ralph_tracker.store.loop_store import LoopStore
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
 
@@ -60,8 +62,17 @@ class TestState:
         state = committed.state(committed.summary(), Thresholds())
         assert (state.iteration, state.lineage.head, state.rollbacks, state.cost_usd) == (2, 2, 0, None)
         assert state.known == KnownTests({"test_a": "passed", "test_b": "passed"}, {})
-        assert state.seen.ran == {"test_a", "test_b"}
-        assert state.seen.enrolled == {((0, 0),): 1}
+        assert (state.kept.iteration, state.kept.outcomes) == (2, None)
+
+    def test_has_the_kept_iteration_with_outcomes_of_its_own_while_later_ones_are_worse(self, driven):
+        driven.start(tests={"test_a": "passed", "test_b": "failed"})
+        driven.turn(tests={"test_a": "passed", "test_b": "passed"})
+        driven.turn(tests={"test_a": "failed", "test_b": "passed", "test_c": "passed"})
+        store = LoopStore(driven.paths)
+        state = store.state(store.summary(), Thresholds())
+        assert (state.lineage.head, state.kept.iteration, state.best.iteration) == (2, 1, 1)
+        assert state.kept.outcomes == {"test_a": "passed", "test_b": "passed"}
+        assert state == judge_again(store, Thresholds()).state
 
     def test_has_the_line_of_the_target_after_a_rollback(self, three, committed):
         three.roll_back(0)
@@ -69,7 +80,7 @@ class TestState:
         assert (state.iteration, state.lineage.head) == (2, 0)
         assert state.known == KnownTests(NAMES, {})
 
-    @pytest.mark.parametrize("key", ["basis", "line", "frontier", "rollbacks", "cost_usd", "accepted", "seen_at"])
+    @pytest.mark.parametrize("key", ["basis", "line", "kept", "best", "rollbacks", "cost_usd", "accepted"])
     def test_is_refused_where_a_part_is_missing_and_the_iteration_named(self, three, committed, key):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.pop(key))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
@@ -82,7 +93,7 @@ class TestState:
             committed.state(committed.summary(), Thresholds())
 
     @pytest.mark.parametrize("value", [7, "x", [{}]], ids=["a number", "a text", "a list"])
-    @pytest.mark.parametrize("key", ["basis", "line", "frontier"])
+    @pytest.mark.parametrize("key", ["basis", "line", "kept", "best"])
     def test_is_refused_where_a_part_is_of_another_kind(self, three, committed, key, value):
         damage(three.paths.iteration(2) / "state.json", lambda plain: plain.update({key: value}))
         with pytest.raises(RecordError, match=r"^iteration 2: .*/iterations/iteration-002 is damaged; copy it back"):
@@ -93,29 +104,6 @@ def damage(path, change) -> None:
     plain = json.loads(path.read_bytes())
     change(plain)
     path.write_text(json.dumps(plain))
-
-
-class TestTestsEverSeen:
-    @pytest.mark.parametrize(
-        "data", [b"", b"{", b"[]", b'{"iteration": 1}', b'{"iteration": 9}', None], ids=lambda data: str(data)
-    )
-    def test_are_told_from_the_measurements_where_their_file_is_of_no_use(self, three, committed, data):
-        before = committed.seen_tests(1)
-        three.paths.seen.unlink() if data is None else three.paths.seen.write_bytes(data)
-        assert committed.seen_tests(1) == before
-
-    def test_are_told_without_a_removal_that_was_accepted(self, three, committed):
-        three.turn(tests={"test_b": "passed"})
-        three.tracker.accept("it3-test_deletion", "merged into test_b")
-        before = committed.seen_tests(3)
-        three.paths.seen.unlink()
-        assert committed.seen_tests(3) == before
-        assert "test_a" not in before.ran
-
-    def test_pass_over_a_measurement_that_is_damaged(self, three, committed):
-        three.paths.seen.unlink()
-        (three.paths.iteration(1) / "tests.json").unlink()
-        assert committed.seen_tests(1).ran == {"test_a"}
 
 
 class TestMeasurement:
@@ -144,8 +132,8 @@ class TestRows:
             "7",
             '{"iteration":1}',
             '{"iteration":[]}',
-            '{"iteration":1,"timestamp":"","metrics":{},"candidate":{}}',
-            '{"iteration":1,"timestamp":"","metrics":{"tests_pased":1},"candidate":null}',
+            '{"iteration":1,"timestamp":"","metrics":{},"walked":{}}',
+            '{"iteration":1,"timestamp":"","metrics":{"tests_pased":1},"walked":null}',
         ],
         ids=str,
     )
@@ -155,6 +143,12 @@ class TestRows:
         three.paths.trajectory.write_text("\n".join([lines[0], line, lines[2], ""]))
         assert committed.rows() == before
 
+    @pytest.mark.parametrize("walked", [{}, {"unknown": 1}, 7, None], ids=str)
+    def test_of_another_shape_are_passed_over_in_what_is_shown(self, three, ask, walked):
+        damage(three.paths.iteration(2) / "state.json", lambda plain: plain["row"].update(walked=walked))
+        shown = ask(three.root, "show", "2")
+        assert (shown.code, shown.out.partition(" (")[0]) == (0, "iteration 2")
+
     def test_are_lost_where_both_are_damaged(self, three, committed):
         three.paths.trajectory.unlink()
         (three.paths.iteration(1) / "state.json").unlink()
@@ -162,10 +156,10 @@ class TestRows:
         assert ([row["iteration"] for row in rows], lost) == ([0, 2], [1])
 
     def test_are_as_amended_after_an_acceptance(self, three, committed):
-        three.turn(test_count=8, tests_passed=8, tests={"test_a": "passed"})
+        three.turn(test_count=5, tests_passed=5)
         before = committed.rows()[0][3]
         three.tracker.accept("it3-test_deletion", "merged")
-        assert (before["candidate"]["verified"], committed.rows()[0][3]["candidate"]["verified"]) == (False, True)
+        assert (before["walked"]["verified"], committed.rows()[0][3]["walked"]["verified"]) == (False, True)
 
 
 class TestEvents:
@@ -197,9 +191,7 @@ class TestEvents:
 
 
 class TestNewerSchema:
-    @pytest.mark.parametrize(
-        "name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml", "tests-seen.json"]
-    )
+    @pytest.mark.parametrize("name", ["state.json", "iterations/iteration-002/state.json", "loop.yaml"])
     def test_is_refused_with_a_word_and_what_is_there_stays(self, three, name, documents):
         (three.paths.folder / name).write_bytes(b'{"schema_version": 2}\n')
         said = rf"{re.escape(name)}: written by a newer ralph-tracker \(schema 2, this one reads up to 1\); upgrade "

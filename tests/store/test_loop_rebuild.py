@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_rebuild import judge_again
@@ -86,7 +86,7 @@ class TestLaw:
                 document = json.loads(kept.read_bytes().decode("utf-8", "surrogatepass"))
                 assert json.loads(json.dumps(judgement.record.to_dict())) == document
             stands = store.state(summary, again.config.thresholds)
-            assert (rejudged.lost, rejudged.state.seen, rejudged.state.frontier) == ((), stands.seen, stands.frontier)
+            assert (rejudged.lost, rejudged.state.kept, rejudged.state.best) == ((), stands.kept, stands.best)
             if not loop.rolled_back_since:
                 assert rejudged.state == stands
             assert again.rebuilt() == summary
@@ -116,8 +116,8 @@ class TestLaw:
                 return
             store = LoopStore(loop.paths)
             rejudged = judge_again(store, opened(loop).config.thresholds)
-            rows = [decode(Candidate, row["candidate"]) for row in store.rows()[0]]
-            assert rows == [judgement.candidate for judgement in rejudged.judgements]
+            rows = [decode(WalkedIteration, row["walked"]) for row in store.rows()[0]]
+            assert rows == [judgement.walked for judgement in rejudged.judgements]
             selected = loop.tracker.select_output(finish=False).selection.selected.iteration
             assert selected == accepted.best_iteration
 
@@ -140,7 +140,7 @@ class TestJudgingAgain:
         (driven.paths.iteration(2) / "measurement.json").write_bytes(b"{")
         opened(driven).rebuilt()
         before, lost = (LoopStore(driven.paths).after(number) for number in (1, 2))
-        assert (lost["candidate"], lost["line"]) == (before["candidate"], before["line"])
+        assert (lost["walked"], lost["line"]) == (before["walked"], before["line"])
         assert lost["summary"] == before["summary"] | {"iteration": 2}
 
     def test_needs_the_baseline(self, driven):
@@ -158,13 +158,6 @@ class TestJudgingAgain:
         driven.turn(lint_errors=4)
         last = judge_again(LoopStore(driven.paths), Thresholds()).judgements[-1].record
         assert (last.previous, last.from_previous["lint_errors_delta"]) == (0, 4)
-
-    def test_knows_when_the_tests_ever_seen_changed_last(self, driven):
-        driven.start(tests={"a": "passed"})
-        driven.turn(tests={"a": "passed", "b": "passed"})
-        driven.turn(tests={"a": "passed"})
-        judgements = judge_again(LoopStore(driven.paths), Thresholds()).judgements
-        assert [judgement.state.seen_at for judgement in judgements] == [0, 1, 1]
 
     def test_writes_a_lost_record_of_an_intact_iteration_again(self, driven, documents):
         driven.start()

@@ -69,7 +69,6 @@ class TestDerivedFiles:
         rows = [json.loads(line) for line in store.paths.trajectory.read_bytes().splitlines()]
         assert [row["iteration"] for row in rows] == [0, 1]
         assert json.loads(store.paths.state.read_bytes())["iteration"] == 1
-        assert json.loads(store.paths.seen.read_bytes())["iteration"] == 0
 
     def test_name_the_best_in_the_shape_of_the_seed(self, store):
         best = yaml.safe_load(store.paths.best.read_text())["best_iteration_tracker"]

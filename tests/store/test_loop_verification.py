@@ -155,14 +155,13 @@ DAMAGE = {
     "half a state": (cut("state.json"), "state.json"),
     "no trajectory": (remove("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
     "half a trajectory": (cut("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
-    "half the tests seen": (cut("tests-seen.json"), "tests-seen.json"),
     "no best": (remove("best-tracker.yaml"), "best-tracker.yaml"),
     **{
         f"garbage for {name}": (replace(name, "garbage"), name)
-        for name in ("best-tracker.yaml", "continuation.json", "tests-seen.json", "state.json")
+        for name in ("best-tracker.yaml", "continuation.json", "state.json")
     },
     "a link for what is derived": (replace("best-tracker.yaml", "a link"), "best-tracker.yaml"),
-    "a pipe for what is derived": (replace("tests-seen.json", "a pipe"), "tests-seen.json"),
+    "a pipe for what is derived": (replace("progress/trajectory.jsonl", "a pipe"), "progress/trajectory.jsonl"),
     "a link for a record": (replace("progress/iteration-001-metrics.yaml", "a link"), 1),
     "half a record": (cut("progress/iteration-001-metrics.yaml"), 1),
     "no record": (remove("progress/iteration-001-metrics.yaml"), 1),

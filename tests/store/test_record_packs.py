@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_packs import RECENT, kept_bytes, pack_records
 from tests.sweep import chosen
 
@@ -114,6 +116,18 @@ def test_the_same_is_judged_selected_and_accepted(copied, documents, ask):
         results.append((record, {name: data for name, data in seen.items() if name not in plain}))
         assert ask(loop.root, "verify").code == 0
     assert results[0] == results[1]
+
+
+def test_what_later_iterations_are_compared_with_is_read_from_its_pack(driven):
+    driven.start(tests={"test_a": "passed"})
+    driven.turn(tests={"test_a": "passed", "test_b": "passed"})
+    for _ in range(2, TURNS + 1):
+        driven.turn(tests={"test_a": "failed", "test_c": "passed"})
+    pack(driven)
+    assert not driven.paths.iteration(1).exists()
+    store = LoopStore(driven.paths)
+    kept = store.state(store.summary(), Thresholds()).kept
+    assert (kept.iteration, kept.outcomes) == (1, {"test_a": "passed", "test_b": "passed"})
 
 
 def test_kept_files_stay_in_their_folders_and_come_back(prepared, tmp_path, ask):

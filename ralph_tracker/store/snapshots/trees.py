@@ -164,10 +164,12 @@ class KeptTrees:
         self.require()
         name = f"{OF_GIT}{check_content_id(content)}" if len(content) == GIT_DIGITS else check_content_id(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
+        if object_id is not None and object_id in self._folders:
+            return Content(object_id, None, None)
         if object_id is None or not self.objects.has(object_id):
             raise not_kept(content)
         document = self.objects.read(object_id)
-        if decode_folder(document) is not None:
+        if self._remember(object_id, document) is not None:
             return Content(object_id, None, None)
         if not document.startswith(_SNAPSHOT):
             raise not_kept(content)
@@ -294,10 +296,16 @@ class KeptTrees:
         known = self._folders.get(tree)
         if known is not None:
             return known
-        folder = decode_folder(self.objects.read(tree))
+        folder = self._remember(tree, self.objects.read(tree))
         if folder is None:
             raise StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")
-        if len(self._folders) >= _FOLDERS_REMEMBERED:
-            self._folders.clear()
-        self._folders[tree] = folder
+        return folder
+
+    def _remember(self, tree: str, document: bytes) -> Folder | None:
+        """Return the folder in a document, None if it holds none."""
+        folder = decode_folder(document)
+        if folder is not None:
+            if len(self._folders) >= _FOLDERS_REMEMBERED:
+                self._folders.clear()
+            self._folders[tree] = folder
         return folder
