@@ -11,7 +11,7 @@ from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.judge import excluded_tests, judge
+from ralph_tracker.core.judge import judge
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError, nearest
 from ralph_tracker.iteration.measure_iteration import (
@@ -195,13 +195,8 @@ class Tracker(NamedTuple):
                 )
             else:
                 measured = measurer.keep_tree_beside(given, store, loop.config, state)
-            retiring = excluded_tests(state, measured.measurement)
-            if retiring:
-                state = loop.state_without(summary, retiring)
             judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
             document = record_iteration(store, judgement, measured, summary.started_at)
-            if retiring:
-                loop.rebuilt()  # the scores of earlier iterations change without those tests
             store.done()
             problem = write_report(store, number, document)
         measured.pack_store(number)
@@ -291,13 +286,14 @@ class Tracker(NamedTuple):
         `approve` is shown what would change before the working tree is touched; where it returns False the iteration is
         selected and nothing applied.
         `verify` measures it again first. Raises LoopError for an abandoned loop or an iteration that is not on record,
-        NotReproducedError if it now measures differently, UntrustedError for filters in the settings of a repository
-        that the user has not accepted, where a branch is asked for; nothing is selected then.
+        NothingMeasuredError where the checks have measured none and nobody names one, NotReproducedError if it now
+        measures differently, UntrustedError for filters in the settings of a repository that the user has not accepted,
+        where a branch is asked for; nothing is selected then.
         """
-        from ralph_tracker.core.output_selection import select  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.apply_iteration import apply_iteration, placement_of  # noqa: PLC0415  # as above
         from ralph_tracker.iteration.reproduce import verify_again  # noqa: PLC0415  # as above
-        from ralph_tracker.loop.reports import contender_of, write_closing_reports  # noqa: PLC0415  # as above
+        from ralph_tracker.iteration.unmeasured import refuse_nothing_measured  # noqa: PLC0415  # as above
+        from ralph_tracker.loop.reports import selection_of, write_closing_reports  # noqa: PLC0415  # as above
         from ralph_tracker.store.snapshots.user_repository import repository_around  # noqa: PLC0415  # as above
 
         if (iteration is None) != (reason is None):
@@ -313,16 +309,13 @@ class Tracker(NamedTuple):
             summary = recover_loop(loop, unfinished=unfinished)
             if summary.status not in {"running", "finished"}:
                 raise LoopError(f"loop {summary.loop_id} is {summary.status}; {NEXT_LOOP}")
-            state, summary = loop.state(summary)
+            _, summary = loop.state(summary)
             rows, lost = store.rows()
             if iteration is not None and iteration not in {row["iteration"] for row in rows}:
                 raise _not_on_record(iteration, summary)
-            scorer = state.scorer
-            contenders = [contender_of(row, scorer) for row in rows]
-            thresholds = loop.config.thresholds
-            selection = select(
-                summary.loop_id, contenders, scorer, thresholds, mode=mode, iteration=iteration, reason=reason
-            )
+            if iteration is None:
+                refuse_nothing_measured(store, summary.loop_id, rows)
+            selection = selection_of(store, rows, loop.config.thresholds, mode=mode, iteration=iteration, reason=reason)
             chosen = selection.selected.iteration
             if verify:
                 verify_again(loop, chosen, self.environment, self.progress)

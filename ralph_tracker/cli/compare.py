@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import click
 
-from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
+from ralph_tracker.cli.hook import say_questions
+from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.terminal import cut, flush, progress, say, say_json, say_table, say_wrapped, tracker_of
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
+from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.wording import ABSENT, percent
 
@@ -42,6 +44,7 @@ class ComparisonDocument(TypedDict):
     loop_id: str
     take: str
     ranking: list[CandidateDocument]
+    questions: list[QuestionDocument]
     applied: str
     reports: list[str]
 
@@ -61,6 +64,7 @@ class _Change(NamedTuple):
 @click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
 @click.option("--reruns", type=click.IntRange(min=0), default=0, metavar="K", help="Run differing tests K times more.")
 @click.option("--select", is_flag=True, help="Put the best in place in the working tree, with an undo id.")
+@click.option("--fresh", is_flag=True, help="Measure and build anew what was before.")
 @mode_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
 @trust_option
@@ -73,6 +77,7 @@ def command(  # noqa: PLR0917  # as click passes them
     setup: str | None,
     reruns: int,
     select: bool,
+    fresh: bool,
     mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
     as_json: bool,
     trust: bool,
@@ -90,13 +95,14 @@ def command(  # noqa: PLR0917  # as click passes them
         history = History.around(place)._replace(objects=objects)
         require_trust(tracker, history)
         commits = history.candidates(dict.fromkeys(candidates), base)
-        replay = Replay(
-            tracker, history, commits, ReplayOptions(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster)
-        )
+        options = ReplayOptions(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster, fresh=fresh)
+        replay = Replay(tracker, history, commits, options)
         if not as_json:
             first, *others = replay.commits
             what = quantity(len(others), "candidate")
             say(f"{replay.loop_id}: {what} against {first.short} {cut(first.subject, _SUBJECT)}")
+            for warning in replay.warnings:
+                say_wrapped(warning, indent=2)
             flush()
         show = progress() or (lambda _: None)
         for turn in replay.turns():
@@ -124,7 +130,7 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
             "candidate": "base" if not each.iteration else replay.commits[each.iteration].subject,
             "commit": replay.commits[each.iteration].sha,
             "iteration": each.iteration,
-            "quality_score": each.candidate.quality_score,
+            "quality_score": each.walked.quality_score,
             "adjusted_score": each.adjusted,
             "gained": changes[each.iteration].gained,
             "lost": changes[each.iteration].lost,
@@ -147,6 +153,7 @@ def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDo
         told = f"{metrics.tests_passed}/{metrics.test_count}" if known else ABSENT
         gained, lost = str(len(each["gained"])), str(len(each["lost"]))
         rows.append((str(each["rank"]), each["candidate"], told, percent(each["adjusted_score"]), gained, lost))
+    say_questions(closed.selection.questions, of_loop(replay.loop_id))
     say_table(rows)
     for each in ranking:
         problem = replay.problem(each["iteration"])
@@ -175,6 +182,7 @@ def _document(replay: "Replay", closed: "FinishedLoop", ranking: list[CandidateD
         "loop_id": replay.loop_id,
         "take": ranking[0]["candidate"],
         "ranking": ranking,
+        "questions": [question_document(each) for each in closed.selection.questions],
         "applied": closed.applied,
         "reports": list(closed.files),
     }

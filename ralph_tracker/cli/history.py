@@ -8,7 +8,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.terminal import complain, cut, say, say_json, say_table, say_wrapped
+from ralph_tracker.cli.terminal import complain, cut, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money, percent
@@ -25,7 +25,6 @@ _YIELDING: Final = tuple(
     map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "decision", "class"))
 )
 _DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
-_CHANGED_SHOWN: Final = 3
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
@@ -65,7 +64,6 @@ def command(
             score = ((record.document or {}).get("iteration_metrics") or {}).get("adjusted_score")
             scores[record.number] = score if isinstance(score, int | float) else None
         _say(((record.number, record.document) for record in shown), scores)
-        _say_changed_scores(record.document for record in shown)
     else:
         say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
 
@@ -93,19 +91,6 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
 def _without_decimals(cell: str) -> str:
     """Return a cell with its percentages as whole numbers; 100 only for a full one."""
     return _DECIMALS.sub(lambda found: str(min(99, whole(float(found[0]))) if found[0] != "100.0" else 100), cell)
-
-
-def _say_changed_scores(documents: Iterable[Any]) -> None:
-    """Say which scores differ from those that were printed when the iterations were recorded."""
-    changed = []
-    for document in documents:
-        record = (document or {}).get("iteration_metrics") or {}
-        then, now = record.get("adjusted_score_recorded"), record.get("adjusted_score")
-        if then is not None and now is not None and percent(then) != percent(now):
-            changed.append(f"iteration {record['iteration']} {percent(then)}")
-    if changed:
-        few = ", ".join(changed[:_CHANGED_SHOWN]) + (" and more" if len(changed) > _CHANGED_SHOWN else "")
-        say_wrapped(f"scores count the tests that were added later as missing; when recorded: {few}")
 
 
 def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above

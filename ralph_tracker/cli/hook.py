@@ -1,14 +1,16 @@
 """ralph-tracker hook: the four phases of a loop."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
 from ralph_tracker.cli.hook_without_click import answer, record_next, say_record
-from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, say_next
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
+from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
 
 _ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
@@ -113,7 +115,7 @@ def post_loop(  # one parameter per option
     closed = tracker_of(root, loop_id, trust=trust).select_output(
         mode=mode, iteration=iteration, reason=reason, apply=apply, branch=branch, verify=verify
     )
-    say_selection(closed, step_after(closed), as_json=as_json)
+    say_selection(closed, step_after(closed), loop=of_loop(loop_id), as_json=as_json)
     return EXIT_OK
 
 
@@ -131,16 +133,24 @@ def step_after(closed: Any, step: str = _ANOTHER) -> str:  # noqa: ANN401  # a F
     return f"the working tree is iteration {number} already; {step}" if closed.in_place else _TAKE_OVER
 
 
+def say_questions(questions: Iterable[Question], loop: str = "") -> None:
+    """Print what only a person can say, with the commands that answer it; `loop` names another than the current one."""
+    for question in questions:
+        say_wrapped(f"Question: {question.sentence(loop)}", hang=4)
+
+
 def say_selection(
     closed: Any,  # noqa: ANN401  # a FinishedLoop
     step: str = "",
     *,
+    loop: str = "",
     as_json: bool,
     is_shown: bool = False,
 ) -> None:
-    """Print the selection with its facts, where the reports are, and the next step.
+    """Print the questions, the selection with its facts, where the reports are, and the next step.
 
-    What changes in the working tree is printed unless it `is_shown` already, or is in place.
+    What changes in the working tree is printed unless it `is_shown` already, or is in place. `loop` is the option that
+    names another loop than the current one.
     """
     if as_json:
         say_json(closed.document)
@@ -156,8 +166,9 @@ def say_selection(
     facts += filter(None, (selection.why_not_final, why_peaks_differ(selection)))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
+    say_questions(selection.questions, loop)
     say(selection.message)
-    for line in (*facts, *closed.problems, closed.applied):
+    for line in (*facts, *selection.passed_over, *closed.problems, closed.applied):
         say_wrapped(line, indent=2)
     if closed.placement is not None and not is_shown and not closed.in_place:
         for line in closed.placement.lines:

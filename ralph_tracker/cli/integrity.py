@@ -9,6 +9,7 @@ import click
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
 from ralph_tracker.core.iteration_record import rerun_document
+from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
@@ -68,8 +69,7 @@ def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
 def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
 
     record = view.document["iteration_metrics"]
-    recorded = "" if view.verdict == view.recorded else f" (recorded as {view.recorded})"
-    say_wrapped(f"iteration {record['iteration']}: {view.verdict}{recorded}")
+    say_wrapped(f"iteration {record['iteration']}: {view.verdict}")
     say_wrapped(f"score {percent(record['adjusted_score'])}, {rates(view)}")
     for rerun in view.found.reruns:
         say_wrapped(_ran(rerun)[0])
@@ -80,8 +80,8 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
     for kind, count in view.found.suppressions.items():
         if count > 0:
             say(f"{count} more {kind} suppressions than in the baseline; each counts as a finding")
-    if view.found.matches:
-        say(f"{len(view.found.matches)} tests were renamed, or removed with their code")
+    if view.found.earlier is not None and view.found.earlier.retired:
+        say(f"{quantity(len(view.found.earlier.retired), 'test')} went with the code that they called")
     for file, why in view.found.unread.items():
         say_wrapped(f"not checked: {file}: {why}")
     if not view.findings and not view.tests:
@@ -93,11 +93,10 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
 
 
 def rates(view: Any) -> str:  # noqa: ANN401  # as above
-    """Return the pass rate, and the share of all tests ever seen that pass."""
+    """Return the pass rate in words."""
     if view.pass_rate is None:
         return "tests not measured"
-    union = "" if view.union_rate is None else f", and {view.union_rate:g} % of all tests ever seen"
-    return f"{view.pass_rate:g} % of its tests pass{union}"
+    return f"{view.pass_rate:g} % of its tests pass"
 
 
 def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held

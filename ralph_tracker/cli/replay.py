@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import click
 
-from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, say_next
+from ralph_tracker.cli.hook import say_questions
+from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.terminal import cut, flush, harmless, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.metrics import quantity
+from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.charts import sparkline
 from ralph_tracker.report.wording import percent
@@ -25,7 +27,7 @@ _MINUTE_S = 60
 
 
 class ReplayedDocument(TypedDict):
-    """A commit as an iteration of the loop; the base is iteration 0."""
+    """A commit as an iteration of the loop; iteration 0 is the base, or the first that could be measured."""
 
     iteration: int
     commit: str
@@ -35,12 +37,23 @@ class ReplayedDocument(TypedDict):
     selected: bool
 
 
+class UnmeasuredDocument(TypedDict):
+    """A commit before the base that could not be measured, and why."""
+
+    commit: str
+    subject: str
+    reason: str
+
+
 class ReplayDocument(TypedDict):
     schema_version: SchemaVersion
     loop_id: str
     message: str
     take: str
+    unmeasured: list[UnmeasuredDocument]
     commits: list[ReplayedDocument]
+    passed_over: list[str]
+    questions: list[QuestionDocument]
     reports: list[str]
 
 
@@ -53,6 +66,7 @@ class ReplayDocument(TypedDict):
 @click.option("--first-parent", is_flag=True, help="Only the first parent of merges.")
 @click.option("--cluster", metavar="ADDRESS", help="A Dask scheduler whose workers measure: tcp://HOST:8786.")
 @click.option("--setup", metavar="CMD", help="What builds the environment; else the tool of the lock file.")
+@click.option("--fresh", is_flag=True, help="Measure and build anew what was before.")
 @mode_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
 @trust_option
@@ -65,6 +79,7 @@ def command(  # noqa: PLR0917  # as click passes them
     first_parent: bool,
     cluster: str | None,
     setup: str | None,
+    fresh: bool,
     mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
     as_json: bool,
     trust: bool,
@@ -79,20 +94,22 @@ def command(  # noqa: PLR0917  # as click passes them
     tracker = tracker_of(root, None, trust=trust)
     history = History.around(tracker.project.paths.root)
     commits = history.commits(revisions, Choice(every, touching, first_parent))
-    replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster))
+    replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster, fresh=fresh))
     known = replay.count_recorded()
     if not as_json:
         base, *others = replay.commits
         say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")
         if known:
             say(f"  {known} of {len(replay.commits)} were measured before")
+        for warning in replay.warnings:
+            say_wrapped(warning, indent=2)
         flush()
-    remaining = TimeEstimate(len(replay.commits) - known, jobs, time.monotonic())
+    remaining = TimeEstimate(jobs, time.monotonic())
     with next_if_interrupted(SAME_AGAIN):
-        for turn in replay.turns():
+        for turn in replay.turns(_ignore if as_json else _say_line):
             if not as_json:
                 _say_turn(turn, replay.problem(turn.record.iteration))
-            left = remaining.after(time.monotonic(), cached=turn.cached)
+            left = remaining.after(turn.left, time.monotonic(), cached=turn.cached)
             if left and sys.stderr is not None and sys.stderr.isatty():
                 click.echo(harmless(f"  {left}"), err=True)
         closed = replay.finish(mode)
@@ -101,6 +118,15 @@ def command(  # noqa: PLR0917  # as click passes them
     else:
         _say_end(replay, closed)
     return EXIT_OK
+
+
+def _say_line(line: str) -> None:
+    say_wrapped(line, indent=2)
+    flush()
+
+
+def _ignore(_line: str) -> None:
+    """Print nothing beside a document."""
 
 
 def _say_turn(turn: "Turn", problem: str | None) -> None:
@@ -119,33 +145,33 @@ def _say_turn(turn: "Turn", problem: str | None) -> None:
 class TimeEstimate:
     """Estimates the time of the commits that are left by that of those measured so far, `jobs` at once."""
 
-    def __init__(self, left: int, jobs: int, now: float) -> None:
-        self._left, self._jobs, self._began, self._measured = left, jobs, now, 0
+    def __init__(self, jobs: int, now: float) -> None:
+        self._jobs, self._began, self._measured = jobs, now, 0
 
-    def after(self, now: float, *, cached: bool) -> str:
+    def after(self, left: int, now: float, *, cached: bool) -> str:
         """Return how many commits are left after one more, and for how long once `jobs` were measured; "" for none."""
-        self._left -= 1
         self._measured += not cached
         if not self._measured:
             self._began = now  # a commit that was measured before says nothing about the others
-        if not self._left:
+        if not left:
             return ""
         if self._measured < self._jobs:
-            return f"{self._left} left"
-        seconds = self._left * (now - self._began) / self._measured
+            return f"{left} left"
+        seconds = left * (now - self._began) / self._measured
         about = f"{seconds:.0f} s" if seconds < 2 * _MINUTE_S else f"{seconds / _MINUTE_S:.0f} min"
-        return f"{self._left} left, about {about}"
+        return f"{left} left, about {about}"
 
 
 def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
     selection = closed.selection
-    taken = replay.commits[selection.selected.iteration]
+    taken = replay.judged[selection.selected.iteration]
     say()
+    say_questions(selection.questions, of_loop(replay.loop_id))
     say(selection.message)
     if selection.why_not_final:
         say_wrapped(selection.why_not_final, indent=2)
-    for problem in (*replay.problems, *closed.problems):
-        say_wrapped(problem, indent=2)
+    for line in (*selection.passed_over, *replay.problems, *closed.problems):
+        say_wrapped(line, indent=2)
     say(f"  {sparkline([each.adjusted for each in selection.contenders])}  score by commit")
     say(f"  read: {closed.files[-1]}")
     say(f"Take {taken.short} {taken.subject}")
@@ -154,13 +180,13 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
 
 def _document(replay: "Replay", closed: "FinishedLoop") -> ReplayDocument:
     selection = closed.selection
-    taken = replay.commits[selection.selected.iteration]
+    taken = replay.judged[selection.selected.iteration]
     commits: list[ReplayedDocument] = [
         {
             "iteration": each.iteration,
-            "commit": replay.commits[each.iteration].sha,
-            "subject": replay.commits[each.iteration].subject,
-            "quality_score": each.candidate.quality_score,
+            "commit": replay.judged[each.iteration].sha,
+            "subject": replay.judged[each.iteration].subject,
+            "quality_score": each.walked.quality_score,
             "adjusted_score": each.adjusted,
             "selected": each.iteration == selection.selected.iteration,
         }
@@ -171,6 +197,12 @@ def _document(replay: "Replay", closed: "FinishedLoop") -> ReplayDocument:
         "loop_id": replay.loop_id,
         "message": selection.message,
         "take": taken.sha,
+        "unmeasured": [
+            {"commit": each.commit.sha, "subject": each.commit.subject, "reason": each.why}
+            for each in replay.unmeasured
+        ],
         "commits": commits,
+        "passed_over": list(selection.passed_over),
+        "questions": [question_document(each) for each in selection.questions],
         "reports": list(closed.files),
     }

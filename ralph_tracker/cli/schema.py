@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ralph_tracker.cli.accept import AcceptanceDocument
 from ralph_tracker.cli.compare import ComparisonDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
+from ralph_tracker.cli.questions import QuestionsDocument
 from ralph_tracker.cli.read import ReadDocument
 from ralph_tracker.cli.replay import ReplayDocument
 from ralph_tracker.cli.report import ReportDocument
@@ -51,6 +52,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "doctor": ExaminationDocument,
     "gate": GateDocument,
     "integrity": IntegrityDocument,
+    "questions": QuestionsDocument,
     "read": list[ReadDocument],
     "simulate": SimulationDocument,
     "plan": ShownPlanDocument,

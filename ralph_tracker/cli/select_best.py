@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, step_after
+from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import loop_options, selection_options, trust_option
 from ralph_tracker.cli.terminal import flush, say_wrapped, tracker_of
 from ralph_tracker.iteration.apply_iteration import Placement
@@ -51,6 +52,7 @@ def command(
     say_selection(
         closed,
         step_after(closed, "`ralph-tracker status` shows the loop"),
+        loop=of_loop(loop_id),
         as_json=as_json,
         is_shown=is_shown,
     )

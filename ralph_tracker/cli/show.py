@@ -75,6 +75,8 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
     if explanation is not None:
         if explanation.best:
             say_wrapped(f"best iteration: {' '.join(explanation.best)}")
+        if it.not_kept:
+            say_wrapped(f"not taken: it {it.not_kept}")
         if explanation.compared_with is not None:
             say(f"since iteration {explanation.compared_with}")
             say_differences(explanation.differences, _TESTS_SHOWN, _FILES_SHOWN)
@@ -89,10 +91,8 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
 def _say_trust(record: Any) -> None:  # noqa: ANN401  # the part of a record's document
     trust = record.get("integrity")
     if trust:
-        rate = trust["union_rate"]
-        union = "" if rate is None else f", {rate:g} % of all tests ever seen pass"
         more = "" if trust["verdict"] == "PASS" else f"; `ralph-tracker integrity {record['iteration']}` says why"
-        say_wrapped(f"integrity {trust['verdict']}{union}{more}")
+        say_wrapped(f"integrity {trust['verdict']}{more}")
         for rerun in trust.get("reruns") or ():
             say_wrapped(f"earlier tests: {rerun_line(rerun)}")
 

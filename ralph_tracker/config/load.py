@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker import __version__
-from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
+from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, short_text
@@ -82,24 +82,19 @@ def frozen_config(document: Any, source: str, digest: str, mark: object) -> Conf
 
     Raises ConfigError.
     """
-    try:
-        is_known = mark == validity_mark(document)
-    except RecursionError:  # an anchor that holds itself
-        is_known = False
-    return (
-        Config(document, thresholds_of(document), source, digest) if is_known else config_of(document, source, digest)
-    )
+    if mark != validity_mark(document):
+        return config_of(document, source, digest)
+    return Config(document, thresholds_of(document), source, digest)
 
 
 def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
-    """Return what tells that a document is one that this version has validated: a digest of it as it is written."""
-    return hashlib.sha256(f"{__version__}\n{dump_yaml(document)}".encode()).hexdigest()
+    """Return what tells that a document is one that this version has validated: a digest of its content."""
+    return hashlib.sha256(f"{__version__}\n{document!r}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def thresholds_of(document: Mapping[str, Any]) -> Thresholds:
     """Return the thresholds of a validated configuration as the core takes them."""
-    thresholds = {name: document[name] for name in Thresholds._fields if name != "selection_mode"}
-    return decode(Thresholds, {**thresholds, "selection_mode": document["selection"]["mode"]})
+    return decode(Thresholds, {name: document[name] for name in Thresholds._fields})
 
 
 def config_digest(root: Path) -> str:

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, SelectionMode, Share, Thresholds, other_names
+from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, OtherNames, Share, Thresholds
 from ralph_tracker.errors import ConfigError, InputError, first_problem, short_text
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
@@ -73,7 +73,7 @@ def _key(name: str, hint: Any, default: Any) -> Any:  # noqa: ANN401  # an annot
         return _whole(_section(title, "Weights that sum to 1.", _sum_problem, keys))
     if hasattr(default, "_fields"):
         return _whole(section_of(default, title))
-    others = other_names(hint)
+    others = [each for meta in getattr(hint, "__metadata__", ()) if isinstance(meta, OtherNames) for each in meta.names]
     return _with_bounds(hint), Field(default, validation_alias=AliasChoices(name, *others) if others else None)
 
 
@@ -248,12 +248,6 @@ class ExportSection(Section):
     after_each: list[Literal["mlflow", "otlp"]] = []
 
 
-class SelectionSection(Section):
-    """Which iteration is taken at the end."""
-
-    mode: SelectionMode = "believed"
-
-
 class _Document(Section):
     version: Literal[1] = 1
     plan: str | None = Field(
@@ -262,7 +256,6 @@ class _Document(Section):
     checks: dict[str, CheckSection] = {}
     codebase: CodebaseSection = CodebaseSection()
     snapshot: SnapshotSection = SnapshotSection()
-    selection: SelectionSection = SelectionSection()
     integrity: IntegritySection = IntegritySection()
     checkpoints: CheckpointsSection = CheckpointsSection()
     feedback: FeedbackSection = FeedbackSection()
@@ -285,9 +278,7 @@ class _Document(Section):
 
 
 _KEYS: Final[dict[str, Any]] = {
-    name: _whole(section_of(value, name.capitalize()))
-    for name, value in Thresholds()._asdict().items()
-    if name != "selection_mode"
+    name: _whole(section_of(value, name.capitalize())) for name, value in Thresholds()._asdict().items()
 }
 _SESSIONS: Final = section_of(
     ContinuationThresholds(),

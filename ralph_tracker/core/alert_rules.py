@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.integrity_result import Finding, Integrity
-from ralph_tracker.core.known_tests import NO_ALIASES, Aliases, Comparison, are_restored, names_in_short
+from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
+from ralph_tracker.core.known_tests import Comparison, are_restored, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
+    PASSED,
     Group,
     MeasuredValue,
     Metrics,
@@ -21,6 +22,7 @@ from ralph_tracker.core.metrics import (
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import are_too_many
 
 STALL_ALTERNATIVES: Final = (
     "Consider different approach",
@@ -37,7 +39,8 @@ class AlertFacts(NamedTuple):
     `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
     what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
     `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
-    where only counts are compared.
+    where only counts are compared. `dropped` are the believed tests of the kept iteration that are gone for nothing, of
+    the `passing` ones there. `failed_first` are tests that passed before, failed, and passed when repeated.
     """
 
     iteration: int
@@ -56,24 +59,24 @@ class AlertFacts(NamedTuple):
     accepted_findings: frozenset[str] = frozenset()
     not_loaded: Mapping[str, str] = {}
     failing_named: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    passing: int = 0
+    failed_first: frozenset[str] = frozenset()
 
     @property
-    def matched(self) -> bool:
-        """Return whether missing tests were matched with the tests that replaced them."""
-        return self.integrity is not None and self.tests is not None
+    def earlier(self) -> EarlierTests | None:
+        """Return what earlier tests showed; None where nothing can be run, so that names and counts alone decide."""
+        return None if self.integrity is None or self.tests is None else self.integrity.earlier
 
     @property
-    def unexplained(self) -> Mapping[str, str]:
-        """Return the missing tests that are neither matched, nor removed with their code, nor merely not collected."""
-        if self.tests is None:
-            return {}
-        with_code = frozenset() if self.integrity is None else self.integrity.removed_with_code
-        return {name: was for name, was in self.tests.vanished.items() if name not in with_code}
+    def dropped_too_many(self) -> bool:
+        """Return whether the tests that are gone for nothing are more than the walk allows."""
+        return are_too_many(len(self.dropped), self.passing)
 
     @property
     def fall_is_explained(self) -> bool:
-        """Return whether a lower test count is no loss: each missing test is matched or was removed with its code."""
-        return self.matched and not self.unexplained
+        """Return whether a lower test count is no loss: earlier tests were asked, and few are gone for nothing."""
+        return self.earlier is not None and not self.dropped_too_many
 
     @property
     def build_broke(self) -> bool:
@@ -154,12 +157,7 @@ def working_tests_failing(at: AlertFacts) -> Alert | None:
     names = f"failing: {names_in_short(at.failing_named)}" if at.failing_named else "names are not known"
     counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
     alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
-    return until(alert, "tests_passed", now, before.value)
-
-
-def until(alert: Alert, metric: str, now: float, before: float) -> Alert:
-    """Return the alert so that it closes once the count is back; for alerts without names."""
-    return alert._replace(until=(metric, before), count_drop=int(before - now))
+    return alert._replace(until=("tests_passed", before.value))
 
 
 def build_broken(at: AlertFacts) -> Alert | None:
@@ -174,11 +172,9 @@ def build_broken(at: AlertFacts) -> Alert | None:
 
 
 def _functionality_loss(at: AlertFacts) -> Alert | None:
-    if working_tests_failing(at) is not None or at.build_broke:
+    if at.earlier is not None or working_tests_failing(at) is not None or at.build_broke:
         return None
-    # The tests that passed before and neither pass nor fail now, except those removed with their code.
-    with_code = frozenset() if at.integrity is None else at.integrity.removed_with_code
-    lost = {name: was for name, was in at.tests.lost.items() if name not in with_code} if at.tests else {}
+    lost = at.tests.lost if at.tests else {}
     fall = at.fall("tests_passed")
     if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
         skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
@@ -186,12 +182,10 @@ def _functionality_loss(at: AlertFacts) -> Alert | None:
         return at.alert("functionality_loss", message, at.stale_names_note, tests=skipped) if skipped else None
     now, before = fall
     message = f"Passing tests decreased from {before.value:g} to {now:g}"
-    if at.matched and not lost:
-        return None
     if lost:
         note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
         return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
-    return until(at.alert("functionality_loss", message, at.age(before)), "tests_passed", now, before.value)
+    return at.alert("functionality_loss", message, at.age(before))._replace(until=("tests_passed", before.value))
 
 
 def _coverage_regression(at: AlertFacts) -> Alert | None:
@@ -246,10 +240,12 @@ def _complexity_explosion(at: AlertFacts) -> Alert | None:
 
 
 def _flaky_test(at: AlertFacts) -> Alert | None:
-    if at.tests is None or not at.tests.flaky:
-        return None
-    message = f"Flaky test failed: {names_in_short(at.tests.flaky)}"
-    return at.alert("flaky_test", message, at.stale_names_note, tests=at.tests.flaky)
+    flaky = {} if at.tests is None else at.tests.flaky
+    told = [f"Flaky test failed: {names_in_short(flaky)}"] if flaky else []
+    if at.failed_first:
+        told.append(f"Flaky test failed, then passed: {names_in_short(at.failed_first)}")
+    tests = {**flaky, **dict.fromkeys(sorted(at.failed_first), PASSED)}
+    return at.alert("flaky_test", "; ".join(told), at.stale_names_note, tests=tests) if told else None
 
 
 _RULES: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
@@ -311,21 +307,22 @@ class ClosingFacts(NamedTuple):
 
     `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
     measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
+    `explained` are tests whose earlier form passes here, or that went with their code.
     """
 
     metrics: Metrics
     tests: TestResults | None
     groups: frozenset[str]
     findings: Mapping[str, Finding] | None = None
-    aliases: Aliases = NO_ALIASES
+    explained: frozenset[str] = frozenset()
     loads: bool = True
     not_collected: Mapping[str, str] | None = None
 
     def remaining_alert(self, alert: Alert) -> Alert | None:
         """Return what is left of a lasting alert, None if it is fixed.
 
-        It is fixed once its tests are back, under any name, with an outcome at least as good; without names, once the
-        count is back; or once none of its findings holds.
+        It is fixed once its tests are back with an outcome at least as good, or held, or retired; without names, once
+        the count is back; or once none of its findings holds.
         """
         if alert.findings:
             if self.findings is None:
@@ -342,7 +339,7 @@ class ClosingFacts(NamedTuple):
         if alert.group is not None:
             return None if alert.group in self.groups else alert
         if alert.tests:
-            back = self.tests is not None and are_restored(alert.tests, self.tests, self.aliases)
+            back = self.tests is not None and are_restored(alert.tests, self.tests, self.explained)
             return None if back else alert
         if alert.until is None:
             return alert

@@ -1,20 +1,19 @@
 """The table of alert types, one alert as it was raised, and the order of alerts (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.integrity_result import Finding, Severity
-from ralph_tracker.core.thresholds import OtherNames
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 StandingState = Literal["new", "open", "accepted"]
 AlertState = Literal[StandingState, "closed"]
 # What one removal of tests raises, by the names of the tests or by counts alone.
-REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_replaced", "functionality_loss"})
+REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_dropped", "tests_replaced", "functionality_loss"})
 
 
 class AlertType(NamedTuple):
-    """A type of alert: `lasting` ones stay open until fixed, `about_tests` ones un-verify an iteration.
+    """A type of alert: `lasting` ones stay open until fixed.
 
     `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
     it, iteration/explain.py has the words. `rule` is the id of its rule in integrity.md, None without one.
@@ -26,7 +25,6 @@ class AlertType(NamedTuple):
     asks: str = ""
     metric: str | None = None
     lasting: bool = False
-    about_tests: bool = False
     rule: str | None = None
 
     @classmethod
@@ -48,10 +46,9 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "the count of tests must not fall",
         metric="test_count",
         lasting=True,
-        about_tests=True,
     ),
-    AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
-    AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True, about_tests=True),
+    AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True),
+    AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True),
     AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
     AlertType(
         "functionality_loss",
@@ -60,7 +57,6 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "passing tests must not be deleted, skipped or renamed away",
         metric="tests_passed",
         lasting=True,
-        about_tests=True,
     ),
     AlertType("coverage_regression", Severity.HIGH, _FLAG),
     AlertType("error_increase", Severity.HIGH, "alert_regression"),
@@ -82,10 +78,8 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
     ),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
-    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW, about_tests=True),
-    AlertType(
-        "tests_merged", Severity.MEDIUM, _REVIEW, "fewer tests are reported, but each is matched", metric="test_count"
-    ),
+    AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
+    AlertType("tests_dropped", Severity.MEDIUM, _REVIEW, "a passing test should not go while nothing replaces it"),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
     AlertType(
@@ -121,10 +115,19 @@ TYPES: Final[tuple[AlertType, ...]] = (
         rule="outcome_forged",
     ),
     AlertType(
+        "unproven",
+        Severity.HIGH,
+        _FLAG,
+        "a test turned green or went, and its earlier form could not be run on this source",
+        lasting=True,
+        rule="unproven",
+    ),
+    AlertType(
         "removed_with_code",
         Severity.HIGH,
         _FLAG,
-        "a person confirms that a feature and its tests were to be removed",
+        "a person confirms that a feature was to be removed together with its failing test",
+        lasting=True,
         rule="removed_with_code",
     ),
     AlertType(
@@ -145,7 +148,9 @@ TYPES: Final[tuple[AlertType, ...]] = (
         lasting=True,
         rule="R4",
     ),
-    AlertType("gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", rule="R5"),
+    AlertType(
+        "gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", lasting=True, rule="R5"
+    ),
     AlertType(
         "records_edited",
         Severity.CRITICAL,
@@ -153,13 +158,6 @@ TYPES: Final[tuple[AlertType, ...]] = (
         "records and frozen configuration are the tracker's own",
         lasting=True,
         rule="R6",
-    ),
-    AlertType(
-        "assertion_weakened",
-        Severity.MEDIUM,
-        _REVIEW,
-        "a test should not ask for less; the re-run says whether it hides anything",
-        rule="W",
     ),
     AlertType(
         "not_looked_into",
@@ -182,9 +180,9 @@ class Alert(NamedTuple):
     """One alert as it was raised.
 
     `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
-    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert, and
-    `count_drop` how far the metric fell. `group` is the metric group that is missing. `rollback_to` is the best
-    verified iteration before the alert (None: there is none). `findings` are those it reports; `severity_override` is
+    concerned to their earlier outcome. Without names, `until` is the metric and the value that close the alert. `group`
+    is the metric group that is missing. `rollback_to` is the iteration that was kept before the alert and
+    `rollback_score` its adjusted score (None: there is none). `findings` are those it reports; `severity_override` is
     its severity where it differs from its type's.
     """
 
@@ -194,11 +192,11 @@ class Alert(NamedTuple):
     note: str = ""
     tests: Mapping[str, str] = {}
     until: tuple[str, float] | None = None
-    count_drop: Annotated[int, OtherNames(("fall",))] = 0
     group: str | None = None
     rollback_to: int | None = None
+    rollback_score: float | None = None
     findings: tuple[Finding, ...] = ()
-    severity_override: Annotated[Severity | None, OtherNames(("rated",))] = None
+    severity_override: Severity | None = None
 
     @property
     def type(self) -> str:
@@ -218,8 +216,8 @@ class Alert(NamedTuple):
 
     @property
     def lasting(self) -> bool:
-        """Tell whether it stays open until it is fixed; tests that were replaced do where names were matched."""
-        return self.kind.lasting or (self.type == "tests_replaced" and self.severity_override is not None)
+        """Tell whether it stays open until it is fixed."""
+        return self.kind.lasting
 
     @property
     def triggered_at(self) -> str:

@@ -5,7 +5,6 @@ from math import fsum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -72,20 +71,19 @@ def step_of(
 
 
 class ScoreContext(NamedTuple):
-    """The parts of the score that the class depends on: this iteration, its lineage, the scorer.
+    """The parts of the score that the class depends on: this iteration and its lineage.
 
     `given` says that the scores are handed in.
     """
 
     point: PastIteration
     line: Lineage
-    scorer: Scorer
     given: bool
 
     @property
     def change(self) -> float:
-        """Return the change of the score since the previous iteration, both as of now."""
-        return half_up(self.scorer.score(self.point) - self.scorer.score(self.line.points[-1]), SCORE_DECIMALS)
+        """Return the change of the score since the previous iteration."""
+        return half_up(self.point.score - self.line.points[-1].score, SCORE_DECIMALS)
 
 
 def classify(step: MetricStep, scored: ScoreContext, thresholds: Thresholds, *, broke: bool) -> Classification:
@@ -99,6 +97,8 @@ def classify(step: MetricStep, scored: ScoreContext, thresholds: Thresholds, *, 
         return _by_score_alone(step, scored, thresholds)
     if _is_regression(step, thresholds):
         return "regression"
+    if step.named and step.gained and not step.lost and not step.missing:
+        return "forward"
     if not step.missing and all(_is_steady(step, name, thresholds.stall.tolerance) for name in step.now):
         return "stalled" if _is_stalled(scored, thresholds.stall) else "plateau"
     better = (step.gained and not step.lost) or scored.change > 0
@@ -122,7 +122,7 @@ def _is_regression(step: MetricStep, thresholds: Thresholds) -> bool:
     less_covered = _below(step, "coverage_percentage", limits.coverage_drop)
     if step.named:
         # By name no loss can hide: untested new code lowers coverage and adds findings, but breaks nothing.
-        return less_covered and step.uncovered
+        return less_covered and step.uncovered and not step.gained
     return less_covered or (not step.gained and (step.delta("error_count") or 0) > thresholds.alerts.error_increase)
 
 
@@ -152,9 +152,11 @@ def _is_stalled(scored: ScoreContext, thresholds: StallThresholds) -> bool:
     earlier = scored.line.points[-(thresholds.window - 1) :]
     if len(scored.line.points) < thresholds.window or any(p.classification not in FLAT for p in earlier):
         return False
+    if any(point.moved for point in (*earlier, scored.point)):
+        return False
     start = scored.line.points[-thresholds.window]
-    scores = [scored.scorer.score(point) for point in (*earlier, scored.point)]
-    gain = half_up(scores[-1] - scored.scorer.score(start), SCORE_DECIMALS)
+    scores = [point.score for point in (*earlier, scored.point)]
+    gain = half_up(scores[-1] - start.score, SCORE_DECIMALS)
     # The population variance: importing `statistics` takes longer than scoring.
     mean = fsum(scores) / len(scores)
     variance = without_noise(fsum((score - mean) ** 2 for score in scores) / len(scores))

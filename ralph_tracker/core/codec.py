@@ -7,9 +7,7 @@ from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
-
-from ralph_tracker.core.thresholds import other_names
+from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Plain = dict[str, Any]
 Read = Callable[[Any], Any]
@@ -43,8 +41,6 @@ def decode(kind: type[_Value], plain: Any) -> _Value:  # noqa: ANN401  # as pars
 
 @cache
 def _reader(kind: Any) -> Read:  # noqa: ANN401  # any annotation
-    if get_origin(kind) is Annotated:
-        return _reader(get_args(kind)[0])
     if hasattr(kind, "named"):
         named: Read = kind.named
         return named
@@ -61,22 +57,8 @@ def _as_it_is(plain: Any) -> Any:  # noqa: ANN401  # a string, a number, a truth
 
 
 def _named_tuple(kind: Any) -> Read:  # noqa: ANN401  # a class made by NamedTuple
-    hints = get_type_hints(kind, include_extras=True)
-    fields = {name: (name, _reader(hint)) for name, hint in hints.items()}
-    names, in_order = tuple(fields), tuple(reader for _, reader in fields.values())
-    # A field that was renamed is still read by the name under which the first loops have it.
-    renamed = {old: fields[name] for name, hint in hints.items() for old in other_names(hint)}
-    readers = renamed | fields
-
-    def read(plain: Any) -> Any:  # noqa: ANN401  # the value
-        if isinstance(plain, list):
-            return kind(*(each(value) for each, value in zip(in_order, plain, strict=True)))
-        if tuple(plain) == names:  # as this version writes it
-            return kind(*[each(value) for each, value in zip(in_order, plain.values(), strict=True)])
-        read_as = ((*readers[name], value) for name, value in plain.items())
-        return kind(**{name: reader(value) for name, reader, value in read_as})
-
-    return read
+    readers = {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+    return lambda plain: kind(**{name: readers[name](value) for name, value in plain.items()})
 
 
 def _optional(arguments: tuple[Any, ...]) -> Read:

@@ -1,13 +1,13 @@
 """Decide whether to continue, stop, roll back or ask a person, by the first rule that holds (semantics § 7)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_rules import STALL_ALTERNATIVES
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.lineage import Classification
-from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number
+from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number, quantity
 from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
@@ -50,9 +50,9 @@ class DecisionFacts(NamedTuple):
     `alerts` are the new and the open ones that nobody accepted, in order. `cost_usd` is the known cost so far, None if
     unknown. `elapsed_s` counts from pre_loop. `rollbacks` counts the latest consecutive decisions that were a rollback
     or the escalation that replaced one. `target_tests_hold`: no test fails and one passes, or the loop has no tests.
-    `trusted`: integrity found nothing, or was not asked. `scores` are those of the possible rollback targets.
-    `met_target`: the baseline reached the target already. `open_tasks` is None without a plan. `working`: a task of the
-    plan was ticked while metrics did not change, or the loop has tests and none has run yet.
+    `trusted`: integrity found nothing, or was not asked. `met_target`: the baseline reached the target already.
+    `open_tasks` is None without a plan. `working`: a task of the plan was ticked while metrics did not change, or the
+    loop has tests and none has run yet. `questions` counts what only a person can say.
     """
 
     iteration: int
@@ -70,16 +70,16 @@ class DecisionFacts(NamedTuple):
     elapsed_s: float | None = None
     rollbacks: int = 0
     blocked: str | None = None
-    scores: Mapping[int, float] = {}
     met_target: bool = False
     open_tasks: int | None = None
     working: bool = False
+    questions: int = 0
 
     def requires_rollback(self, alert: Alert) -> bool:
         """Return whether a CRITICAL alert calls for a rollback: it is new, or its rollback target still scores no
         worse.
 
-        Deleted tests call for it once: an agent that goes on without them means it, and the score still counts them.
+        Deleted tests call for it once: an agent that goes on without them means it.
         """
         if alert.severity is not Severity.CRITICAL:
             return False
@@ -89,8 +89,7 @@ class DecisionFacts(NamedTuple):
             return False
         if alert.rollback_to is None:
             return True
-        target = self.scores.get(alert.rollback_to)
-        return target is not None and self.score <= target
+        return alert.rollback_score is not None and self.score <= alert.rollback_score
 
 
 BASELINE_DECISION: Final = Decision(
@@ -212,14 +211,18 @@ def _stalled(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
 
 
 def _continue(facts: DecisionFacts) -> Decision:
+    confidence = 0.60
     if facts.classification == "forward":
-        return Decision(action="continue", reason="Continue - forward progress detected", confidence=0.90)
-    if facts.classification != "regression":
+        reason, confidence = "Continue - forward progress detected", 0.90
+    elif facts.classification == "regression":
+        why = _why(facts.alerts)
+        reason = "Continue - regression within limits" + (f": {why}" if why else "")
+    else:
         reason = "Continue - no forward progress yet (plateau)"
-        return Decision(action="continue", reason=reason, confidence=0.60)
-    why = _why(facts.alerts)
-    reason = "Continue - regression within limits" + (f": {why}" if why else "")
-    return Decision(action="continue", reason=reason, confidence=0.60)
+    if facts.questions:
+        waits = "waits" if facts.questions == 1 else "wait"
+        reason += f"; {quantity(facts.questions, 'question')} {waits} for you: `ralph-tracker questions`"
+    return Decision(action="continue", reason=reason, confidence=confidence)
 
 
 _RULES: Final[tuple[Callable[[DecisionFacts, Thresholds], Decision | None], ...]] = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_rules import AlertFacts, ClosingFacts, missing_groups, until
+from ralph_tracker.core.alert_rules import AlertFacts, ClosingFacts, missing_groups
 from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, in_order
 from ralph_tracker.core.integrity_result import (
     REMOVED_WITH_CODE,
@@ -16,8 +16,8 @@ from ralph_tracker.core.integrity_result import (
     is_clean,
 )
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import SeenTests, names_in_short
-from ralph_tracker.core.metrics import Group, Measurement, Metrics, half_up
+from ralph_tracker.core.known_tests import names_in_short
+from ralph_tracker.core.metrics import PASSED, Group, Measurement, Metrics, quantity
 from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
@@ -26,28 +26,33 @@ ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
 
 
 def _test_deletion(at: AlertFacts) -> Alert | None:
+    """Raise an alert where tests are gone: those dropped, by what runs show; else by the fall of the count."""
     fall = at.fall("test_count")
-    if fall is None or (at.build_broke and not at.unexplained):
+    if at.earlier is not None:
+        if at.tests is None or at.tests.vanished.keys().isdisjoint(at.dropped):
+            return None  # said when they went
+        of = f"{len(at.dropped)} of {quantity(at.passing, 'passing test')}"
+        message, gone = f"{of} went, and nothing replaces them", dict.fromkeys(at.dropped, PASSED)
+        if at.dropped_too_many and fall is not None:
+            message = f"Test count decreased from {fall[1].value:g} to {fall[0]:g}"
+        kind = "test_deletion" if at.dropped_too_many else "tests_dropped"
+        return at.alert(kind, message, f"gone: {names_in_short(gone)}", tests=gone)
+    if fall is None or (at.build_broke and not (at.tests and at.tests.vanished)):
         return None
     now, before = fall
     message = f"Test count decreased from {before.value:g} to {now:g}"
-    gone = at.unexplained
-    if at.fall_is_explained:
-        if at.integrity is not None and at.integrity.removed_with_code:
-            return None  # the finding says it
-        return at.alert("tests_merged", message, "each test that is gone is matched with one that is there")
+    gone = dict(at.tests.vanished) if at.tests else {}
     if gone:
         return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
-    return until(at.alert("test_deletion", message, at.age(before)), "test_count", now, before.value)
+    return at.alert("test_deletion", message, at.age(before))._replace(until=("test_count", before.value))
 
 
 def _tests_replaced(at: AlertFacts) -> Alert | None:
-    gone = at.unexplained
-    if at.tests is None or not gone or at.fall("test_count") is not None:
+    if at.earlier is not None or at.tests is None or not at.tests.vanished or at.fall("test_count") is not None:
         return None
+    gone = at.tests.vanished
     message = f"{len(gone)} tests disappeared, {len(at.tests.added)} new: {names_in_short(gone)}"
-    alert = at.alert("tests_replaced", message, at.stale_names_note, tests=gone)
-    return alert._replace(severity_override=Severity.HIGH) if at.matched else alert
+    return at.alert("tests_replaced", message, at.stale_names_note, tests=gone)
 
 
 def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
@@ -77,14 +82,13 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
 class IntegrityAlerts(NamedTuple):
     """The integrity verdict of an iteration, before its score: new, open and fixed alerts.
 
-    `verdict` is None if nobody compared files and tests. `disbelieved` tests do not count, even if they pass.
+    `verdict` is None if nobody compared files and tests.
     """
 
     verdict: Verdict | None
     new: tuple[Alert, ...] = ()
     carried: tuple[Alert, ...] = ()
     fixed: tuple[Alert, ...] = ()
-    disbelieved: frozenset[str] = frozenset()
 
     @property
     def clean(self) -> bool:
@@ -96,12 +100,11 @@ def integrity_alerts_of(
     state: JudgeState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
-    integrity = measurement.integrity
     new = raise_integrity_alerts(at)
     carried, fixed = _carry_alerts(state, at, metrics, measurement)
     raised = [alert for alert in new if alert.id not in state.accepted]
-    verdict = None if integrity is None else _verdict(raised, integrity, at, basis, metrics)
-    return IntegrityAlerts(verdict, new, carried, fixed, disbelieved_tests(integrity, state.accepted_findings))
+    verdict = None if measurement.integrity is None else _verdict(raised, at, basis, metrics)
+    return IntegrityAlerts(verdict, new, carried, fixed)
 
 
 def _carry_alerts(
@@ -113,7 +116,7 @@ def _carry_alerts(
         tests=measurement.tests,
         groups=frozenset(Group) - missing_groups(at).keys(),  # what is measured now closes its alerts
         findings=None if integrity is None else {each.key: each for each in integrity.findings},
-        aliases=state.seen.aliases,
+        explained=_explained(at),
         loads=not at.not_collected and at.metrics.test_count is not None,
         not_collected=None if at.tests is None else at.tests.not_collected,
     )
@@ -122,14 +125,22 @@ def _carry_alerts(
     return carried, in_order(alert for alert, now in left if now is None)
 
 
-def _verdict(raised: Iterable[Alert], integrity: Integrity, at: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
-    """Return the verdict on this iteration alone; earlier findings lower the score, but not the verdict again."""
+def _explained(at: AlertFacts) -> frozenset[str]:
+    """Return the tests whose earlier form passes here, or that went with their code, without a deletion of many."""
+    if at.earlier is None:
+        return frozenset()
+    many = frozenset(at.dropped) if at.dropped_too_many else frozenset()
+    return (at.earlier.held | at.earlier.retired | at.earlier.fixed) - many
+
+
+def _verdict(raised: Iterable[Alert], at: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
+    """Return the verdict on this iteration alone; findings of earlier ones are asked, but do not lower it again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
     counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
     tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
-    if at.not_collected or (basis.has_tests and not tests_ran) or integrity.unproven is not None:
+    if at.not_collected or (basis.has_tests and not tests_ran):
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
 
@@ -139,20 +150,14 @@ def raises_doubt(alert: Alert) -> bool:
     return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
 
 
-def disbelieved_tests(integrity: Integrity | None, accepted: frozenset[str]) -> frozenset[str]:
+def disbelieved_tests(found: Integrity, accepted: frozenset[str]) -> frozenset[str]:
     """Return the tests that are not believed because of a finding that nobody accepted."""
-    if integrity is None:
-        return frozenset()
-    return frozenset(test for each in integrity.findings if each.stamp not in accepted for test in each.disbelieved)
+    return frozenset(test for each in found.findings if each.stamp not in accepted for test in each.disbelieved)
 
 
-def integrity_record_of(
-    integrity_alerts: IntegrityAlerts, seen: SeenTests, measurement: Measurement
-) -> IntegrityRecord | None:
+def integrity_record_of(integrity_alerts: IntegrityAlerts, measurement: Measurement) -> IntegrityRecord | None:
     """Return the integrity part of the record, None if nobody compared files and tests."""
-    found, tests = measurement.integrity, measurement.tests
+    found = measurement.integrity
     if found is None or integrity_alerts.verdict is None:
         return None
-    share = None if tests is None else seen.passing_share(tests)
-    rate = None if share is None else half_up(share * 100, 1)
-    return IntegrityRecord(verdict=integrity_alerts.verdict, union_rate=rate, found=found)
+    return IntegrityRecord(verdict=integrity_alerts.verdict, found=found)

@@ -10,10 +10,11 @@ SeverityWord = Literal["CRITICAL", "HIGH", "MEDIUM"]
 # Our own rules look at the change, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
 # Found by running earlier tests again; such findings are checked in every later iteration by another run.
-RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged")
+RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged", "unproven")
+# A failing test that went together with the code that it called.
 REMOVED_WITH_CODE: Final = "removed_with_code"
 # A test named by an open finding of these rules is not believed, even if it passes (semantics § 0).
-_DISBELIEVING: Final = frozenset({*RERUN_RULES, "R2", "R4"})
+_DISBELIEVING: Final = frozenset({"green_by_edit", "outcome_forged", "unproven", "R1", "R2", "R3", "R4"})
 
 
 def is_clean(verdict: Verdict | None) -> bool:
@@ -99,32 +100,44 @@ class Rerun(NamedTuple):
     problem: str | None = None
 
 
+class EarlierTests(NamedTuple):
+    """What the earlier tests show on this iteration's source, by the names that the reports have.
+
+    `against` is the kept iteration. `held`: believed there and gone, edited or skipped here, and the earlier form
+    passes. `retired`: believed there and gone, and so is what it called. `fixed`: failed before, and its earlier form
+    passes here. `met`: passes here in a form that is new, and that form fails on the kept iteration's source.
+    `no_gain`: passes here and is not a gain.
+    """
+
+    against: int
+    held: frozenset[str] = frozenset()
+    retired: frozenset[str] = frozenset()
+    fixed: frozenset[str] = frozenset()
+    met: frozenset[str] = frozenset()
+    no_gain: frozenset[str] = frozenset()
+
+
 class Integrity(NamedTuple):
     """The result of comparing the files and running the earlier tests of one iteration.
 
-    `findings` are the new ones and the earlier ones that still hold. `matches` maps a test missing from the report to
-    the ids that replace it (renamed, moved, merged or split); to () if it was no test or was removed with its code.
-    `suppressions` counts those that are new since the baseline. `unread` says why a file could not be examined.
-    `references` maps each changed file that decides about tests to the iteration with its reference form. `reruns` are
-    the runs of earlier tests, () if none was due.
+    `findings` are the new ones and the earlier ones that still hold. `earlier` is what earlier tests show; empty sets
+    where nothing had to be run, None where nothing can be run: then names and counts alone decide. `suppressions`
+    counts those that are new since the baseline. `unread` says why a file could not be examined. `references` maps each
+    test file that was edited while green to the iteration with the form that is still run. `reruns` are the runs of
+    earlier tests, () if none was due.
     """
 
     findings: tuple[Finding, ...] = ()
-    matches: Mapping[str, tuple[str, ...]] = {}
+    earlier: EarlierTests | None = None
     suppressions: Mapping[SuppressionKind, int] = {}
     unread: Mapping[str, str] = {}
     references: Mapping[str, int] = {}
     reruns: tuple[Rerun, ...] = ()
 
     @property
-    def no_tests(self) -> frozenset[str]:
-        """Return the missing ids that count for no iteration: no tests, or removed with their code."""
-        return frozenset(gone for gone, news in self.matches.items() if not news)
-
-    @property
-    def removed_with_code(self) -> frozenset[str]:
-        """Return the tests removed together with the code they tested, failing ones too."""
-        return frozenset(test for each in self.findings if each.rule == REMOVED_WITH_CODE for test in each.tests)
+    def retired(self) -> frozenset[str]:
+        """Return the tests that went together with what they called."""
+        return frozenset() if self.earlier is None else self.earlier.retired
 
     @property
     def unproven(self) -> str | None:
@@ -138,10 +151,8 @@ NOTHING_FOUND: Final = Integrity()
 class IntegrityRecord(NamedTuple):
     """How far an iteration is believed, as recorded.
 
-    `union_rate` is the share of all tests ever seen that pass here, in percent with 1 decimal; None if no names are
-    known. `found` is the result of the comparison, including findings that were accepted.
+    `found` is the result of the comparison, including findings that were accepted.
     """
 
     verdict: Verdict
-    union_rate: float | None
     found: Integrity

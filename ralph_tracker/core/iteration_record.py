@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, 
 
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision
-from ralph_tracker.core.integrity_result import Finding, IntegrityRecord, Rerun, SeverityWord, SuppressionKind, Verdict
+from ralph_tracker.core.integrity_result import (
+    EarlierTests,
+    Finding,
+    IntegrityRecord,
+    Rerun,
+    SeverityWord,
+    SuppressionKind,
+    Verdict,
+)
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, SECTIONS, Metrics, Usage, Value, half_up
 
@@ -103,16 +111,25 @@ class SuppressionsDocument(TypedDict):
     coverage: int
 
 
+class EarlierTestsDocument(TypedDict):
+    """How many tests of the iteration compared with are held, retired, fixed or newly met here; `no_gain` are here."""
+
+    against: int
+    held: int
+    retired: int
+    fixed: int
+    met: int
+    no_gain: int
+
+
 class TrustDocument(TypedDict):
-    """`union_rate` is the share of all tests ever seen that pass here, in percent."""
+    """`earlier_tests` is null where earlier tests cannot be run."""
 
     verdict: Verdict
-    verdict_recorded: NotRequired[Verdict]
-    union_rate: float | None
     reruns: list[RerunDocument]
     findings: list[FindingDocument]
     findings_total: int
-    tests_matched: int
+    earlier_tests: EarlierTestsDocument | None
     suppressions: SuppressionsDocument
     unread: dict[str, str]
 
@@ -190,13 +207,24 @@ def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
     found = trust.found
     return {
         "verdict": trust.verdict,
-        "union_rate": trust.union_rate,
         "reruns": [rerun_document(each) for each in found.reruns],
         "findings": [finding_document(each) for each in found.findings[:FINDINGS_LISTED]],
         "findings_total": len(found.findings),
-        "tests_matched": len(found.matches),
+        "earlier_tests": None if found.earlier is None else earlier_tests_document(found.earlier),
         "suppressions": suppressions_document(found.suppressions),
         "unread": dict(found.unread),
+    }
+
+
+def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
+    """Return what earlier tests showed, as counts."""
+    return {
+        "against": earlier.against,
+        "held": len(earlier.held),
+        "retired": len(earlier.retired),
+        "fixed": len(earlier.fixed),
+        "met": len(earlier.met),
+        "no_gain": len(earlier.no_gain),
     }
 
 
@@ -256,13 +284,13 @@ class PlanCountsDocument(TypedDict):
 
 class _SinceDocument(TypedDict, total=False):
     deltas: DeltasDocument
-    adjusted_score_recorded: float
 
 
 class IterationDocument(MetricsDocument, _SinceDocument):
     """Scores are 0 to 1, `breakdown` and `components` 0 to 100; null is "not measured", never 0.
 
-    `…_recorded` are the values as written where those of now differ.
+    `kept_before` is the iteration that was the one to take before this one, `not_kept` why this one did not take its
+    place.
     """
 
     loop_id: str
@@ -278,8 +306,9 @@ class IterationDocument(MetricsDocument, _SinceDocument):
     weights: Numbers
     components: dict[str, float | None]
     evidence: float
-    tests_ever_seen: int
     verified: bool
+    kept_before: int | None
+    not_kept: str | None
     is_best_iteration: bool
     alerts: list[AlertDocument]
     open_alerts: list[AlertDocument]
@@ -317,8 +346,8 @@ class RecordDocument(_BaselineDocument):
 class BestTracker(NamedTuple):
     """The best iteration on record after an iteration.
 
-    `iteration` is None after the baseline, the scores then 0.0. `score` is its quality_score, `adjusted` what it was
-    chosen by. `verified` is False if no iteration is verified and the highest score was taken.
+    It is the kept iteration (semantics § 8). `iteration` is None after the baseline, the scores then 0.0. `score` is
+    its quality_score, `adjusted` its adjusted score.
     """
 
     iteration: int | None = None
@@ -330,7 +359,8 @@ class BestTracker(NamedTuple):
 class IterationRecord(NamedTuple):
     """All that is known and judged about one iteration.
 
-    Scores are 0 to 1 with 4 decimals; `adjusted_score` is as of this iteration. `dimensions` are 0 to 100 and hold only
+    Scores are 0 to 1 with 4 decimals. `kept_before` is the iteration that was kept before this one (None: a baseline),
+    `not_kept` why this one did not take its place (None: it did). `dimensions` are 0 to 100 and hold only
     those of the loop, `components` None if not measured. `previous` is the iteration that this one descends from (None
     for the baseline). `integrity` is None if nobody compared files and tests. `alerts` are new, `open_alerts` carried;
     `closed_alerts` and `accepted` name ids. `plan` counts its tasks, done and open.
@@ -351,7 +381,8 @@ class IterationRecord(NamedTuple):
     components: Mapping[str, float | None]
     evidence: float
     verified: bool
-    tests_ever_seen: int
+    kept_before: int | None
+    not_kept: str | None
     best: BestTracker
     decision: Decision
     message: str
@@ -432,8 +463,9 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "weights": _round_values(record.weights),
         "components": {name: None if value is None else _round(value) for name, value in record.components.items()},
         "evidence": _round(record.evidence),
-        "tests_ever_seen": record.tests_ever_seen,
         "verified": record.verified,
+        "kept_before": record.kept_before,
+        "not_kept": record.not_kept,
         "is_best_iteration": record.is_best,
         "alerts": [alert_document(a, _state(a, record, "new")) for a in record.alerts],
         "open_alerts": [open_alert_document(a, _state(a, record, "open")) for a in record.open_alerts],

@@ -6,17 +6,10 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
+from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, why_adjusted
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.best_iteration import Candidate, best_now, best_of, extend_frontier
 from ralph_tracker.core.classification import ScoreContext, classify, step_of
-from ralph_tracker.core.comparable_score import (
-    Scorer,
-    adjusted_parts_of,
-    findings_at_size,
-    weights_of_tests,
-    why_adjusted,
-)
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
 from ralph_tracker.core.integrity_alerts import (
     IntegrityAlerts,
@@ -24,13 +17,14 @@ from ralph_tracker.core.integrity_alerts import (
     integrity_alerts_of,
     integrity_record_of,
 )
-from ralph_tracker.core.integrity_result import NOTHING_FOUND, Severity
+from ralph_tracker.core.integrity_result import NOTHING_FOUND
 from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests, SeenTests, compare, extend_ranges
+from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
+    FAILED,
     KEY_METRICS,
     PASSED,
     Group,
@@ -39,8 +33,8 @@ from ralph_tracker.core.metrics import (
     deltas,
     plain_number,
     read,
-    whole,
 )
+from ralph_tracker.core.questions import open_questions
 from ralph_tracker.core.score import (
     Basis,
     Score,
@@ -48,19 +42,37 @@ from ralph_tracker.core.score import (
     quality_score,
     recorded_metrics,
 )
+from ralph_tracker.core.walk import (
+    VERIFYING,
+    Comparison,
+    Kept,
+    Step,
+    WalkedIteration,
+    after_step,
+    compare_with_kept,
+    why_unsound,
+    why_worse,
+)
 
 
 class JudgementInputs(NamedTuple):
-    """The inputs of one judgement."""
+    """The inputs of one judgement.
+
+    `against_kept` compares its tests with those of the kept iteration. `disbelieved` ones do not count, even if they
+    pass.
+    """
 
     state: JudgeState
     basis: Basis
     metrics: Metrics
     measurement: Measurement
     score: Score
-    scorer: Scorer
+    adjusted: float
+    tally: TestTally | None
     point: PastIteration
     at: AlertFacts
+    against_kept: Comparison
+    disbelieved: frozenset[str]
     integrity_alerts: IntegrityAlerts
 
     @property
@@ -68,8 +80,9 @@ class JudgementInputs(NamedTuple):
         return self.point.iteration
 
     @property
-    def adjusted(self) -> float:
-        return self.scorer.score(self.point)
+    def measured(self) -> bool:
+        """Return whether tests were measured, if the loop has any."""
+        return not self.basis.has_tests or self.metrics.test_count is not None or self.metrics.pass_rate is not None
 
 
 class Assessment(NamedTuple):
@@ -99,29 +112,31 @@ def assess(inputs: JudgementInputs) -> Assessment:
     if inputs.number == 0:
         new = raise_alerts(inputs.at, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
-    scored = ScoreContext(point=inputs.point, line=line, scorer=inputs.scorer, given=inputs.basis.given_score)
+    scored = ScoreContext(point=inputs.point, line=line, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
     broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
+    covered = inputs.at.change("coverage_lines_covered") or 0
     step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
         gained=inputs.at.gained,
         lost=inputs.at.lost,
         named=inputs.at.tests is not None,
-        uncovered=(inputs.at.change("coverage_lines_covered") or 0) < 0,
+        uncovered=covered < 0,
     )
     if inputs.at.fall_is_explained:
-        step = step.without_fall("test_count")  # a test count that fell by merging alone counts as unchanged
+        step = step.without_fall("test_count")  # few tests went for nothing, so the count alone says nothing
     classification = classify(step, scored, state.thresholds, broke=broke)
-    cycle = find_cycle(inputs.point, line, inputs.measurement, inputs.scorer, state.thresholds.cycling)
-    tests, seen = inputs.measurement.tests, state.seen
-    if cycle is not None and not cycle.same_tree and tests is not None and integrity_alerts.clean:
-        # Where a believed test is new to the loop, equal numbers are a coincidence.
-        believed = {name for name, how in tests.outcomes.items() if how == PASSED} - integrity_alerts.disbelieved
-        if not seen.ran.union(seen.excluded).issuperset(seen.aliases.roots(believed)):
-            cycle = None
-    target = best_of(state.frontier, inputs.scorer)
+    cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
+    gained = () if inputs.at.tests is None else set(inputs.at.tests.gained).intersection(inputs.against_kept.gained)
+    if cycle is not None and not cycle.same_tree and integrity_alerts.clean and gained:
+        cycle = (
+            None  # where a test passes that passed neither just before nor in the kept one, numbers repeat by chance
+        )
+    kept = state.kept if state.kept is not None and state.kept.measured else None
     new = in_order(
-        alert._replace(rollback_to=target.iteration if target else None)
+        alert._replace(
+            rollback_to=None if kept is None else kept.iteration, rollback_score=None if kept is None else kept.score
+        )
         for alert in (*integrity_alerts.new, *raise_alerts(inputs.at, classification, cycle))
     )
     return Assessment(
@@ -139,23 +154,25 @@ def _accepted_alert_ids(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[s
 
 
 def alert_facts_of(
-    state: JudgeState, basis: Basis, metrics: Metrics, measurement: Measurement, score: Score
+    state: JudgeState,
+    basis: Basis,
+    metrics: Metrics,
+    measurement: Measurement,
+    score: Score,
+    disbelieved: frozenset[str],
 ) -> AlertFacts:
-    line, seen = state.lineage, state.seen
-    uncounted = IgnoredTests(
-        no_tests=(measurement.integrity or NOTHING_FOUND).no_tests,
+    line, earlier = state.lineage, (measurement.integrity or NOTHING_FOUND).earlier
+    ignored = IgnoredTests(
         not_loaded=frozenset(measurement.not_loaded),
-        disbelieved=disbelieved_tests(measurement.integrity, state.accepted_findings),
-        not_collected_before={
-            name: was for name, was in line.not_collected_before.items() if name not in seen.excluded
-        },
+        no_gain=disbelieved if earlier is None else disbelieved | earlier.no_gain,
+        not_collected_before=line.not_collected_before,
     )
     return AlertFacts(
         iteration=state.iteration + 1,
         previous=line.head or 0,
         metrics=metrics,
         readings=line.readings,
-        tests=compare(state.known, measurement.tests, seen.flaky, seen.aliases, uncounted),
+        tests=compare(state.known, measurement.tests, state.flaky, ignored),
         components=score.components,
         missing=measurement.missing,
         basis=basis,
@@ -167,32 +184,17 @@ def alert_facts_of(
         accepted_findings=state.accepted_findings,
         not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
         failing_named=measurement.failing_named,
-    )
-
-
-def is_verified(inputs: JudgementInputs, assessment: Assessment) -> bool:
-    """Return whether the build holds, tests were measured if the loop has them, and this iteration lost none.
-
-    Losses of earlier iterations show in the number of believed tests. Replaced tests (MEDIUM) may have been renamed as
-    long as nobody compared the files.
-    """
-    if inputs.metrics.build_status == "failure":
-        return False
-    if inputs.basis.has_tests and inputs.metrics.test_count is None and inputs.metrics.pass_rate is None:
-        return False
-    raised = (a for a in assessment.new if a.id not in assessment.accepted)
-    return not any(
-        a.severity is Severity.CRITICAL if a.kind.rule else a.kind.about_tests and a.severity is not Severity.MEDIUM
-        for a in raised
+        passing=0 if state.kept is None else state.kept.passing,
+        failed_first=frozenset() if measurement.tests is None else measurement.tests.failed_first,
     )
 
 
 class Judgement(NamedTuple):
-    """A record and the state after it; `candidate` is what later selections keep of the iteration."""
+    """A record and the state after it; `walked` is what later selections keep of the iteration."""
 
     record: IterationRecord
     state: JudgeState
-    candidate: Candidate
+    walked: WalkedIteration
 
 
 def judge_baseline(
@@ -227,103 +229,173 @@ def judge(state: JudgeState, measurement: Measurement) -> Judgement:
     return _judge(state, measurement, state.basis)
 
 
-def excluded_tests(state: JudgeState, measurement: Measurement) -> frozenset[str]:
-    """Return the tests that a measurement removes from those ever seen; earlier iterations are judged without them."""
-    found = measurement.integrity or NOTHING_FOUND
-    return state.seen.aliases.roots(found.no_tests) & state.seen.ran
-
-
 def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgement:
     number = state.iteration + 1
     metrics = recorded_metrics(measurement.metrics, basis.error_parts)
     score = quality_score(basis, metrics, measurement.quality_score)
+    if measurement.tests is not None and measurement.tests.flaky:
+        state = state._replace(flaky=state.flaky | measurement.tests.flaky)
     found = measurement.integrity or NOTHING_FOUND
-    known = state.seen.with_aliases(found.matches, found.no_tests).with_flaky(measurement.tests)
-    before, state = state.seen, state._replace(seen=known)
-    at = alert_facts_of(state, basis, metrics, measurement, score)
+    disbelieved = disbelieved_tests(found, state.accepted_findings)
+    at = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
+    against_kept = _against_kept(state, at, measurement, disbelieved)
+    at = at._replace(dropped=against_kept.dropped)
     integrity_alerts = integrity_alerts_of(state, basis, at, metrics, measurement)
-    seen = known.after(number, metrics.test_count, measurement.tests) if integrity_alerts.clean else known
-    scorer = Scorer(weights_of_tests(basis), seen)
-    point, candidate = _place_iteration(number, basis, metrics, measurement, score, seen, integrity_alerts)
-    inputs = JudgementInputs(state, basis, metrics, measurement, score, scorer, point, at, integrity_alerts)
-    assessment = assess(inputs)
-    candidate = candidate._replace(verified=is_verified(inputs, assessment))
-    point = point._replace(classification=assessment.classification)
-    inputs = inputs._replace(point=point)
-    frontier = extend_frontier(state.frontier, candidate, scorer)
-    leader = best_now(frontier, scorer) if number else None
-    best = BestTracker()
-    if leader is not None:
-        best = BestTracker(leader.iteration, leader.quality_score, scorer.score(leader), leader.verified)
-    if not number:
-        target = state.thresholds.loop.target_score
-        state = state._replace(met_target=target is not None and inputs.adjusted >= target)
-        inputs = inputs._replace(state=state)
-    cost = state.cost_usd
-    if measurement.usage is not None and measurement.usage.cost_usd is not None:
-        cost = (cost or 0.0) + measurement.usage.cost_usd
-    decision = _decision(inputs, assessment, candidate, best, cost)
-    record = _record(inputs, assessment, candidate, best, decision)
-    after = state._replace(
-        basis=basis,
-        iteration=number,
-        lineage=_line_after(inputs, assessment.lasting),
-        known=state.known.after(measurement.tests),
-        seen=seen,
-        seen_at=state.seen_at if seen == before else number,
-        frontier=frontier,
-        rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
-        cost_usd=cost,
-    )
-    return Judgement(record, after, candidate)
-
-
-def _place_iteration(
-    number: int,
-    basis: Basis,
-    metrics: Metrics,
-    measurement: Measurement,
-    score: Score,
-    seen: SeenTests,
-    integrity_alerts: IntegrityAlerts,
-) -> tuple[PastIteration, Candidate]:
-    passed = metrics.tests_passed
-    if passed is None and metrics.pass_rate is not None and metrics.test_count is not None:
-        passed = whole(metrics.pass_rate * metrics.test_count / 100)
-    standing = seen.tally(passed, metrics.test_count, measurement.tests, integrity_alerts.disbelieved)
-    adjusted_parts = adjusted_parts_of(
-        basis,
-        metrics,
-        given=measurement.quality_score,
-        passes=standing.passes,
-        present=standing.present,
-        unseen=standing.unseen,
-        suppressions=(measurement.integrity or NOTHING_FOUND).suppressions,
-    )
-    plan = measurement.plan
+    tally = _tally(state, at, measurement, against_kept, disbelieved)
+    adjusted = adjusted_score(basis, metrics, measurement.quality_score, tally, found.suppressions)
     point = PastIteration(
         iteration=number,
         classification="baseline",
         key_metrics=tuple(metrics.number(name) for name in KEY_METRICS),
         loc=metrics.loc_total,
         tree=measurement.tree,
-        adjusted_parts=adjusted_parts,
-        tasks_done=None if plan is None else plan[0],
+        score=adjusted,
+        tasks_done=None if measurement.plan is None else measurement.plan[0],
+        moved=bool(found.retired),
     )
-    candidate = Candidate(
+    inputs = JudgementInputs(
+        state,
+        basis,
+        metrics,
+        measurement,
+        score,
+        adjusted,
+        tally,
+        point,
+        at,
+        against_kept,
+        disbelieved,
+        integrity_alerts,
+    )
+    assessment = assess(inputs)
+    inputs = inputs._replace(point=point._replace(classification=assessment.classification))
+    walked, kept = _walk(inputs, assessment)
+    best = walked if _is_best(walked, state) or state.best is None else state.best
+    if not number:
+        target = state.thresholds.loop.target_score
+        state = state._replace(met_target=target is not None and adjusted >= target)
+        inputs = inputs._replace(state=state)
+    cost = state.cost_usd
+    if measurement.usage is not None and measurement.usage.cost_usd is not None:
+        cost = (cost or 0.0) + measurement.usage.cost_usd
+    tracker = BestTracker(best.iteration, best.quality_score, best.score, best.verified) if number else BestTracker()
+    decision = _decision(inputs, assessment, walked, best, cost)
+    record = _record(inputs, assessment, walked, tracker, decision)
+    after = state._replace(
+        basis=basis,
         iteration=number,
-        quality_score=score.value,
-        adjusted_parts=adjusted_parts,
-        verified=False,
-        findings=findings_at_size(basis.baseline, metrics),
-        verdict=integrity_alerts.verdict,
-        given=basis.given_score,
+        lineage=_line_after(inputs, assessment.lasting),
+        known=state.known.after(measurement.tests),
+        kept=kept,
+        best=best,
+        rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
+        cost_usd=cost,
     )
-    return point, candidate
+    return Judgement(record, after, walked)
+
+
+def _against_kept(
+    state: JudgeState, at: AlertFacts, measurement: Measurement, disbelieved: frozenset[str]
+) -> Comparison:
+    if state.kept is None:
+        return Comparison()
+    against = compare_with_kept(
+        state.kept,
+        at.metrics,
+        measurement.tests,
+        (measurement.integrity or NOTHING_FOUND).earlier,
+        flaky=state.flaky,
+        disbelieved=disbelieved,
+        not_collected=() if at.tests is None else at.tests.not_collected,
+    )
+    of_this = {alert.partition("-")[2] for alert in state.accepted if alert.startswith(f"it{state.iteration + 1}-")}
+    if not of_this.isdisjoint(REMOVAL_ALERTS):
+        against = against._replace(dropped=(), dropped_count=0)
+    if "working_tests_failing" in of_this:
+        against = against._replace(broken=(), broken_count=0)
+    return against
+
+
+def _tally(
+    state: JudgeState, at: AlertFacts, measurement: Measurement, against_kept: Comparison, disbelieved: frozenset[str]
+) -> TestTally | None:
+    """Return the tests that the adjusted score counts (semantics § 2), None where only a rate is known."""
+    passed, failed = at.metrics.tests_passed, at.metrics.tests_failed
+    if passed is None or failed is None:
+        return None
+    believed, tests, count = passed, measurement.tests, at.metrics.test_count
+    missing = max(0, against_kept.dropped_count - against_kept.fresh)
+    if at.tests is not None:
+        missing += len(at.tests.not_collected)
+    if tests is not None:
+        believed -= sum(tests.outcomes.get(name) == PASSED for name in disbelieved)
+        found = (measurement.integrity or NOTHING_FOUND).findings
+        hidden = {
+            test
+            for each in found
+            if each.rule == "failure_hidden" and each.stamp not in state.accepted_findings
+            for test in each.tests
+        }
+        missing += sum(tests.outcomes.get(name) not in {PASSED, FAILED} for name in hidden)
+    named = tests is not None and state.kept is not None and state.kept.outcomes is not None
+    return TestTally(believed=believed, ran=passed + failed, missing=missing, reported=count if named else None)
+
+
+def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIteration, Kept]:
+    """Return the iteration as later choices see it, and the kept iteration after it."""
+    state, metrics, tests = inputs.state, inputs.metrics, inputs.measurement.tests
+    asked = open_questions(assessment.counting)
+    step = Step(
+        score=inputs.adjusted,
+        tests=inputs.against_kept,
+        verdict=inputs.integrity_alerts.verdict,
+        built=metrics.build_status != "failure" and not inputs.at.not_collected,
+        measured=inputs.measured,
+        questions=asked,
+        by_tests=inputs.basis.has_tests and not inputs.basis.given_score,
+        refuse=state.thresholds.selection.questions == "refuse",
+    )
+    here = Kept(
+        iteration=inputs.number,
+        outcomes=None if tests is None else tests.outcomes,
+        metrics=metrics,
+        score=inputs.adjusted,
+        top_score=inputs.adjusted,
+        disbelieved=inputs.disbelieved,
+        questions=frozenset(asked),
+        measured=inputs.measured,
+    )
+    kept = state.kept
+    refusal = None if kept is None else why_worse(kept, step)
+    walked = WalkedIteration(
+        iteration=inputs.number,
+        quality_score=inputs.score.value,
+        score=inputs.adjusted,
+        verified=refusal is None or refusal.rule not in VERIFYING,
+        verdict=step.verdict,
+        kept_before=None if kept is None else kept.iteration,
+        refusal=refusal,
+        gained=inputs.against_kept.gained_count if kept is not None else 0,
+        passing=here.passing,
+        measured=inputs.measured,
+    )
+    if kept is None:
+        return walked._replace(verified=why_unsound(here, step) is None), here
+    if state.thresholds.selection.against == "baseline":
+        return walked, kept
+    return walked, after_step(kept, here, step, refusal)
+
+
+def _is_best(walked: WalkedIteration, state: JudgeState) -> bool:
+    """Return whether an iteration is the one to take so far: it took the place, or is the best alternative."""
+    if not walked.taken or state.best is None or state.thresholds.selection.against == "kept":
+        return walked.taken
+    best = state.best
+    return (walked.gained, walked.score) >= ((best.gained, best.score) if best.iteration else (0, 0.0))
 
 
 def _decision(
-    inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, cost: float | None
+    inputs: JudgementInputs, assessment: Assessment, walked: WalkedIteration, best: WalkedIteration, cost: float | None
 ) -> Decision:
     if inputs.number == 0:
         return BASELINE_DECISION
@@ -337,9 +409,9 @@ def _decision(
         classification=assessment.classification,
         alerts=assessment.counting,
         score=inputs.adjusted,
-        best_score=best.adjusted,
-        best_iteration=best.iteration or 0,
-        verified=candidate.verified,
+        best_score=best.score,
+        best_iteration=best.iteration,
+        verified=walked.verified,
         evidence=inputs.score.evidence,
         trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
         target_tests_hold=not inputs.basis.has_tests or (passing and inputs.metrics.tests_failed == 0),
@@ -348,16 +420,23 @@ def _decision(
         elapsed_s=inputs.measurement.elapsed_s,
         rollbacks=inputs.state.rollbacks,
         blocked=inputs.measurement.blocked,
-        scores={each.iteration: inputs.scorer.score(each) for each in inputs.state.frontier},
+        questions=len(set(open_questions(assessment.counting).values())),
         met_target=inputs.state.met_target,
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
-        working=ticked or (inputs.basis.has_tests and not inputs.scorer.seen.union),
+        working=ticked or (inputs.basis.has_tests and not _has_run_tests(inputs)),
     )
     return decide(facts, inputs.state.thresholds)
 
 
+def _has_run_tests(inputs: JudgementInputs) -> bool:
+    """Return whether a test of the loop ran in this iteration or any before it."""
+    counts = (inputs.metrics.tests_passed, inputs.metrics.tests_failed)
+    before = (inputs.state.lineage.readings.get(name) for name in ("tests_passed", "tests_failed"))
+    return any(counts) or any(each is not None and each.value for each in before)
+
+
 def _record(
-    inputs: JudgementInputs, assessment: Assessment, candidate: Candidate, best: BestTracker, decision: Decision
+    inputs: JudgementInputs, assessment: Assessment, walked: WalkedIteration, best: BestTracker, decision: Decision
 ) -> IterationRecord:
     baseline = {} if inputs.number == 0 else deltas(inputs.metrics, read(inputs.basis.baseline, 0))
     notes = []
@@ -382,17 +461,17 @@ def _record(
             inputs.metrics,
             inputs.score.value,
             inputs.adjusted,
-            inputs.point.adjusted_parts,
-            inputs.scorer,
-            inputs.measurement.integrity,
+            inputs.tally,
+            (inputs.measurement.integrity or NOTHING_FOUND).suppressions,
         ),
         score_given=inputs.basis.given_score,
         dimensions={} if inputs.basis.given_score else inputs.score.dimensions,
         weights={} if inputs.basis.given_score else inputs.basis.weights,
         components=inputs.score.components,
         evidence=inputs.score.evidence,
-        verified=candidate.verified,
-        tests_ever_seen=inputs.scorer.seen.union,
+        verified=walked.verified,
+        kept_before=walked.kept_before,
+        not_kept=None if walked.refusal is None else walked.refusal.why,
         best=best,
         decision=decision,
         message=message_of(decision, assessment.classification, assessment.counting),
@@ -405,7 +484,7 @@ def _record(
         usage=inputs.measurement.usage,
         blocked=inputs.measurement.blocked,
         tree=inputs.measurement.tree,
-        integrity=integrity_record_of(inputs.integrity_alerts, inputs.scorer.seen, inputs.measurement),
+        integrity=integrity_record_of(inputs.integrity_alerts, inputs.measurement),
         plan=inputs.measurement.plan,
         notes=(*notes, *inputs.measurement.notes),
     )
@@ -434,18 +513,8 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
 
 
 def acceptance(state: JudgeState, alert: Alert) -> JudgeState:
-    """Return the state before the baseline from which the loop is judged again with that alert accepted.
-
-    Tests that the alert names as removed are excluded from those ever seen; without names, as many as the count fell
-    by.
-    """
-    removed = frozenset(alert.tests) if alert.type in REMOVAL_ALERTS else frozenset()
-    seen = state.seen._replace(
-        excluded=state.seen.excluded | removed,
-        excluded_count=state.seen.excluded_count + (alert.count_drop if alert.type == "test_deletion" else 0),
-    )
+    """Return the state before the baseline from which the loop is judged again with that alert accepted."""
     return state._replace(
         accepted=state.accepted | {alert.id},
         accepted_findings=state.accepted_findings | {finding.stamp for finding in alert.findings},
-        seen=seen,
     )

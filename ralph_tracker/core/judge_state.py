@@ -3,21 +3,21 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import Plain, decode, encode
-from ralph_tracker.core.comparable_score import Scorer, weights_of_tests
-from ralph_tracker.core.known_tests import Aliases, KnownTests, Ranges, SeenTests
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, TestResults
 from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import Kept, WalkedIteration
 
 
 class JudgeState(NamedTuple):
     """The state of a loop after an iteration.
 
     `basis` is None before the baseline, `iteration` then -1. `lineage` and `known` belong to the iteration that the
-    next one descends from, the rest to the loop. `seen_at` is the iteration that changed `seen` last. `rollbacks`
+    next one descends from, the rest to the loop. `kept` is the iteration that later ones are compared with, `best` the
+    one to take so far; both are None before the baseline. `flaky` are tests with two outcomes on one tree. `rollbacks`
     counts the latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the
     known cost, None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are
     alert ids, `accepted_findings` the stamps of their findings.
@@ -29,22 +29,14 @@ class JudgeState(NamedTuple):
     iteration: int = -1
     lineage: Lineage = Lineage()
     known: KnownTests = KnownTests()
-    seen: SeenTests = SeenTests()
-    seen_at: int = 0
-    frontier: tuple[Candidate, ...] = ()
+    kept: Kept | None = None
+    best: WalkedIteration | None = None
+    flaky: frozenset[str] = frozenset()
     rollbacks: int = 0
     cost_usd: float | None = None
     met_target: bool = False
     accepted: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
-
-    @property
-    def scorer(self) -> Scorer:
-        """Return the scorer of the loop as of now."""
-        if self.basis is None:
-            msg = "a loop without a baseline has no scorer"
-            raise ValueError(msg)
-        return Scorer(weights_of_tests(self.basis), self.seen)
 
 
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
@@ -63,36 +55,17 @@ def basis_from_plain(plain: Mapping[str, Any]) -> Basis:
     return basis
 
 
-def seen_to_plain(seen: SeenTests) -> Plain:
-    """Return every test ever seen."""
-    return {
-        "ran": sorted(seen.ran),
-        "waiting": dict(sorted(seen.waiting.items())),
-        "enrolled": [[ranges, count] for ranges, count in sorted(seen.enrolled.items())],
-        "flaky": sorted(seen.flaky),
-        "counted": seen.counted,
-        "excluded": sorted(seen.excluded),
-        "excluded_count": seen.excluded_count,
-        "aliases": dict(sorted(seen.aliases.stands_for.items())),
-    }
+def kept_to_plain(kept: Kept) -> Plain:
+    """Return the kept iteration without its outcomes, which its own folder has; `named` says whether there are any."""
+    plain: Plain = encode(kept._replace(outcomes=None))
+    del plain["outcomes"]
+    return {**plain, "named": kept.outcomes is not None}
 
 
-def seen_from_plain(plain: Mapping[str, Any]) -> SeenTests:
-    """Return the tests ever seen."""
-    return SeenTests(
-        ran=frozenset(plain["ran"]),
-        waiting={name: _ranges(ranges) for name, ranges in plain["waiting"].items()},
-        enrolled={_ranges(ranges): count for ranges, count in plain["enrolled"]},
-        flaky=frozenset(plain["flaky"]),
-        counted=plain["counted"],
-        excluded=frozenset(plain["excluded"]),
-        excluded_count=plain["excluded_count"],
-        aliases=Aliases({test: tuple(names) for test, names in plain.get("aliases", {}).items()}),
-    )
-
-
-def _ranges(plain: Any) -> Ranges:  # noqa: ANN401  # a list of pairs
-    return tuple((first, last) for first, last in plain)
+def kept_from_plain(plain: Mapping[str, Any], outcomes: Mapping[str, str] | None) -> Kept:
+    """Return the kept iteration with its outcomes. Raises as `decode` does."""
+    values = {key: value for key, value in plain.items() if key != "named"}
+    return decode(Kept, {**values, "outcomes": outcomes})
 
 
 def measurement_to_plain(measurement: Measurement) -> Plain:
@@ -122,6 +95,7 @@ def known_to_plain(known: KnownTests, tests: TestResults | None) -> Plain:
         "durations": dict(tests.durations) if tests else {},
         **({"messages": dict(tests.messages)} if tests and tests.messages else {}),
         **({"not_loaded": dict(tests.not_loaded)} if tests and tests.not_loaded else {}),
+        **({"failed_first": sorted(tests.failed_first)} if tests and tests.failed_first else {}),
     }
 
 
@@ -135,15 +109,11 @@ def results_from_plain(plain: Mapping[str, Any], flaky: Iterable[str]) -> TestRe
         frozenset(flaky),
         plain.get("messages", {}),
         plain.get("not_loaded", {}),
+        frozenset(plain.get("failed_first", ())),
     )
 
 
 def known_from_plain(plain: Mapping[str, Any]) -> KnownTests:
-    """Return what the lineage knows. Raises ValueError or KeyError where names and outcomes do not belong together.
-
-    The first loops of this schema have a mapping in place of the names and outcomes.
-    """
-    present = plain.get("present")
-    if present is None:
-        present = dict(zip(plain["names"], map(_OUTCOMES.__getitem__, plain["outcomes"]), strict=True))
+    """Return what the lineage knows. Raises ValueError or KeyError where names and outcomes do not belong together."""
+    present = dict(zip(plain["names"], map(_OUTCOMES.__getitem__, plain["outcomes"]), strict=True))
     return KnownTests(present, plain["gone"])

@@ -1,13 +1,12 @@
 """The lineage: the iterations the current tree descends from, and the cycle that a new one closes with them."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.comparable_score import AdjustedParts, Scorer
 from ralph_tracker.core.integrity_result import SuppressionKind
 from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Readings, half_up
-from ralph_tracker.core.thresholds import CyclingThresholds, OtherNames
+from ralph_tracker.core.thresholds import CyclingThresholds
 
 Judged = Literal["forward", "plateau", "regression", "stalled"]
 Classification = Literal["baseline", Judged]
@@ -17,15 +16,19 @@ PERIODS: Final = (2, 3)
 
 
 class PastIteration(NamedTuple):
-    """One iteration as the stall and cycle windows see it: four metrics, size, tree, class, score and tasks done."""
+    """One iteration as the stall and cycle windows see it: four metrics, size, tree, class, score and tasks done.
+
+    `score` is the adjusted one. `moved` says that tests went for a good reason: no sign of standing still.
+    """
 
     iteration: int
     classification: Classification
-    key_metrics: Annotated[Signature, OtherNames(("four",))]
+    key_metrics: Signature
     loc: int | None
     tree: str | None
-    adjusted_parts: Annotated[AdjustedParts, OtherNames(("ground",))]
+    score: float
     tasks_done: int | None = None
+    moved: bool = False
 
     def has(self, names: tuple[str, ...]) -> bool:
         """Return whether all of the named metrics were measured."""
@@ -45,8 +48,8 @@ class Lineage(NamedTuple):
 
     `segments` are its iterations as ranges (a rollback cuts one short). `readings` are the latest values of each
     metric. `points` are the last iterations, `complete` the last that had every part of the signature. `suppressions`
-    are those that are new since the baseline. `references` maps each changed file that decides about tests to the
-    iteration with its reference form (integrity.md). `not_loaded` names what did not build.
+    are those that are new since the baseline. `references` maps each test file that was edited while green to the
+    iteration with the form that is still run (integrity.md). `not_loaded` names what did not build.
     """
 
     segments: tuple[tuple[int, int], ...] = ()
@@ -82,7 +85,7 @@ class Cycle(NamedTuple):
 
 
 def find_cycle(
-    point: PastIteration, line: Lineage, measurement: Measurement, scorer: Scorer, thresholds: CyclingThresholds
+    point: PastIteration, line: Lineage, measurement: Measurement, thresholds: CyclingThresholds
 ) -> Cycle | None:
     """Return the cycle that this iteration closes, one of the same tree first; None without one."""
     returned_to_tree = not line.points or line.points[-1].tree != measurement.tree
@@ -95,7 +98,7 @@ def find_cycle(
     window = [*earlier[-(thresholds.window - 1) :], point]
     repeats = _periodic(window, names)
     if repeats is None and point.iteration > thresholds.terminate_after:
-        repeats = _constant_window(window, names, scorer, thresholds)
+        repeats = _constant_window(window, names, thresholds)
     return None if repeats is None else Cycle(repeats, same_tree=False)
 
 
@@ -114,13 +117,11 @@ def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None
     return None
 
 
-def _constant_window(
-    window: list[PastIteration], names: tuple[str, ...], scorer: Scorer, thresholds: CyclingThresholds
-) -> int | None:
+def _constant_window(window: list[PastIteration], names: tuple[str, ...], thresholds: CyclingThresholds) -> int | None:
     """Return the repeated iteration of a constant window, None without one; known trees must repeat too."""
     if len(window) < thresholds.window or len({point.signature(names) for point in window}) > 1:
         return None
-    scores = [scorer.score(point) for point in window]
+    scores = [point.score for point in window]
     trees = [point.tree for point in window if point.tree is not None]
     moved = half_up(max(scores) - min(scores), SCORE_DECIMALS) > thresholds.score_change
     if moved or (len(trees) > 1 and len(set(trees)) == len(trees)):

@@ -189,7 +189,8 @@ class TestResults(NamedTuple):
     """The identities of one report: test id → last outcome, seconds if known, tests whose reruns disagreed.
 
     `messages` maps failing tests to their failure message, if there is one. `not_loaded` maps files, packages or suites
-    whose tests could not be collected to the first error line of the tool.
+    whose tests could not be collected to the first error line of the tool. `failed_first` are the flaky tests that
+    passed before, failed, and passed when they were repeated; they keep their message.
     """
 
     outcomes: Mapping[str, str]
@@ -197,6 +198,7 @@ class TestResults(NamedTuple):
     flaky: frozenset[str] = frozenset()
     messages: Mapping[str, str] = {}
     not_loaded: Mapping[str, str] = {}
+    failed_first: frozenset[str] = frozenset()
 
 
 TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name

@@ -8,36 +8,42 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, Literal, TypedDict
 
-from ralph_tracker.core.best_iteration import Candidate, best_now, why_best
-from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.iteration_record import (
     SCHEMA_VERSION,
+    TESTS_LISTED,
     MetricsDocument,
     Numbers,
     SchemaVersion,
     metrics_document,
 )
-from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number
+from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
+from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
+BREAKS: Final = 2
 Pattern = Literal["none", "over_refinement", "fluctuating"]
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionCandidate:
-    """An iteration as seen by selection; `adjusted` is its score as of now."""
+    """An iteration as seen by selection."""
 
-    candidate: Candidate
+    walked: WalkedIteration
     timestamp: str
     metrics: Metrics
-    adjusted: float
 
     @property
     def iteration(self) -> int:
         """Return the iteration's number."""
-        return self.candidate.iteration
+        return self.walked.iteration
+
+    @property
+    def adjusted(self) -> float:
+        """Return its adjusted score."""
+        return self.walked.score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +65,8 @@ class Selection:
 
     `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None if the
     final one is 0). `why_not_final` is None if the final one was selected. `accepted` says whether the selected score
-    reaches the acceptance threshold. `override_reason` is a person's.
+    reaches the acceptance threshold. `passed_over` says why the latest iteration and the one with most passing tests
+    were not selected. `questions` are those that the selected one leaves open. `override_reason` is a person's.
     """
 
     loop_id: str
@@ -75,19 +82,20 @@ class Selection:
     degradation: Degradation
     rationale: tuple[str, ...]
     peak_by_quality_score: int
+    passed_over: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
     override_reason: str | None = None
 
     @property
     def message(self) -> str:
         """Return a one-line summary for an orchestrator."""
-        chosen, final = self.selected.candidate.quality_score, self.final.candidate.quality_score
+        chosen, final = self.selected.walked.quality_score, self.final.walked.quality_score
         return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
 
 
 def select(
     loop_id: str,
     contenders: Sequence[SelectionCandidate],
-    scorer: Scorer,
     thresholds: Thresholds,
     *,
     mode: SelectionMode | None = None,
@@ -99,12 +107,10 @@ def select(
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
-    chosen_mode = mode or thresholds.selection_mode
+    chosen_mode = mode or thresholds.selection.mode
     if iteration is None:
-        iteration = _choose(contenders, scorer, chosen_mode, thresholds.score.acceptance)
+        iteration = choose(contenders, thresholds, chosen_mode)
     selected, final = by_number[iteration], contenders[-1]
-    chosen_by_tests = chosen_mode == "believed" and reason is None and not selected.candidate.given
-    why = why_best((each.candidate for each in contenders), scorer) if chosen_by_tests else ()
     degradation = _degradation(contenders, selected)
     lead = selected.adjusted - final.adjusted
     return Selection(
@@ -119,33 +125,63 @@ def select(
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
         why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
         degradation=degradation,
-        rationale=_rationale(contenders, selected, degradation, reason, why),
+        rationale=_rationale(contenders, selected, degradation, reason),
         peak_by_quality_score=_peak_by_quality(contenders),
+        passed_over=passed_over(contenders, selected),
         override_reason=reason,
     )
 
 
-def _choose(contenders: Sequence[SelectionCandidate], scorer: Scorer, mode: SelectionMode, acceptance: float) -> int:
-    """Return the iteration that a mode selects; if the mode finds none, the one that `believed` selects."""
-    verified = [each for each in contenders if each.candidate.rank == 0]
+def choose(contenders: Sequence[SelectionCandidate], thresholds: Thresholds, mode: SelectionMode) -> int:
+    """Return the iteration that a mode selects; if the mode finds none, the one that the walk keeps.
+
+    Raises ValueError where there is none at all.
+    """
+    if not contenders:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
+    verified = [each for each in contenders if each.walked.verified]
     if mode == "most_recent_above_threshold":
-        good = [each for each in verified if each.adjusted >= acceptance]
+        good = [each for each in verified if each.adjusted >= thresholds.score.acceptance]
         if good:
             return good[-1].iteration
     elif mode == "highest_quality":
         return _peak_by_quality(contenders)
     elif mode == "highest_quality_verified" and verified:
         return _peak_by_quality(verified)
-    best = best_now((each.candidate for each in contenders), scorer)
-    if best is None:
-        msg = "a loop without a baseline has nothing to select"
-        raise ValueError(msg)
-    return best.iteration
+    taken = [each for each in contenders if each.walked.taken]
+    if thresholds.selection.against == "baseline":
+        return max(taken or contenders, key=lambda each: (each.walked.gained, each.adjusted, each.iteration)).iteration
+    return taken[-1].iteration if taken else contenders[0].iteration
+
+
+def passed_over(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> tuple[str, ...]:
+    """Say in a line each why the latest iteration, and the one with most gains, were not taken."""
+    later = [each for each in contenders if each.iteration and each.iteration != selected.iteration]
+    if not later:
+        return ()
+    most = max(later, key=lambda each: (each.walked.passing, each.iteration))
+    named = {contenders[-1].iteration: contenders[-1]} if contenders[-1] is not selected else {}
+    if most.walked.passing > selected.walked.passing:
+        named[most.iteration] = most
+    return tuple(filter(None, (_why_passed_over(each, selected) for each in named.values())))
+
+
+def _why_passed_over(each: SelectionCandidate, selected: SelectionCandidate) -> str | None:
+    """Return the line on one, None where it is for a person's or a mode's choice alone that it was not taken."""
+    refusal = each.walked.refusal
+    more = each.walked.passing - selected.walked.passing
+    label = f"{each.iteration} (+{quantity(more, 'test')})" if more > 0 else str(each.iteration)
+    if refusal is None:
+        was_followed = selected.walked.taken and (selected.walked.kept_before or 0) >= each.iteration
+        return f"Not taken: {label}: a later iteration took its place" if was_followed else None
+    fix = f": fix that and take {each.iteration}" if refusal.rule == BREAKS else ""
+    return f"Not taken: {label} {refusal.why}{fix}"
 
 
 def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
     """Return the iteration with the highest quality_score, the earlier of equals."""
-    return max(contenders, key=lambda c: (c.candidate.quality_score, -c.iteration)).iteration
+    return max(contenders, key=lambda c: (c.walked.quality_score, -c.iteration)).iteration
 
 
 def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_by_mode: bool) -> str | None:
@@ -153,13 +189,12 @@ def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, i
 
     `is_by_mode` is False if a person named the iteration: then a tie is no reason.
     """
-    chosen, last = selected.candidate, final.candidate
-    fewer = f"Final iteration: {last.believed} tests can be believed, {chosen.believed} in iteration {chosen.iteration}"
+    last = final.walked
+    why = None if last.refusal is None else f"Final iteration {last.refusal.why}"
     reasons = (
         (final.adjusted < selected.adjusted, f"Quality degraded after iteration {selected.iteration}"),
         (not last.verified, "Final iteration is not verified"),
-        (not last.clean, f"Final iteration is {last.verdict}"),
-        (last.believed < chosen.believed, fewer),
+        (is_by_mode and why is not None, why),
         (is_by_mode and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
     )
     if selected.iteration == final.iteration:
@@ -187,18 +222,16 @@ def _rationale(
     selected: SelectionCandidate,
     degradation: Degradation,
     reason: str | None,
-    why: Sequence[str],
 ) -> tuple[str, ...]:
     number, metrics = selected.iteration, selected.metrics
     lines = [] if reason is None else [f"Selected by a person: {reason}"]
-    quality = plain_number(selected.candidate.quality_score)
+    quality = plain_number(selected.walked.quality_score)
     peak = max(c.adjusted for c in contenders)
     verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
     lines.append(f"Iteration {number} {verb} ({quality})")
-    lines += (sentence.removesuffix(".") for sentence in why)
     passed, count, coverage = metrics.tests_passed, metrics.test_count, metrics.coverage_percentage
     if passed is not None and count is not None:
-        all_pass = metrics.tests_failed == 0 and passed > 0
+        all_pass = metrics.tests_failed == 0 and passed == count > 0
         lines.append(f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}")
     if coverage is not None:
         highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
@@ -208,7 +241,7 @@ def _rationale(
         last = contenders[-1].iteration
         span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
         lines.append(f"Quality degraded in {span}")
-    verdict = selected.candidate.verdict
+    verdict = selected.walked.verdict
     if verdict not in {None, "PASS"}:
         lines.append(f"Integrity: {verdict}; read its findings before you rely on it")
     lines.append(SOURCE)
@@ -248,6 +281,32 @@ class DegradationDocument(TypedDict):
     quality_loss: str | None
 
 
+class QuestionDocument(TypedDict):
+    """`otherwise` is the iteration to take if the answer is no, null without one; `accept` is the command for a yes."""
+
+    alert: str
+    iteration: int
+    facts: str
+    tests: list[str]
+    otherwise: int | None
+    accept: str
+    refuse: str | None
+
+
+def question_document(question: Question) -> QuestionDocument:
+    """Return a question with the commands that answer it."""
+    other = question.otherwise
+    return {
+        "alert": question.alert,
+        "iteration": question.iteration,
+        "facts": question.facts,
+        "tests": list(question.tests[:TESTS_LISTED]),
+        "otherwise": other,
+        "accept": question.yes(),
+        "refuse": question.no(),
+    }
+
+
 class AppliedDocument(TypedDict):
     """Where the selected files came from and went to; nulls where nothing was applied, as the note says."""
 
@@ -275,6 +334,8 @@ class BestOutputDocument(TypedDict):
     selected_iteration_details: DetailsDocument
     comparison_to_final: ComparisonDocument
     selection_rationale: list[str]
+    passed_over: list[str]
+    questions: list[QuestionDocument]
     degradation_analysis: DegradationDocument
     artifacts_applied: AppliedDocument
     report_generated: str
@@ -311,10 +372,10 @@ def selection_document(
             "final_iteration": final.iteration,
             "mode": selection.mode,
             "accepted": selection.accepted,
-            "verified": selected.candidate.verified,
-            "integrity": selected.candidate.verdict,
+            "verified": selected.walked.verified,
+            "integrity": selected.walked.verdict,
             "override_reason": selection.override_reason,
-            "quality_trajectory": {f"iteration_{c.iteration}": c.candidate.quality_score for c in later},
+            "quality_trajectory": {f"iteration_{c.iteration}": c.walked.quality_score for c in later},
             "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
             "peak_by_quality_score": selection.peak_by_quality_score,
             "selection_criteria": {
@@ -324,15 +385,15 @@ def selection_document(
             },
             "selected_iteration_details": {
                 "iteration": selected.iteration,
-                "quality_score": selected.candidate.quality_score,
+                "quality_score": selected.walked.quality_score,
                 "adjusted_score": selected.adjusted,
                 "timestamp": selected.timestamp,
                 **metrics_document(selected.metrics),
                 "artifacts_path": f"{folder}/iterations/iteration-{selected.iteration:03d}/",
             },
             "comparison_to_final": {
-                "final_quality": final.candidate.quality_score,
-                "selected_quality": selected.candidate.quality_score,
+                "final_quality": final.walked.quality_score,
+                "selected_quality": selected.walked.quality_score,
                 "adjusted_final_quality": final.adjusted,
                 "adjusted_selected_quality": selected.adjusted,
                 "delta": selection.delta,
@@ -340,6 +401,8 @@ def selection_document(
                 "reason_final_not_selected": selection.why_not_final,
             },
             "selection_rationale": list(selection.rationale),
+            "passed_over": list(selection.passed_over),
+            "questions": [question_document(each) for each in selection.questions],
             "degradation_analysis": {
                 "degradation_started": None if started is None else f"iteration_{started}",
                 "pattern": selection.degradation.pattern,

@@ -159,13 +159,6 @@ class Basis(NamedTuple):
     given_score: bool
     weights: Mapping[str, float]
 
-    def component_weight(self, name: str) -> float:
-        """Return the component's share of the whole score, 0 if it is not in the loop."""
-        if name not in self.components:
-            return 0.0
-        dimension = COMPONENT_BY_NAME[name].dimension
-        return self.weights[dimension] / len(self.in_dimension(dimension))
-
     def in_dimension(self, dimension: str) -> tuple[str, ...]:
         """Return the components of the loop in that dimension."""
         return tuple(name for name in self.components if COMPONENT_BY_NAME[name].dimension == dimension)

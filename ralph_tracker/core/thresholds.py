@@ -4,7 +4,7 @@ Each field is a key of the configuration, which takes its type, bounds, default 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 
 class Bounds(NamedTuple):
@@ -16,7 +16,7 @@ class Bounds(NamedTuple):
 
 
 class OtherNames(NamedTuple):
-    """Names by which the configuration, or a stored document, may have a field too."""
+    """Names by which the configuration may have a field too."""
 
     names: tuple[str, ...]
 
@@ -24,14 +24,6 @@ class OtherNames(NamedTuple):
 Share = Annotated[float, Bounds(0, 1)]
 Amount = Annotated[float, Bounds(0)]
 Count = Annotated[int, Bounds(1)]
-
-
-def other_names(hint: Any) -> tuple[str, ...]:  # noqa: ANN401  # any annotation
-    """Return the other names of a field with that annotation."""
-    metadata = getattr(hint, "__metadata__", ())
-    return tuple(name for each in metadata if isinstance(each, OtherNames) for name in each.names)
-
-
 DIMENSIONS: Final[tuple[str, ...]] = (
     "validation",
     "completeness",
@@ -40,7 +32,7 @@ DIMENSIONS: Final[tuple[str, ...]] = (
     "efficiency",
 )
 CHECK_TIMEOUT: Final = "15m"
-SelectionMode = Literal["believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
+SelectionMode = Literal["walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
 SELECTION_MODES: Final[tuple[SelectionMode, ...]] = get_args(SelectionMode)
 
 
@@ -115,6 +107,19 @@ class ScoreThresholds(NamedTuple):
     acceptance: Share = 0.70
 
 
+class SelectionThresholds(NamedTuple):
+    """How the iteration to take is chosen.
+
+    `mode` walk takes the latest that broke nothing and is not worse for nothing. With `questions` refuse one that
+    raises a question is not taken, whatever it gains. With `against` baseline each iteration is an alternative to the
+    others: it is compared with the baseline, and the one with most gains is taken.
+    """
+
+    mode: SelectionMode = "walk"
+    questions: Literal["ask", "refuse"] = "ask"
+    against: Literal["kept", "baseline"] = "kept"
+
+
 class Thresholds(NamedTuple):
     """All thresholds of one loop, frozen at pre_loop."""
 
@@ -125,4 +130,4 @@ class Thresholds(NamedTuple):
     cycling: CyclingThresholds = CyclingThresholds()
     decision: DecisionThresholds = DecisionThresholds()
     score: ScoreThresholds = ScoreThresholds()
-    selection_mode: SelectionMode = "believed"
+    selection: SelectionThresholds = SelectionThresholds()

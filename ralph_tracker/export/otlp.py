@@ -26,7 +26,6 @@ UNITS: Final = {
     "usage.duration_s": "s",
     "testing.pass_rate": "%",
     "testing.coverage_percentage": "%",
-    "integrity.union_rate": "%",
 }
 LOOP: Final = "ralph_tracker.loop.id"
 LOOP_KEY: Final = "ralph_tracker.loop.key"

@@ -13,9 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
-from ralph_tracker.core.comparable_score import Scorer
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.output_selection import (
     Selection,
@@ -24,6 +22,9 @@ from ralph_tracker.core.output_selection import (
     select,
     selection_document,
 )
+from ralph_tracker.core.questions import Question, questions_of
+from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
@@ -37,14 +38,13 @@ from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import RecordDocument
+from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
 from ralph_tracker.store.records_to_show import RecordHistory
 from ralph_tracker.store.snapshots.file_changes import FileChange
 
-_LETTERS: Final = {"passed": "p", "failed": "f", "skipped": "s"}
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
 DIFF_ROOM: Final = 1_500_000
@@ -75,12 +75,11 @@ class Outcomes(NamedTuple):
 
 
 class _Kept(msgspec.Struct, gc=False):
-    """The parts of tests.json that are needed; the first loops have a mapping in place of names and outcomes."""
+    """The parts of tests.json that are needed."""
 
     measured: bool
     names: msgspec.Raw = msgspec.Raw(b"[]")
     outcomes: str = ""
-    present: dict[str, str] | None = None
 
 
 def outcome_history(paths: LoopPaths, last: int) -> Iterator[Outcomes | None]:
@@ -96,15 +95,12 @@ def outcome_history(paths: LoopPaths, last: int) -> Iterator[Outcomes | None]:
             if not kept.measured:
                 yield None
                 continue
-            if kept.present is not None:
-                found = Outcomes(tuple(kept.present), "".join(_LETTERS[word] for word in kept.present.values()))
-                raw = b""
-            elif bytes(kept.names) != raw:
+            if bytes(kept.names) != raw:
                 raw, names = bytes(kept.names), msgspec.json.decode(kept.names, type=list[str])
                 found = Outcomes(tuple(names), kept.outcomes)
             elif kept.outcomes != found.letters:
                 found = Outcomes(found.names, kept.outcomes)
-        except (msgspec.DecodeError, KeyError, UnicodeDecodeError):
+        except (msgspec.DecodeError, UnicodeDecodeError):
             yield None
             continue
         yield found if len(found.names) == len(found.letters) else None
@@ -136,11 +132,34 @@ class FinishedLoop:
     placement: Placement | None = None
 
 
-def contender_of(row: Mapping[str, Any], scorer: Scorer) -> SelectionCandidate:
+def contender_of(row: Mapping[str, Any]) -> SelectionCandidate:
     """Return an iteration as a candidate for selection, from its line of the trajectory."""
-    candidate = decode(Candidate, row["candidate"])
-    adjusted = scorer.score(candidate)
-    return SelectionCandidate(candidate, row["timestamp"], Metrics(**row["metrics"]), adjusted)
+    return SelectionCandidate(decode(WalkedIteration, row["walked"]), row["timestamp"], Metrics(**row["metrics"]))
+
+
+def selection_of(
+    committed: SealedRecords,
+    rows: Sequence[Mapping[str, Any]],
+    thresholds: Thresholds,
+    *,
+    mode: SelectionMode | None = None,
+    iteration: int | None = None,
+    reason: str | None = None,
+) -> Selection:
+    """Select among the iterations of a loop, with the questions that the selected one leaves open.
+
+    Raises KeyError for an iteration that is not among them.
+    """
+    contenders = [contender_of(row) for row in rows]
+    found = select(committed.paths.loop_id, contenders, thresholds, mode=mode, iteration=iteration, reason=reason)
+    return replace(found, questions=questions_in(committed, found.selected.iteration))
+
+
+def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
+    """Return the open questions of an iteration. Raises RecordError if its state is damaged."""
+    accepted = {event["id"] for event in committed.acceptances()}
+    alerts = committed.line(number)[0].open_alerts
+    return questions_of(alert for alert in alerts if alert.id not in accepted)
 
 
 def write_closing_reports(
@@ -251,12 +270,10 @@ def gather_loop(store: LoopStore) -> LoopOverview:
     """Return a loop with all that its reports show. Raises RecordError for one that cannot be read."""
     loop = ConfiguredLoop.read(store, lambda _: frozenset())
     summary = store.summary()
-    scorer = store.state(summary, loop.config.thresholds).scorer
     rows, _ = store.rows()
-    contenders = [contender_of(row, scorer) for row in rows]
     chosen = selected_iteration(store.paths) if summary.status == "finished" else None
-    there = chosen is not None and any(c.iteration == chosen for c in contenders)
-    selection = select(summary.loop_id, contenders, scorer, loop.config.thresholds, iteration=chosen if there else None)
+    there = any(row["iteration"] == chosen for row in rows)
+    selection = selection_of(store, rows, loop.config.thresholds, iteration=chosen if there else None)
     listed = list(RecordHistory(store).all())
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)

@@ -213,9 +213,10 @@ def _needed_iterations(
     ):
         if number is not None:
             yield number, why
-    for candidate in state.frontier:
-        if candidate.iteration != summary.best_iteration:
-            yield candidate.iteration, "it may become the best"
+    if state.kept is not None:
+        yield state.kept.iteration, "later iterations are compared with it"
+    for number in sorted(set(state.lineage.references.values())):
+        yield number, "its tests are still run"
     for number in range(max(0, summary.iteration - keep_last + 1), summary.iteration + 1):
         yield number, "one of the last"
     for found in (_OF_ALERT.match(alert["id"]) for alert in summary.alerts):

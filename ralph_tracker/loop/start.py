@@ -23,6 +23,7 @@ from ralph_tracker.iteration.measure_iteration import (
 )
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse, record_iteration, recover_loop
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
+from ralph_tracker.iteration.unmeasured import why_no_baseline
 from ralph_tracker.measure.installed_tools import environment_facts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
@@ -171,16 +172,10 @@ def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) ->
 
     That is: `configured` tests were not measured, or nothing that is configured was.
     """
-    missing = measurement.missing
-    if Group.TESTS in configured and Group.TESTS in missing:
-        lost = Group.TESTS
-    elif configured and configured <= missing.keys():
-        lost = next(group for group in Group if group in configured)
-    else:
-        return
-    why = missing[lost]
-    error = next((line for line in measurement.not_loaded.values() if line not in why), None)
-    raise ConfigError(
-        f"{lost.value.capitalize()} could not be measured for the baseline: {why}"
-        f"{f'; first error: {error}' if error else ''}; fix that, or start without it with --allow-missing"
-    )
+    found = why_no_baseline(measurement, configured)
+    if found is not None:
+        lost, why = found
+        raise ConfigError(
+            f"{lost.value.capitalize()} could not be measured for the baseline: {why}; fix that, or start without it "
+            "with --allow-missing"
+        )

@@ -5,11 +5,10 @@ The sentence needs only the few iterations that matter, so that it is fast in a 
 
 from typing import Final, TypedDict
 
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
-from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.report.wording import Setback, loop_sentence, point_of
@@ -84,17 +83,15 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
 
 
 def scores_of(records: SealedRecords) -> list[tuple[int, float]]:
-    """Return the scores of a loop as of now by iteration, thinned to a few hundred; [] if they cannot be read."""
+    """Return the scores of a loop by iteration, thinned to a few hundred; [] if they cannot be read."""
     try:
-        summary = records.summary()
-        scorer = records.state(summary, Thresholds()).scorer
         rows, _ = records.rows()
     except RecordError:
         return []
     every = max(1, len(rows) // _POINTS)
     kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
-    candidates = [decode(Candidate, row["candidate"]) for row in kept]
-    return [(each.iteration, scorer.score(each)) for each in candidates]
+    walked = [decode(WalkedIteration, row["walked"]) for row in kept]
+    return [(each.iteration, each.score) for each in walked]
 
 
 def missing_files(paths: LoopPaths) -> str | None:

@@ -73,14 +73,12 @@ def render(it: IterationView) -> str:  # noqa: C901, PLR0912, PLR0915  # as long
     if it.adjusted_because:
         out += f" ({for_markdown(it.adjusted_because)})"
     out += "\n"
-    out += f"- **Tests Ever Seen**: {it.tests_ever_seen}\n"
     out += f"- **Evidence**: {it.evidence} of the score's components were measured\n"
     out += f"- **Verified**: {it.verified}\n"
+    if it.not_kept:
+        out += f"- **Not Taken**: it {for_markdown(it.not_kept)}\n"
     if it.integrity:
-        out += f"- **Integrity**: {it.integrity}"
-        if it.union_rate:
-            out += f", union rate {it.union_rate}"
-        out += "\n"
+        out += f"- **Integrity**: {it.integrity}\n"
     if it.cost:
         out += f"- **Cost**: {it.cost}\n"
     if it.plan:

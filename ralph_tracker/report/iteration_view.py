@@ -64,7 +64,7 @@ class FindingRow(NamedTuple):
 
 
 class IterationView(NamedTuple):
-    """One iteration; `integrity`, `union_rate`, `cost` and `plan` are "" if unknown."""
+    """One iteration; `integrity`, `cost` and `plan` are "" if unknown."""
 
     iteration: int
     timestamp: str
@@ -87,13 +87,12 @@ class IterationView(NamedTuple):
     adjusted_score: str
     adjusted_because: str
     evidence: str
-    tests_ever_seen: str
+    not_kept: str
     verified: str
     cost: str
     plan: str
     notes: tuple[str, ...]
     integrity: str
-    union_rate: str
     findings: tuple[FindingRow, ...]
     more_findings: int
     reruns: tuple[str, ...]
@@ -151,13 +150,12 @@ def iteration_view(document: Document) -> IterationView:
         adjusted_score=score(record.get("adjusted_score")),
         adjusted_because=record.get("adjusted_because") or "",
         evidence=ABSENT if record.get("evidence") is None else f"{record['evidence'] * 100:.0f}%",
-        tests_ever_seen=str(record.get("tests_ever_seen", ABSENT)),
+        not_kept=str(record.get("not_kept") or ""),
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
         cost="" if cost is None else money(cost),
         plan=plan_tasks(record),
         notes=tuple(record.get("notes") or ()),
         integrity=trust.get("verdict") or "",
-        union_rate="" if trust.get("union_rate") is None else f"{trust['union_rate']:.1f}%",
         findings=findings[:FINDINGS_SHOWN],
         more_findings=max(0, trust.get("findings_total", 0) - FINDINGS_SHOWN),
         reruns=tuple(rerun_line(each) for each in trust.get("reruns") or ()),

@@ -169,6 +169,13 @@ class IterationRow:
     score: str
 
 
+class QuestionView(NamedTuple):
+    """What only a person can say, without its full stop, and what answers it: commands of ours in backticks."""
+
+    facts: str
+    answers: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelectionView:
     """A whole loop and its selected iteration."""
@@ -187,6 +194,8 @@ class SelectionView:
     unverified: str
     threshold: str
     rationale: tuple[str, ...]
+    questions: tuple[QuestionView, ...]
+    passed_over: tuple[str, ...]
     why_not_final: str
     why_peaks_differ: str
     sparkline: str
@@ -268,15 +277,19 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         selected=selected.iteration,
         final=final.iteration,
         candidates=f"{quantity(later, 'iteration')} and the baseline" if later else "the baseline alone",
-        selected_quality=score(selected.candidate.quality_score),
+        selected_quality=score(selected.walked.quality_score),
         selected_adjusted=score(selected.adjusted),
-        final_quality=score(final.candidate.quality_score),
+        final_quality=score(final.walked.quality_score),
         final_adjusted=score(final.adjusted),
         improvement="" if not improvement else f"{improvement:+.1f}%",
         accepted=selection.accepted,
         unverified=_why_unverified(selection),
         threshold=score(selection.threshold),
         rationale=selection.rationale,
+        questions=tuple(
+            QuestionView(f"Iteration {each.iteration}: {each.facts}", each.answers()) for each in selection.questions
+        ),
+        passed_over=selection.passed_over,
         why_not_final=selection.why_not_final or "",
         why_peaks_differ=why_peaks_differ(selection),
         sparkline=sparkline([c.adjusted for c in selection.contenders]),
@@ -291,7 +304,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         alerts=story.alerts,
         events=story.events,
         problems=story.problems,
-        compared=any(c.candidate.verdict is not None for c in selection.contenders),
+        compared=any(c.walked.verdict is not None for c in selection.contenders),
         priced=any(_cost(story, c.iteration) is not None for c in selection.contenders),
         sentence=loop_sentence(points[0], peak, points[-1], story.setbacks, advice),
         chart=mermaid_chart(points, selected.iteration),
@@ -323,18 +336,17 @@ def _cells(row: IterationRow) -> tuple[str, ...]:
 
 
 def why_peaks_differ(selection: Selection) -> str:
-    """Return in one line why the adjusted score gives another peak than the plain formula; "" if it does not."""
+    """Return in one line why the one with the highest quality_score is not selected; "" if the score is no reason."""
     by_quality, selected = selection.peak_by_quality_score, selection.selected
     if by_quality == selected.iteration or selection.override_reason is not None:
         return ""
     other = next(c for c in selection.contenders if c.iteration == by_quality)
     shown = percent(other.adjusted), percent(selected.adjusted)
-    if other.adjusted == other.candidate.quality_score or shown[0] == shown[1]:
+    if other.adjusted >= selected.adjusted or shown[0] == shown[1]:
         return ""
     return (
-        f"By quality_score alone it would be iteration {by_quality}; counting every test that the loop has ever seen, "
-        f"at the baseline's code size, that one scores {shown[0]} and iteration {selected.iteration} "
-        f"{shown[1]}."
+        f"By quality_score alone it would be iteration {by_quality}; with findings and growth at the baseline's size "
+        f"it scores {shown[0]} and iteration {selected.iteration} {shown[1]}."
     )
 
 
@@ -346,11 +358,11 @@ def candidate_in_words(contender: SelectionCandidate) -> str:
 
 def _why_unverified(selection: Selection) -> str:
     """Return why an unverified iteration was selected; "" if it is verified."""
-    if selection.selected.candidate.verified:
+    if selection.selected.walked.verified:
         return ""
-    if any(contender.candidate.verified for contender in selection.contenders):
+    if any(contender.walked.verified for contender in selection.contenders):
         return "other iterations are; this one was asked for"
-    return "no iteration is; the one with the highest score was selected"
+    return "no iteration is"
 
 
 def _cost(story: LoopStory, iteration: int) -> float | None:
@@ -384,16 +396,16 @@ def _row(
     return IterationRow(
         iteration=contender.iteration,
         classification=str(row.get("classification", ABSENT)),
-        quality=score(contender.candidate.quality_score),
+        quality=score(contender.walked.quality_score),
         adjusted=score(contender.adjusted),
         tests=ABSENT if count is None or passed is None else f"{passed}/{count}",
         coverage=number(metrics.coverage_percentage, BY_NAME["coverage_percentage"]),
         errors=number(metrics.error_count, BY_NAME["error_count"]),
-        verified="yes" if contender.candidate.verified else "no",
+        verified="yes" if contender.walked.verified else "no",
         decision=str(row.get("decision", ABSENT)),
         cost=money(_cost(story, contender.iteration)),
         price=cost_per_point(_cost(story, contender.iteration), gained),
         mark=" ".join(f"← {mark}" for mark in marks),
-        integrity=contender.candidate.verdict or ABSENT,
+        integrity=contender.walked.verdict or ABSENT,
         score=percent(contender.adjusted),
     )

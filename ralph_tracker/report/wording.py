@@ -156,8 +156,14 @@ def loop_sentence(
     undone = {setback.iteration for setback in setbacks}
     after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
     if after:
-        who = "iteration" if len(after) == 1 else "iterations"
-        parts.append(f"{who} {_span(after)} {_since(peak, last, rolled_back=last.iteration in undone)}")
+        who, are = ("iteration", "is") if len(after) == 1 else ("iterations", "are")
+        rolled_back = last.iteration in undone
+        what = (
+            f"{are} not taken"
+            if not rolled_back and _is_more(peak, last)
+            else _since(peak, last, rolled_back=rolled_back)
+        )
+        parts.append(f"{who} {_span(after)} {what}")
     sentence = f"{'; '.join((*parts, *_rolled_back(setbacks)))}."
     return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"
 
@@ -222,6 +228,11 @@ def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
     if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - _POINT:
         falls.append(f"a score of {percent(last.score)}")
     return "added nothing" if rolled_back or not falls else f"fell to {' and '.join(falls)}"
+
+
+def _is_more(peak: Point, last: Point) -> bool:
+    """Return whether more tests pass in the last iteration than in the peak: something else refuses it."""
+    return None not in (peak.passed, last.passed) and (last.passed or 0) > (peak.passed or 0)
 
 
 def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:

@@ -16,6 +16,7 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import Refusal
 
 METRIC_NAMES = frozenset(Metrics._fields)
 # Ten passing tests, 80 % covered, nothing found, a hundred lines: no rule has anything to say about it.
@@ -40,14 +41,15 @@ def measurement_of(base: Mapping[str, Any], changes: Mapping[str, Any], number: 
     """Make a measurement: the base with changes, None takes a value out.
 
     `tests` (id → outcome) brings names, from which the counts are taken as at the edge; `flaky` names those whose
-    reruns disagreed, `score` is a given quality_score.
+    reruns disagreed, `failed_first` those that passed when repeated, `score` is a given quality_score.
     """
     values = dict(base) | {name: value for name, value in changes.items() if name in METRIC_NAMES}
     rest = {name: value for name, value in changes.items() if name not in METRIC_NAMES}
     outcomes, flaky, score = rest.pop("tests", None), rest.pop("flaky", ()), rest.pop("score", None)
+    failed_first = frozenset(rest.pop("failed_first", ()))
     results = None
     if outcomes is not None:
-        results = TestResults(dict(outcomes), flaky=frozenset(flaky))
+        results = TestResults(dict(outcomes), flaky=frozenset(flaky) | failed_first, failed_first=failed_first)
         ended = Counter(outcomes.values())
         values |= {"test_count": len(outcomes), "tests_passed": ended["passed"]}
         values |= {"tests_failed": ended["failed"], "tests_skipped": ended["skipped"]}
@@ -115,17 +117,18 @@ class Loop:
 
     def select(self, **wishes: Any) -> Selection:
         """Select the output of the loop as of now."""
-        scorer = self.state.scorer
-        contenders = [
-            SelectionCandidate(
-                j.candidate,
-                j.record.timestamp,
-                j.record.metrics,
-                scorer.score(j.candidate),
-            )
-            for j in self.judgements
-        ]
-        return select("ralph-001", contenders, scorer, self.thresholds, **wishes)
+        contenders = [SelectionCandidate(j.walked, j.record.timestamp, j.record.metrics) for j in self.judgements]
+        return select("ralph-001", contenders, self.thresholds, **wishes)
+
+    @property
+    def taken(self) -> list[int]:
+        """Return the iterations that took the place of the one kept before them, the baseline first."""
+        return [j.walked.iteration for j in self.judgements if j.walked.taken]
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Return why the latest iteration did not take that place."""
+        return self.judgements[-1].walked.refusal
 
     @property
     def last(self) -> IterationRecord:

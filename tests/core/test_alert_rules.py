@@ -273,6 +273,13 @@ class TestFlaky:
             ("MEDIUM", "flaky_test", "Flaky test failed: b"),
         ]
 
+    def test_one_that_passed_when_repeated_is_named_beside_one_that_failed_again(self, start):
+        loop = start(tests={"a": P, "b": P, "c": P}, flaky={"b"})
+        record = loop.turn(tests={"a": P, "b": F, "c": P}, failed_first={"c"})
+        assert said(record) == [("MEDIUM", "flaky_test", "Flaky test failed: b; Flaky test failed, then passed: c")]
+        assert loop.alert("flaky_test").tests == {"b": P, "c": P}
+        assert said(loop.turn(tests={"a": P, "b": P, "c": P})) == []
+
     def test_a_flaky_one_that_failed_before_is_nothing_new(self, start):
         loop = start(tests={"a": P, "b": F}, flaky={"b"})
         assert said(loop.turn(tests={"a": P, "b": F})) == []

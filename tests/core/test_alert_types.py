@@ -6,7 +6,6 @@ import pytest
 
 from ralph_tracker.core.alert_types import TYPES, Alert, in_order, same_event
 from ralph_tracker.core.integrity_result import Severity, SeverityWord
-from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 
@@ -24,13 +23,14 @@ _TABLE = [
     ("MEDIUM", "file_deletion", "alert_and_review"),
     ("MEDIUM", "complexity_explosion", "alert_complexity"),
     ("MEDIUM", "tests_replaced", "alert_and_review"),
-    ("MEDIUM", "tests_merged", "alert_and_review"),
+    ("MEDIUM", "tests_dropped", "alert_and_review"),
     ("MEDIUM", "flaky_test", "alert_and_review"),
     ("MEDIUM", "stalled", "suggest_termination"),
     ("CRITICAL", "failure_hidden", "immediate_alert_and_rollback"),
     ("HIGH", "green_by_edit", "alert_and_flag_iteration"),
     ("HIGH", "demand_changed", "alert_and_flag_iteration"),
     ("CRITICAL", "outcome_forged", "immediate_alert_and_rollback"),
+    ("HIGH", "unproven", "alert_and_flag_iteration"),
     ("HIGH", "removed_with_code", "alert_and_flag_iteration"),
     ("HIGH", "test_detected", "alert_and_flag_iteration"),
     ("HIGH", "runner_forged", "alert_and_flag_iteration"),
@@ -38,35 +38,18 @@ _TABLE = [
     ("HIGH", "special_cased", "alert_and_flag_iteration"),
     ("HIGH", "gate_lowered", "alert_and_flag_iteration"),
     ("CRITICAL", "records_edited", "immediate_alert_and_rollback"),
-    ("MEDIUM", "assertion_weakened", "alert_and_review"),
     ("HIGH", "not_looked_into", "alert_and_flag_iteration"),
 ]
 
-_SAID_ONCE = {"removed_with_code", "gate_lowered", "assertion_weakened"}
-_BY_RULE = {kind.name for kind in TYPES if kind.rule is not None} - _SAID_ONCE
-
 
 def test_severities_and_actions():
-    fixed = {name for _, name, _ in _TABLE}
-    assert [(kind.severity.name, kind.name, kind.action) for kind in TYPES if kind.name in fixed] == _TABLE
+    assert [(kind.severity.name, kind.name, kind.action) for kind in TYPES] == _TABLE
 
 
-@table(
-    ("flag", "expected"),
-    [
-        (
-            "lasting",
-            _BY_RULE
-            | {"test_deletion", "functionality_loss", "working_tests_failing", "build_broken", "metric_missing"},
-        ),
-        (
-            "about_tests",
-            {"functionality_loss", "test_deletion", "tests_replaced", "working_tests_failing", "build_broken"},
-        ),
-    ],
-)
-def test_which_stay_open_and_which_un_verify(flag, expected):
-    assert {kind.name for kind in TYPES if getattr(kind, flag)} == expected
+def test_which_stay_open():
+    of_tests = {"test_deletion", "functionality_loss", "working_tests_failing", "build_broken", "metric_missing"}
+    found = {kind.name for kind in TYPES if kind.rule is not None}
+    assert {kind.name for kind in TYPES if kind.lasting} == of_tests | found
 
 
 def test_lower_is_worse():

@@ -2,6 +2,8 @@
 
 import pytest
 
+from ralph_tracker.core.metrics import Group
+
 P, F, S = "passed", "failed", "skipped"
 NO_TESTS = {"test_count": None, "tests_passed": None, "tests_failed": None, "tests_skipped": None}
 
@@ -21,9 +23,10 @@ class TestVerified:
             pytest.param(NO_TESTS, NO_TESTS, True, id="the loop has no tests"),
             pytest.param(NO_TESTS | {"pass_rate": 90.0}, NO_TESTS | {"pass_rate": 90.0}, True, id="only their rate"),
             pytest.param({}, counts(0, 0, 0), False, id="all tests deleted"),
-            pytest.param({}, counts(9, 9, 0), False, id="a test deleted"),
+            pytest.param({}, counts(9, 9, 0), True, id="a test deleted"),
+            pytest.param({}, counts(6, 6, 0), False, id="more than a third deleted"),
             pytest.param({}, counts(10, 9, 1), False, id="a working test fails"),
-            pytest.param({}, counts(10, 9, 0), False, id="a working test skipped"),
+            pytest.param({}, counts(10, 9, 0), True, id="a working test skipped"),
             pytest.param({}, {"coverage_percentage": 10.0}, True, id="coverage lost: HIGH"),
             pytest.param(counts(10, 5, 5), counts(10, 5, 5), True, id="tests fail that failed before"),
         ],
@@ -33,14 +36,15 @@ class TestVerified:
 
     def test_an_alert_that_an_earlier_iteration_raised_un_verifies_no_later_one(self, start):
         loop = start()
-        assert not loop.turn(**counts(9, 9, 0)).verified
-        later = loop.turn(**counts(9, 9, 0))
+        assert not loop.turn(**counts(6, 6, 0)).verified
+        later = loop.turn(**counts(7, 7, 0))
         assert (later.verified, bool(later.open_alerts)) == (True, True)
 
     @pytest.mark.parametrize(
         ("now", "expected"),
         [
-            pytest.param({"a": P, "b": S, "c": P}, False, id="skipped while another one came"),
+            pytest.param({"a": P, "b": S, "c": P}, True, id="skipped while another one came"),
+            pytest.param({"a": P}, False, id="one of two is gone"),
             pytest.param({"a": P, "c": P}, True, id="replaced: it may be renamed"),
             pytest.param({"a": P, "b": P, "c": F}, True, id="red from birth"),
         ],
@@ -139,9 +143,9 @@ class TestOpenAlerts:
         assert record.decision.target_iteration == 1
         assert [alert.rollback_to for alert in (*record.alerts, *record.open_alerts)] == [1] * 4
 
-    def test_there_is_nothing_to_go_back_to_where_nothing_is_verified(self, start):
-        loop = start(build_status="failure")
-        record = loop.turn(**counts(9, 9, 0), build_status="failure")
+    def test_there_is_nothing_to_go_back_to_where_nothing_was_measured(self, start):
+        loop = start(**NO_TESTS, configured=frozenset({Group.TESTS}))
+        record = loop.turn(**NO_TESTS, not_loaded={"tests": "no such module"})
         assert (record.decision.action, record.decision.rule) == ("stop", 4)
 
 

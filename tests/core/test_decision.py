@@ -128,26 +128,22 @@ class TestRows:
         alerts = in_order(
             [
                 make_alert("build_broken", 5, "later", rollback_to=4),
-                make_alert("working_tests_failing", 3, "earlier", rollback_to=1),
+                make_alert("working_tests_failing", 3, "earlier", rollback_to=1, rollback_score=0.8),
             ]
         )
-        decision = decide(facts(alerts=alerts, iteration=5, scores={1: 0.8}), RULES)
+        decision = decide(facts(alerts=alerts, iteration=5), RULES)
         assert decision.target_iteration == 1
         assert decision.reason == "Rollback to iteration 1 due to regression: later; earlier"
 
-    @pytest.mark.parametrize(
-        ("scores", "rule"),
-        [({1: 0.8}, 4), ({1: 0.7999}, 11), ({}, 11)],
-        ids=["not above the target", "overtaken", "the target may never be the best again"],
-    )
-    def test_4_an_open_alert_calls_back_until_the_target_is_overtaken(self, facts, make_alert, scores, rule):
-        alerts = (make_alert("working_tests_failing", 2, rollback_to=1),)
-        assert decide(facts(alerts=alerts, scores=scores), RULES).rule == rule
+    @pytest.mark.parametrize(("score", "rule"), [(0.8, 4), (0.7999, 11)], ids=["not above the target", "overtaken"])
+    def test_4_an_open_alert_calls_back_until_the_target_is_overtaken(self, facts, make_alert, score, rule):
+        alerts = (make_alert("working_tests_failing", 2, rollback_to=1, rollback_score=score),)
+        assert decide(facts(alerts=alerts), RULES).rule == rule
 
     @pytest.mark.parametrize(("raised", "rule"), [(3, 4), (2, 11)], ids=["now", "in an earlier iteration"])
     def test_4_deleted_tests_are_asked_about_once(self, facts, make_alert, raised, rule):
-        alerts = (make_alert("test_deletion", raised, rollback_to=1),)
-        assert decide(facts(alerts=alerts, scores={1: 0.9}), RULES).rule == rule
+        alerts = (make_alert("test_deletion", raised, rollback_to=1, rollback_score=0.9),)
+        assert decide(facts(alerts=alerts), RULES).rule == rule
 
     def test_4_back_to_the_baseline(self, facts, make_alert):
         decision = decide(facts(alerts=(make_alert("test_deletion", 3, rollback_to=0),)), RULES)
@@ -164,8 +160,9 @@ class TestRows:
         assert decision.reason.endswith(": gone")
 
     def test_4_names_three_and_counts_the_rest(self, facts, make_alert):
-        alerts = tuple(make_alert("build_broken", number, f"no. {number}", rollback_to=0) for number in range(1, 6))
-        reason = decide(facts(alerts=alerts, iteration=5, scores={0: 0.9}), RULES).reason
+        target = {"rollback_to": 0, "rollback_score": 0.9}
+        alerts = tuple(make_alert("build_broken", number, f"no. {number}", **target) for number in range(1, 6))
+        reason = decide(facts(alerts=alerts, iteration=5), RULES).reason
         assert reason == "Rollback to iteration 0 due to regression: no. 1; no. 2; no. 3; and 2 more"
 
     @pytest.mark.parametrize(

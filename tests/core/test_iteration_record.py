@@ -34,5 +34,5 @@ def test_from_iteration_1_on_the_baseline_included(start, coverage, best, is_bes
 def test_where_nothing_is_verified_the_best_says_so(start):
     loop = start(build_status="failure")
     record = loop.turn(build_status="failure", coverage_percentage=90.0)
-    assert (record.best.iteration, record.best.verified) == (1, False)
-    assert loop.turn(coverage_percentage=10.0).best.verified
+    assert (record.best.iteration, record.best.verified) == (0, False)
+    assert loop.turn(coverage_percentage=90.0).best.verified

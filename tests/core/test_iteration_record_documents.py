@@ -86,7 +86,12 @@ class TestIteration:
         assert list(metrics["breakdown"]) == list(metrics["weights"])
         assert sum(metrics["weights"].values()) == pytest.approx(1.0)
         assert metrics["components"]["coverage_percentage"] == 85.0
-        assert (metrics["evidence"], metrics["tests_ever_seen"], metrics["verified"]) == (1.0, 3, True)
+        assert (metrics["evidence"], metrics["verified"]) == (1.0, True)
+
+    def test_why_an_iteration_did_not_take_the_place_of_the_one_kept(self, loop):
+        documents = [record.to_dict()["iteration_metrics"] for record in loop.records]
+        assert [each["kept_before"] for each in documents] == [None, 0, 1]
+        assert [each["not_kept"] for each in documents] == [None, None, "breaks b, which passes in 1"]
 
     def test_dimension_scores_have_four_decimals(self, start):
         metrics = start(tests_passed=7, tests_failed=3).last.to_dict()["iteration_metrics"]
@@ -237,7 +242,7 @@ class TestSelection:
         assert selection["artifacts_applied"] == {"files_copied": []}
         assert selection["report_generated"] == "report.md"
         assert (selection["accepted"], selection["verified"], selection["override_reason"]) == (True, True, None)
-        assert (selection["mode"], selection["peak_by_quality_score"]) == ("believed", 2)
+        assert (selection["mode"], selection["peak_by_quality_score"]) == ("walk", 2)
 
     def test_details_of_the_selected_one(self, document):
         assert document["best_output_selection"]["selected_iteration_details"] == {
@@ -258,7 +263,7 @@ class TestSelection:
     @pytest.mark.parametrize(
         ("mode", "primary", "verified"),
         [
-            ("believed", "highest_quality_score", True),
+            ("walk", "highest_quality_score", True),
             ("highest_quality_verified", "highest_quality_score", True),
             ("highest_quality", "highest_quality_score", False),
             ("most_recent_above_threshold", "most_recent_above_threshold", True),

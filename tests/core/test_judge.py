@@ -2,8 +2,8 @@
 
 import pytest
 
-from ralph_tracker.core.integrity_result import Integrity
-from ralph_tracker.core.judge import excluded_tests, judge, judge_baseline
+from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Severity
+from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
@@ -287,6 +287,13 @@ class TestStall:
         loop = start(**base, plan=(1, 5))
         assert [loop.turn(**base, plan=plan).decision.action for plan in plans] == actions
 
+    def test_tests_that_went_with_their_code_begin_the_window_anew(self, start):
+        loop = start(tests={"a": P, "b": P}, integrity=Integrity())
+        retired = Integrity(earlier=EarlierTests(0, retired=frozenset("b")))
+        turns = [retired, Integrity(), Integrity(), Integrity()]
+        actions = [loop.turn(tests={"a": P}, integrity=found).decision.action for found in turns]
+        assert actions == ["continue", "continue", "continue", "stop"]
+
 
 class TestEvidence:
     @pytest.mark.parametrize(("present", "rule"), [(3, 11), (2, 8)], ids=["exactly 0.6 goes on", "less asks a person"])
@@ -310,18 +317,17 @@ class TestEvidence:
 class TestAcceptance:
     """Accepting an alert judges the loop again from the iteration that raised it on."""
 
-    def test_by_name_takes_the_tests_out_of_those_ever_seen(self, start):
+    def test_tests_that_are_gone_by_consent_are_not_dropped(self, start):
         loop = start(tests={"a": P, "b": P, "c": P, "d": P})
         loop.turn(tests={"a": P, "b": P}, coverage_percentage=85.0)
-        loop.turn(tests={"a": P, "b": P}, coverage_percentage=86.0)
         again = loop.again(*loop.records[1].alerts)
-        assert again.records[1].accepted == ("it1-test_deletion", "it1-functionality_loss")
-        assert [record.tests_ever_seen for record in loop.records] == [4, 4, 4]
-        assert [record.tests_ever_seen for record in again.records] == [2, 2, 2]
-        assert (loop.records[1].verified, again.records[1].verified) == (False, True)
-        assert again.last.best.iteration == 2
+        assert again.last.accepted == ("it1-test_deletion", "it1-functionality_loss")
+        assert (loop.last.verified, again.last.verified) == (False, True)
+        assert (loop.last.best.iteration, again.last.best.iteration) == (0, 1)
+        assert again.last.adjusted_score > loop.last.adjusted_score
+        assert (loop.last.decision.rule, again.last.decision.rule) == (4, 11)
+        again.turn(tests={"a": P, "b": P}, coverage_percentage=85.0)
         assert again.last.open_alerts == ()
-        assert (loop.records[1].decision.rule, again.records[1].decision.rule) == (4, 11)
 
     def test_the_alert_is_still_on_the_record_that_raised_it(self, start):
         loop = start(tests={"a": P, "b": P})
@@ -329,29 +335,33 @@ class TestAcceptance:
         again = loop.again(loop.alert("test_deletion"))
         assert [alert.type for alert in again.last.alerts] == ["test_deletion", "functionality_loss"]
 
-    def test_without_names_takes_out_as_many_as_the_count_fell_by(self, start):
+    def test_without_names_too(self, start):
         loop = start()
-        loop.turn(**counts(7, 7, 0))
+        loop.turn(**counts(6, 6, 0))
         again = loop.again(loop.alert("test_deletion"), loop.alert("functionality_loss"))
-        assert [record.tests_ever_seen for record in again.records] == [7, 7]
         assert again.last.adjusted_score > loop.last.adjusted_score
         assert (again.last.verified, again.last.decision.rule) == (True, 11)
 
-    def test_the_best_is_chosen_among_what_is_left(self, start):
+    def test_the_best_is_chosen_anew(self, start):
         """Twelve tests of which six pass, then eight of eight: better, once the removal is accepted."""
-        loop = start(base={}, **counts(12, 6, 6))
+        loop = start(base={}, **counts(12, 8, 4))
         loop.turn(**counts(8, 8, 0))
         again = loop.again(loop.alert("test_deletion"))
-        assert [c.adjusted for c in again.select().contenders] == [0.8281, 1.0]
-        assert again.last.best.iteration == again.select().selected.iteration == 1
+        assert (loop.last.best.iteration, again.last.best.iteration) == (0, 1)
 
-    def test_one_that_is_not_about_lost_tests_changes_no_count(self, start):
-        loop = start(tests={"a": P, "b": P})
-        loop.turn(tests={"a": P, "b": F})
+    def test_tests_that_may_fail_break_nothing(self, start):
+        loop = start(tests={"a": P, "b": P, "c": F})
+        loop.turn(tests={"a": P, "b": F, "c": P})
         again = loop.again(loop.alert("working_tests_failing"))
-        assert again.last.tests_ever_seen == 2
-        assert again.last.verified
-        assert (again.last.classification, again.last.decision.rule) == ("regression", 5)
+        assert (loop.last.best.iteration, again.last.best.iteration) == (0, 1)
+        assert (again.last.classification, again.last.decision.rule) == ("regression", 11)
+
+    def test_a_finding_is_no_question_any_more(self, start):
+        told = Integrity(findings=(Finding("demand_changed", Severity.HIGH, "a fact", "test_a.py", tests=("a",)),))
+        loop = start(tests={"a": P}, integrity=Integrity())
+        loop.turn(tests={"a": P}, integrity=told)
+        again = loop.again(*loop.last.alerts)
+        assert (loop.last.best.iteration, again.last.best.iteration) == (0, 1)
 
     def test_at_the_baseline(self, start):
         loop = start(coverage_percentage=None, configured=frozenset({Group.COVERAGE}))
@@ -370,7 +380,7 @@ class TestAcceptance:
     def test_the_others_stay(self, start):
         loop = start(tests={"a": P, "b": P, "c": P})
         loop.turn(tests={"a": P, "b": F})
-        again = loop.again(loop.alert("working_tests_failing"))
+        again = loop.again(loop.alert("test_deletion"))
         assert again.last.decision.rule == 4
         assert not again.last.verified
 
@@ -391,15 +401,8 @@ class TestGivenScores:
 
     def test_findings_act_through_verdict_and_verified(self, start):
         loop = start(score=0.5)
-        record = loop.turn(score=0.9, **counts(9, 9, 0))
+        record = loop.turn(score=0.9, **counts(6, 6, 0))
         assert (record.verified, record.decision.rule, record.best.iteration) == (False, 4, 0)
-
-
-def test_only_tests_that_ran_are_excluded_by_what_was_found_of_them(start):
-    loop = start(tests={"a": P, "b": P, "c": S})
-    found = Integrity(matches={"a": (), "b": ("new",), "of no loop": ()})
-    assert excluded_tests(loop.state, measured(test_count=1)) == frozenset()
-    assert excluded_tests(loop.state, measured(test_count=1)._replace(integrity=found)) == {"a"}
 
 
 def test_the_same_measurements_give_the_same_records(start):

@@ -10,7 +10,12 @@ class TestWhatDiffers:
         ("before", "now", "expected"),
         [
             pytest.param({}, {}, "", id="nothing"),
-            pytest.param({}, {"test_count": 8, "tests_passed": 8}, "8 of the 10 tests ever seen pass here", id="tests"),
+            pytest.param(
+                {},
+                {"test_count": 8, "tests_passed": 8},
+                "8 of 10 tests pass and are believed, 2 of them missing",
+                id="tests",
+            ),
             pytest.param({}, {"loc_total": 110}, "", id="growth without findings, within limits"),
             pytest.param(
                 {"lint_errors": 2},
@@ -68,7 +73,7 @@ class TestWhatDiffers:
     def test_a_difference_by_rounding_alone_is_told(self, start):
         first = start(base={}, test_count=3, tests_passed=1, tests_failed=2, tests_skipped=0).last
         assert (first.quality_score, first.adjusted_score) == (0.5416, 0.5417)
-        assert first.adjusted_because == "1 of 3 tests count unrounded"
+        assert first.adjusted_because == "the share of passing tests counts unrounded"
 
     def test_a_given_score_differs_in_nothing(self, start):
         loop = start(score=0.5, lint_errors=40)

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core import judge_state
 from ralph_tracker.core.alert_types import TYPES, Alert
-from ralph_tracker.core.best_iteration import Candidate
 from ralph_tracker.core.codec import decode, encode
-from ralph_tracker.core.comparable_score import AdjustedParts
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.integrity_result import Finding, Integrity, Rerun, Severity
-from ralph_tracker.core.known_tests import Aliases, KnownTests, SeenTests
+from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Rerun, Severity
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measurement, Metrics, TestResults, Usage
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import Kept, Refusal, WalkedIteration
 from ralph_tracker.store.json_documents import to_json
 from tests.tables import table
 
@@ -30,7 +30,6 @@ OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
 NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
 METRIC_NAMES = st.sampled_from([spec.name for spec in METRICS])
 RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
-GROUND = st.builds(AdjustedParts, fixed=NUMBERS, alone=NUMBERS, passes=COUNTS, present=COUNTS, unseen=COUNTS)
 FINDINGS = st.builds(
     Finding,
     rule=st.sampled_from(["demand_changed", "R5"]),
@@ -48,7 +47,8 @@ FINDINGS = st.builds(
     command=st.none() | NAMES,
 )
 SUPPRESSIONS = st.dictionaries(st.sampled_from(["lint", "types", "coverage"]), st.integers(-9, 9))
-MATCHES = st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=2).map(tuple), max_size=2)
+SETS = st.frozensets(NAMES, max_size=2)
+EARLIER = st.builds(EarlierTests, against=COUNTS, held=SETS, retired=SETS, fixed=SETS, met=SETS, no_gain=SETS)
 REFERENCES = st.dictionaries(NAMES, COUNTS, max_size=2)
 RERUNS = st.builds(
     Rerun,
@@ -65,7 +65,7 @@ RERUNS = st.builds(
 INTEGRITY = st.builds(
     Integrity,
     findings=st.lists(FINDINGS, max_size=2).map(tuple),
-    matches=MATCHES,
+    earlier=st.none() | EARLIER,
     suppressions=SUPPRESSIONS,
     unread=st.dictionaries(NAMES, st.text(max_size=5), max_size=2),
     references=REFERENCES,
@@ -78,7 +78,9 @@ POINTS = st.builds(
     key_metrics=st.tuples(*[st.none() | NUMBERS] * 4),
     loc=MAYBE,
     tree=st.none() | st.just("a" * 40),
-    adjusted_parts=GROUND,
+    score=NUMBERS,
+    tasks_done=MAYBE,
+    moved=st.booleans(),
 )
 ALERTS = st.builds(
     Alert,
@@ -88,9 +90,9 @@ ALERTS = st.builds(
     note=st.text(max_size=5),
     tests=NAMED,
     until=st.none() | st.tuples(st.just("test_count"), NUMBERS),
-    count_drop=COUNTS,
     group=st.none() | st.sampled_from([group.value for group in Group]),
     rollback_to=MAYBE,
+    rollback_score=st.none() | NUMBERS,
     findings=st.lists(FINDINGS, max_size=2).map(tuple),
     severity_override=st.none() | st.sampled_from(Severity),
 )
@@ -105,16 +107,6 @@ LINES = st.builds(
     references=REFERENCES,
     not_loaded=st.frozensets(NAMES, max_size=2),
 )
-CANDIDATES = st.builds(
-    Candidate,
-    iteration=COUNTS,
-    quality_score=NUMBERS,
-    adjusted_parts=GROUND,
-    verified=st.booleans(),
-    findings=st.none() | NUMBERS,
-    verdict=st.none() | st.sampled_from(["PASS", "SUSPECT", "UNPROVEN"]),
-    given=st.booleans(),
-)
 RATES = dict.fromkeys(("pass_rate", "coverage_percentage", "complexity_score"), st.none() | NUMBERS)
 METRIC_VALUES = st.builds(Metrics, test_count=MAYBE, build_status=st.just("failure"), **RATES)
 BASES = st.builds(
@@ -125,22 +117,55 @@ BASES = st.builds(
     given_score=st.booleans(),
     weights=st.just({}) | st.fixed_dictionaries({"validation": NUMBERS, "correctness": NUMBERS}),
 )
-SEEN = st.builds(
-    SeenTests,
-    ran=st.frozensets(NAMES, max_size=3),
-    waiting=st.dictionaries(NAMES, RANGES, max_size=3),
-    enrolled=st.dictionaries(RANGES, COUNTS, max_size=3),
-    flaky=st.frozensets(NAMES, max_size=2),
-    counted=COUNTS,
-    excluded=st.frozensets(NAMES, max_size=2),
-    excluded_count=COUNTS,
-    aliases=MATCHES.map(Aliases),
+WALKED = st.builds(
+    WalkedIteration,
+    iteration=COUNTS,
+    quality_score=NUMBERS,
+    score=NUMBERS,
+    verified=st.booleans(),
+    verdict=st.none() | st.sampled_from(["PASS", "SUSPECT", "UNPROVEN"]),
+    kept_before=MAYBE,
+    refusal=st.none() | st.builds(Refusal, st.integers(1, 4), st.text(max_size=5)),
+    gained=COUNTS,
+    passing=COUNTS,
+    measured=st.booleans(),
+)
+KEPT = st.builds(
+    Kept,
+    iteration=COUNTS,
+    outcomes=st.none() | NAMED,
+    metrics=METRIC_VALUES,
+    score=NUMBERS,
+    top_score=NUMBERS,
+    disbelieved=SETS,
+    questions=SETS,
+    tainted=SETS,
+    tainted_count=COUNTS,
+    measured=st.booleans(),
+)
+STATES = st.builds(
+    JudgeState,
+    loop_id=NAMES,
+    thresholds=st.just(Thresholds()),
+    basis=st.none() | BASES,
+    iteration=st.integers(-1, 9),
+    lineage=LINES,
+    known=st.builds(KnownTests, NAMED, NAMED),
+    kept=st.none() | KEPT,
+    best=st.none() | WALKED,
+    flaky=SETS,
+    rollbacks=COUNTS,
+    cost_usd=st.none() | NUMBERS,
+    met_target=st.booleans(),
+    accepted=SETS,
+    accepted_findings=SETS,
 )
 RESULTS = st.builds(
     TestResults,
     outcomes=NAMED,
     durations=st.dictionaries(NAMES, NUMBERS, max_size=2),
     flaky=st.frozensets(NAMES, max_size=2),
+    failed_first=st.frozensets(NAMES, max_size=2),
 )
 MEASUREMENTS = st.builds(
     Measurement,
@@ -183,9 +208,9 @@ class TestRoundTrip:
     def test_of_the_line(self, line):
         assert decode(Lineage, through_json(encode(line))) == line
 
-    @given(CANDIDATES)
-    def test_of_a_candidate(self, candidate):
-        assert decode(Candidate, through_json(encode(candidate))) == candidate
+    @given(WALKED)
+    def test_of_an_iteration_as_later_choices_see_it(self, walked):
+        assert decode(WalkedIteration, through_json(encode(walked))) == walked
 
     @given(BASES)
     def test_of_the_basis(self, basis):
@@ -197,9 +222,20 @@ class TestRoundTrip:
         with pytest.raises(ValueError, match=r"other dimensions|that are none"):
             judge_state.basis_from_plain({**plain, **wrong})
 
-    @given(SEEN)
-    def test_of_the_tests_ever_seen(self, seen):
-        assert judge_state.seen_from_plain(through_json(judge_state.seen_to_plain(seen))) == seen
+    @given(KEPT)
+    def test_of_the_kept_iteration_with_its_outcomes_beside_it(self, kept):
+        plain = through_json(judge_state.kept_to_plain(kept))
+        assert "outcomes" not in plain
+        assert plain["named"] == (kept.outcomes is not None)
+        assert judge_state.kept_from_plain(plain, kept.outcomes) == kept
+
+    @given(INTEGRITY)
+    def test_of_what_integrity_found(self, found):
+        assert decode(Integrity, through_json(encode(found))) == found
+
+    @given(STATES)
+    def test_of_all_that_is_carried(self, state):
+        assert decode(JudgeState, through_json(encode(state))) == state
 
     @given(MEASUREMENTS)
     def test_of_a_measurement_with_its_tests_beside_it(self, measurement):
@@ -220,10 +256,6 @@ class TestRoundTrip:
         assert judge_state.results_from_plain(plain, results.flaky) == results
         assert ("messages" in plain, "not_loaded" in plain) == (bool(said), bool(said))
         assert judge_state.results_from_plain({**plain, "measured": False}, ()) is None
-
-    def test_of_what_the_first_loops_wrote_of_each_test(self):
-        plain = {"present": {"b": "passed", "a": "failed"}, "gone": {"c": "skipped"}}
-        assert judge_state.known_from_plain(plain) == KnownTests(plain["present"], plain["gone"])
 
     @table("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
     def test_refuses_outcomes_that_are_not_those_of_the_names(self, outcomes):

@@ -1,12 +1,10 @@
-"""Tests by name: what the line knows of each, and all that the loop has ever seen (semantics § 2, § 5)."""
+"""Tests by name: what the line knows of each, and how an iteration compares with it (semantics § 5)."""
 
 import pytest
 
 from ralph_tracker.core.known_tests import (
-    Aliases,
     IgnoredTests,
     KnownTests,
-    SeenTests,
     are_restored,
     belongs_to_any,
     compare,
@@ -26,13 +24,6 @@ def known_after(*reports):
     for report in reports:
         known = known.after(None if report is None else TestResults(report))
     return known
-
-
-def seen_after(*reports, **first):
-    seen = SeenTests(**first)
-    for iteration, report in enumerate(reports):
-        seen = seen.after(iteration, None, TestResults(report))
-    return seen
 
 
 class TestKnown:
@@ -60,25 +51,18 @@ class TestFailing:
         assert found.still == ("a", "b", "came back")
         assert found.new == ("added", "broke", "skipped")
 
-    def test_a_renamed_test_fails_still_under_its_name_of_today(self):
-        aliases = Aliases({"new name": ("old name",)})
-        assert list_failing(known_after({"old name": F}), TestResults({"new name": F}), aliases).still == ("new name",)
-        twice = known_after({"old name": P}, {"new name": F})
-        later = Aliases({"new name": ("old name",), "newest": ("old name",)})
-        assert list_failing(twice, TestResults({"newest": F}), later).still == ("newest",)
-
 
 class TestCompare:
     def test_gained_are_those_that_are_believed_now_and_did_not_pass_when_last_reported(self):
         known = known_after({"a": P, "red": F, "back": P}, {"a": P, "red": F})
         now = TestResults(dict.fromkeys(("a", "red", "back", "new", "doubted"), P))
-        found = compare(known, now, frozenset(), uncounted=IgnoredTests(disbelieved=frozenset({"doubted"})))
+        found = compare(known, now, frozenset(), IgnoredTests(no_gain=frozenset({"doubted"})))
         assert found.gained == ("new", "red")
 
     def test_tests_of_a_file_that_does_not_load_are_not_collected(self):
         known = known_after({"tests.test_a::x": P, "tests.test_a::y": F, "tests.test_b::z": P})
-        uncounted = IgnoredTests(not_loaded=frozenset({"tests/test_a.py"}))
-        found = compare(known, TestResults({"tests.test_b::z": P}), frozenset(), uncounted=uncounted)
+        ignored = IgnoredTests(not_loaded=frozenset({"tests/test_a.py"}))
+        found = compare(known, TestResults({"tests.test_b::z": P}), frozenset(), ignored)
         assert (found.not_collected, found.vanished, found.lost) == (
             {"tests.test_a::x": P, "tests.test_a::y": F},
             {},
@@ -133,59 +117,6 @@ class TestCompare:
     def test_what_was_gone_already_does_not_vanish_again(self):
         found = compare(known_after({"a": P, "b": P}, {"b": P}), TestResults({"b": P}), frozenset())
         assert (found.vanished, found.lost) == ({}, {})
-
-
-class TestSeen:
-    def test_those_that_ran_in_any_iteration(self):
-        seen = seen_after({"a": P, "b": F}, {"a": P, "c": P}, {})
-        assert (seen.ran, seen.union) == ({"a", "b", "c"}, 3)
-
-    def test_those_that_never_ran_wait(self):
-        seen = seen_after({"a": P, "b": S}, {"b": S, "c": S}, {"c": S}, {"c": S, "b": S})
-        assert seen.union == 1
-        assert seen.waiting == {"b": ((0, 1), (3, 3)), "c": ((1, 3),)}
-
-    def test_one_that_runs_later_is_credited_to_the_iterations_that_had_it(self):
-        seen = seen_after({"a": P, "b": S}, {"a": P}, {"b": S}, {"a": P, "b": F})
-        assert seen.union == 2
-        assert [seen.credit(iteration) for iteration in range(4)] == [1, 0, 1, 0]
-        assert seen.waiting == {}
-
-    def test_credits_add_up(self):
-        seen = seen_after({"a": S, "b": S, "c": S}, {"a": P, "b": P}, {"c": P})
-        assert [seen.credit(iteration) for iteration in range(3)] == [3, 0, 0]
-
-    def test_one_that_ran_before_it_was_skipped_does_not_wait(self):
-        seen = seen_after({"a": P}, {"a": S})
-        assert (seen.ran, seen.waiting) == ({"a"}, {})
-
-    def test_without_names_the_highest_test_count(self):
-        seen = SeenTests().after(0, 8, None).after(1, None, None).after(2, 5, None)
-        assert seen.union == 8
-
-    def test_names_and_counts_side_by_side_give_the_larger(self):
-        assert SeenTests().after(0, 3, None).after(1, 2, TestResults({"a": P, "b": P})).union == 3
-        assert SeenTests().after(0, 1, None).after(1, 2, TestResults({"a": P, "b": P})).union == 2
-
-    def test_accepted_removals_are_taken_out(self):
-        seen = seen_after({"a": P, "b": P, "c": S}, excluded=frozenset({"b", "c"}))
-        assert (seen.ran, seen.waiting, seen.union) == ({"a"}, {}, 1)
-        assert SeenTests(excluded_count=3).after(0, 10, None).union == 7
-        assert SeenTests(excluded_count=3).after(0, 2, None).union == 0
-
-    def test_those_whose_reruns_disagreed_stay_known(self):
-        seen = SeenTests().after(0, 1, TestResults({"a": P}, flaky=frozenset({"a"})))
-        assert seen.after(1, 1, TestResults({"b": P}, flaky=frozenset({"b"}))).flaky == {"a", "b"}
-
-    def test_where_an_iteration_stands_among_them(self):
-        seen = seen_after({"a": P, "b": P, "c": P, "w": S})
-        standing = seen.tally(99, 99, TestResults({"a": P, "b": F, "w": S, "unknown": P}))
-        assert (standing.passes, standing.present, standing.unseen) == (1, 2, 1)
-
-    @table(("passed", "count", "expected"), [(4, 5, (4, 5, 0)), (None, None, (0, 0, 0))])
-    def test_where_an_iteration_without_names_stands(self, passed, count, expected):
-        standing = SeenTests().tally(passed, count, None)
-        assert (standing.passes, standing.present, standing.unseen) == expected
 
 
 @table(

@@ -1,16 +1,11 @@
 """The line of descent (semantics § 0)."""
 
-from types import SimpleNamespace
-
 import pytest
 
-from ralph_tracker.core.comparable_score import AdjustedParts, Scorer, WeightsOfTests
-from ralph_tracker.core.known_tests import SeenTests, extend_ranges
+from ralph_tracker.core.known_tests import extend_ranges
 from ralph_tracker.core.lineage import Lineage, PastIteration
 from ralph_tracker.core.metrics import KEY_METRICS, Metrics
 from tests.tables import table
-
-NOWHERE = AdjustedParts(fixed=0.0, alone=0.0)
 
 
 def test_before_the_baseline_there_is_no_line():
@@ -55,19 +50,10 @@ def test_a_signature_is_the_four():
         key_metrics=tuple(metrics.number(name) for name in KEY_METRICS),
         loc=450,
         tree=None,
-        adjusted_parts=NOWHERE,
+        score=0.0,
     )
     assert point.key_metrics == (8, 62.5, 65.0, None)
     assert point.value("coverage_percentage") == 65.0
     assert point.signature(("coverage_percentage", "test_count")) == (65.0, 8)
     assert point.has(("test_count", "pass_rate"))
     assert not point.has(("test_count", "error_count"))
-
-
-def test_a_yardstick_scores_any_iteration_as_of_now():
-    ground = AdjustedParts(fixed=0.2, alone=0.9, passes=1, present=1, unseen=1)
-    seen = SeenTests(ran=frozenset("abcd"), enrolled={((0, 1),): 1})
-    scorer = Scorer(WeightsOfTests(0.4, 0.4), seen)
-    first = SimpleNamespace(iteration=1, adjusted_parts=ground)
-    assert scorer.score(first) == 0.5  # 0.2 + 0.4 × 1 / 4 + 0.4 × 2 / 4
-    assert scorer.score(SimpleNamespace(iteration=2, adjusted_parts=ground)) == 0.4

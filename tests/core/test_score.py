@@ -178,16 +178,6 @@ class TestWeights:
         assert loop.weights == {}
         assert quality_score(loop, loop.baseline).value == 0.0
 
-    @table(
-        ("name", "expected"),
-        [("all_tests_pass", 0.1), ("pass_rate", 0.125), ("test_count_vs_baseline", 0.125), ("no_code_bloat", 0.05)],
-    )
-    def test_a_component_shares_its_dimension(self, name, expected):
-        assert basis(EXAMPLE_1).component_weight(name) == pytest.approx(expected)
-
-    def test_a_component_that_is_not_in_the_loop_weighs_nothing(self):
-        assert basis(Metrics(coverage_percentage=50.0)).component_weight("pass_rate") == 0.0
-
 
 class TestQualityScore:
     def test_example_1_by_the_seed_s_own_formula(self):

@@ -49,9 +49,9 @@ def test_weights_of_the_five_dimensions():
     }
 
 
-def test_the_best_verified_is_selected_unless_said_otherwise():
-    assert Thresholds().selection_mode == "believed"
-    assert SELECTION_MODES == ("believed", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
+def test_the_walk_selects_unless_said_otherwise():
+    assert Thresholds().selection == ("walk", "ask", "kept")
+    assert SELECTION_MODES == ("walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 
 
 def test_rules_are_frozen():

@@ -12,6 +12,7 @@ from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_bud
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
 from ralph_tracker.core.iteration_record import IterationRecord
+from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock
@@ -169,7 +170,11 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
     if action in {"continue", "rollback"}:
         return _held(stop, turns, record, decided)
     if action == "stop":
-        stop.tracker.select_output(apply="output")
+        try:
+            stop.tracker.select_output(apply="output")
+        except NothingMeasuredError as error:  # the agent cannot help it: it stops, and a person reads why
+            stop.note(record, action=action, reason=str(error))
+            return HookAnswer("note", "Stop", f"ralph-tracker: {error}")
     stop.note(record, action=action, reason=decided.decision.reason)
     return None
 

@@ -1,16 +1,15 @@
 """Compute the adjusted score, and explain how it differs from the quality score (semantics § 2).
 
-On the same basis, it counts findings at the baseline's size, growth beside that of the tests, and tests against all
-that were ever seen.
+It counts findings at the baseline's size, growth of code beside that of the tests, and only tests that are believed. It
+is computed once, when the iteration is recorded.
 """
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
-from ralph_tracker.core.integrity_result import Integrity, SuppressionKind
-from ralph_tracker.core.known_tests import SeenTests
-from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS, Metrics, half_up, plain_number, without_noise
+from ralph_tracker.core.integrity_result import SuppressionKind
+from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS, Metrics, half_up, plain_number, quantity, without_noise
 from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     COMPONENT_BY_NAME,
@@ -32,7 +31,6 @@ NO_SUPPRESSIONS: Final[Mapping[SuppressionKind, int]] = MappingProxyType({})
 LOC_OF_NOTHING: Final = 1000
 TEST_PASS_COMPONENTS: Final = ("all_tests_pass", "pass_rate")
 TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
-_TEST_COMPONENTS: Final = (*TEST_PASS_COMPONENTS, TEST_COUNT_COMPONENT)
 # What one of the counts costs in its component, in points.
 COSTS: Final[Mapping[str, float]] = {
     "no_lint_errors": LINT_ERROR_COST,
@@ -42,99 +40,54 @@ COSTS: Final[Mapping[str, float]] = {
 }
 
 
-class AdjustedParts(NamedTuple):
-    """The parts of an adjusted score that no longer change.
+class TestTally(NamedTuple):
+    """The tests that an adjusted score counts: believed passes, those that ran here, and those missing here.
 
-    `fixed` is the share without the tests, `alone` the whole score by the formula's own test components (used while no
-    test has ever run). `passes` and `present` count tests of this iteration among the tests ever seen; `unseen` those
-    in its report that have never run so far: if they run later, they count as present.
+    Missing are dropped and hidden tests, and those that could not be collected. `reported` counts all of this report
+    where tests were compared by name, so that a test that is gone for a good reason is not missed; else None.
     """
 
-    fixed: float
-    alone: float
-    passes: int = 0
-    present: int = 0
-    unseen: int = 0
+    believed: int
+    ran: int
+    missing: int = 0
+    reported: int | None = None
+
+    @property
+    def passing_share(self) -> float | None:
+        """Return the share of believed passes in percent, None where there is no test to count."""
+        total = self.ran + self.missing
+        return self.believed / total * 100 if total > 0 else None
+
+    @property
+    def present_share(self) -> float | None:
+        """Return the share of tests that are there in percent; None where names do not tell, or there is none."""
+        return self.reported / (self.reported + self.missing) * 100 if self.reported else None
 
 
-class WeightsOfTests(NamedTuple):
-    """The weights of passing and of present tests in the score of one loop."""
-
-    passing: float
-    present: float
+TestTally.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
-def weights_of_tests(basis: Basis) -> WeightsOfTests:
-    """Return the weights of the tests ever seen; 0 if the score is given."""
-    if basis.given_score:
-        return WeightsOfTests(0.0, 0.0)
-    passing = sum(basis.component_weight(name) for name in TEST_PASS_COMPONENTS)
-    return WeightsOfTests(passing, basis.component_weight(TEST_COUNT_COMPONENT))
-
-
-def adjusted_parts_of(
+def adjusted_score(
     basis: Basis,
     metrics: Metrics,
-    *,
     given: float | None,
-    passes: int,
-    present: int,
-    unseen: int,
+    tally: TestTally | None,
     suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS,
-) -> AdjustedParts:
-    """Return the fixed parts of an iteration's adjusted score.
+) -> float:
+    """Return the adjusted score, 0 to 1 with 4 decimals; a given score is its own.
 
-    `suppressions` are those that are new since the baseline: each counts as a finding. Tests count only if their
-    components were measured: half a report raises no score.
+    `tally` is None where the number of passing tests is unknown. `suppressions` are those that are new since the
+    baseline: each counts as a finding.
     """
     if basis.given_score:
-        value = given or 0.0
-        return AdjustedParts(fixed=value, alone=value)
+        return given or 0.0
     components = adjusted_components(basis, metrics, suppressions)
-    alone = weighted_sum(basis, dimension_scores(basis, components))
-    without = {name: 0.0 if name in _TEST_COMPONENTS else value for name, value in components.items()}
-    passes_known = all(components.get(name, 0.0) is not None for name in TEST_PASS_COMPONENTS)
-    count_known = components.get(TEST_COUNT_COMPONENT, 0.0) is not None
-    return AdjustedParts(
-        fixed=weighted_sum(basis, dimension_scores(basis, without)),
-        alone=alone,
-        passes=passes if passes_known else 0,
-        present=present if count_known else 0,
-        unseen=unseen if count_known else 0,
-    )
-
-
-def adjusted_score(parts: AdjustedParts, weights: WeightsOfTests, union: int, credit: int = 0) -> float:
-    """Return the adjusted score now, 0 to 1 with 4 decimals.
-
-    `union` is how many tests the loop has ever seen, `credit` how many of the iteration's unseen tests have run since.
-    """
-    if union <= 0:
-        return half_up(parts.alone, SCORE_DECIMALS)
-    passing = min(1.0, parts.passes / union)
-    present = min(1.0, (parts.present + credit) / union)
-    return half_up(parts.fixed + weights.passing * passing + weights.present * present, SCORE_DECIMALS)
-
-
-class ScoreInputs(Protocol):
-    """What an iteration is scored by."""
-
-    @property
-    def iteration(self) -> int: ...
-
-    @property
-    def adjusted_parts(self) -> AdjustedParts: ...
-
-
-class Scorer(NamedTuple):
-    """The measure that scores any iteration of the loop as of now."""
-
-    weights: WeightsOfTests
-    seen: SeenTests
-
-    def score(self, at: ScoreInputs) -> float:
-        """Return the adjusted score of an iteration against every test seen so far."""
-        return adjusted_score(at.adjusted_parts, self.weights, self.seen.union, self.seen.credit(at.iteration))
+    if tally is not None:
+        shares = dict.fromkeys(TEST_PASS_COMPONENTS, tally.passing_share)
+        for name, share in {**shares, TEST_COUNT_COMPONENT: tally.present_share}.items():
+            if share is not None and components.get(name) is not None:  # half a report raises no score
+                components[name] = share
+    return half_up(weighted_sum(basis, dimension_scores(basis, components)), SCORE_DECIMALS)
 
 
 def size_factor(baseline: Metrics, metrics: Metrics) -> float:
@@ -144,22 +97,15 @@ def size_factor(baseline: Metrics, metrics: Metrics) -> float:
     return min(1.0, (baseline.loc_total or LOC_OF_NOTHING) / metrics.loc_total)
 
 
-def findings_at_size(baseline: Metrics, metrics: Metrics) -> float | None:
-    """Return error_count at the baseline's size, None if unknown."""
-    return None if metrics.error_count is None else metrics.error_count * size_factor(baseline, metrics)
-
-
 def code_growth(baseline: Metrics, metrics: Metrics) -> float | None:
-    """Return the growth of LOC in percent, growth divided by the growth of the passing tests first.
+    """Return the growth of LOC in percent, divided by the growth of the passing tests first; 0 where it shrank.
 
-    Shrinking is returned as it is. From a baseline without a passing test each passing test counts once. None if either
-    size is unknown or the baseline has no line.
+    Less code that passes the same tests is no loss. From a baseline without a passing test each passing test counts
+    once. None if either size is unknown or the baseline has no line.
     """
     if metrics.loc_total is None or not baseline.loc_total:
         return None
     growth = metrics.loc_total / baseline.loc_total
-    if growth <= 1:
-        return growth_percent(metrics.loc_total, baseline.loc_total)
     return without_noise((max(1.0, growth / passing_growth(baseline, metrics)) - 1) * 100)
 
 
@@ -187,7 +133,7 @@ def suppression_growth(basis: Basis, suppressions: Mapping[SuppressionKind, int]
 def adjusted_components(
     basis: Basis, metrics: Metrics, suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS
 ) -> dict[str, float | None]:
-    """Return the components at the baseline's size, the test components by the plain formula."""
+    """Return the components with findings and growth at the baseline's size; tests count by the plain formula."""
     more = suppression_growth(basis, suppressions)
     factor = size_factor(basis.baseline, metrics)
     components = plain_components(basis, metrics)
@@ -220,32 +166,30 @@ def why_adjusted(
     metrics: Metrics,
     quality: float,
     adjusted: float,
-    adjusted_parts: AdjustedParts,
-    scorer: Scorer,
-    integrity: Integrity | None = None,
+    tally: TestTally | None,
+    suppressions: Mapping[SuppressionKind, int] = NO_SUPPRESSIONS,
 ) -> str:
     """Explain in one line why the adjusted score differs; "" if both scores are equal."""
     if basis.given_score or quality == adjusted:
         return ""
-    reasons = [*_because_of_tests(basis, metrics, adjusted_parts, scorer), *_because_of_findings(basis, metrics)]
-    more = max(suppression_growth(basis, integrity.suppressions).values()) if integrity is not None else 0
+    reasons = [*_because_of_tests(basis, metrics, tally), *_because_of_findings(basis, metrics)]
+    more = max(suppression_growth(basis, suppressions).values())
     if more:
         reasons.append(f"{more} new suppressions count as findings")
     reasons += _because_of_growth(basis, metrics)
     # What is left is rounding: a pass rate of 33.3 % is a third here.
-    return "; ".join(reasons) or f"{adjusted_parts.passes} of {scorer.seen.union} tests count unrounded"
+    return "; ".join(reasons) or "the share of passing tests counts unrounded"
 
 
-def _because_of_tests(basis: Basis, metrics: Metrics, adjusted_parts: AdjustedParts, scorer: Scorer) -> list[str]:
-    union = scorer.seen.union
-    if not union or metrics.test_count is None:
+def _because_of_tests(basis: Basis, metrics: Metrics, tally: TestTally | None) -> list[str]:
+    share = None if tally is None else tally.passing_share
+    if tally is None or share is None:
         return []
-    passing, present = adjusted_parts.passes / union * 100, min(100.0, adjusted_parts.present / union * 100)
-    grounded = {"all_tests_pass": passing, "pass_rate": passing, "test_count_vs_baseline": present}
     plain = plain_components(basis, metrics)
-    if all(half_up(plain.get(name, value) or 0.0, 1) == half_up(value, 1) for name, value in grounded.items()):
+    if all(half_up(plain.get(name, share) or 0.0, 1) == half_up(share, 1) for name in TEST_PASS_COMPONENTS):
         return []
-    return [f"{adjusted_parts.passes} of the {union} tests ever seen pass here"]
+    missing = f", {tally.missing} of them missing" if tally.missing else ""
+    return [f"{tally.believed} of {quantity(tally.ran + tally.missing, 'test')} pass and are believed{missing}"]
 
 
 def _because_of_findings(basis: Basis, metrics: Metrics) -> list[str]:

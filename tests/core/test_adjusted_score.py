@@ -2,27 +2,24 @@
 
 import pytest
 
-from ralph_tracker.core.comparable_score import (
-    AdjustedParts,
-    WeightsOfTests,
+from ralph_tracker.core.adjusted_score import (
+    TestTally,
     adjusted_components,
-    adjusted_parts_of,
     adjusted_score,
     code_growth,
-    findings_at_size,
     passing_growth,
     size_factor,
     starts_high,
-    weights_of_tests,
 )
+from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Severity
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.score import basis_of, recorded_metrics
 from ralph_tracker.core.thresholds import Thresholds
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
-BARE = {}
 # Tests alone: all_tests_pass 0.375, test_count_vs_baseline 0.3125, pass_rate 0.3125 of the score.
+BARE = {}
 
 
 def component(name, baseline, now):
@@ -48,13 +45,6 @@ class TestFindingsAtTheBaselinesSize:
     )
     def test_factor(self, baseline, now, expected):
         assert size_factor(Metrics(loc_total=baseline), Metrics(loc_total=now)) == expected
-
-    @table(
-        ("errors", "loc", "expected"),
-        [(10, 200, 5.0), (11, 200, 5.5), (10, 50, 10.0), (10, None, 10.0), (None, 200, None)],
-    )
-    def test_error_count(self, errors, loc, expected):
-        assert findings_at_size(Metrics(loc_total=100), Metrics(error_count=errors, loc_total=loc)) == expected
 
     @table(
         ("name", "metric", "plain"),
@@ -114,7 +104,7 @@ class TestGrowthBesideTheTests:
             pytest.param(200, 10, 20.0, 50.0, id="tests stood still: +100 %"),
             pytest.param(200, 5, 20.0, 50.0, id="fewer passing tests do not weigh growth up"),
             pytest.param(200, None, 20.0, 50.0, id="passing tests unknown"),
-            pytest.param(50, 20, 70.0, 100.0, id="shrinking is judged as it is"),
+            pytest.param(50, 20, 100.0, 100.0, id="shrinking is no loss"),
             pytest.param(100, 20, 100.0, 100.0, id="no growth"),
             pytest.param(None, 20, None, None, id="size unknown"),
         ],
@@ -148,79 +138,6 @@ class TestGrowthBesideTheTests:
         assert code_growth(Metrics(loc_total=before), Metrics(loc_total=100)) is None
 
 
-class TestTestsEverSeen:
-    def test_deleting_half_of_the_tests_halves_what_they_are_worth(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": P, "c": P, "d": P})
-        record = loop.turn(tests={"a": P, "b": P})
-        assert (record.quality_score, record.adjusted_score) == (0.8438, 0.5)
-        assert record.tests_ever_seen == 4
-
-    def test_an_earlier_iteration_is_judged_against_the_tests_seen_by_now(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": P})
-        assert loop.last.adjusted_score == 1.0
-        assert loop.turn(tests={"a": P, "b": P, "c": P, "d": P}).adjusted_score == 1.0
-        assert loop.select().contenders[0].adjusted == 0.5
-        assert loop.records[0].adjusted_score == 1.0
-
-    def test_a_test_deleted_and_another_added_are_both_among_them(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": P})
-        record = loop.turn(tests={"a": P, "c": P})
-        assert record.tests_ever_seen == 3
-        assert record.adjusted_score == 0.6667
-
-    def test_failing_ones_are_present_and_do_not_pass(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": F, "c": F, "d": F})
-        assert loop.last.adjusted_score == 0.4844  # 0.6875 × 1 / 4 + 0.3125
-
-    def test_what_was_seen_on_a_line_that_was_rolled_back_stays_seen(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": P})
-        loop.turn(tests={"a": P, "b": F, "c": P, "d": P})
-        loop.roll_back(0)
-        assert loop.turn(tests={"a": P, "b": P}).adjusted_score == 0.5
-
-    def test_a_test_that_never_ran_is_not_among_them(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": S})
-        assert (loop.last.tests_ever_seen, loop.last.adjusted_score) == (1, 1.0)
-
-    def test_one_that_runs_later_was_present_all_along(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": S})
-        loop.turn(tests={"a": P})
-        loop.turn(tests={"a": P, "b": P})
-        selection = loop.select()
-        assert loop.last.tests_ever_seen == 2
-        # 0.6875 × 1 / 2 + 0.3125 where it stood skipped, × 1 / 2 where it was not
-        assert [c.adjusted for c in selection.contenders] == [0.6563, 0.5, 1.0]
-
-    def test_without_names_the_highest_test_count_stands_for_them(self, start):
-        loop = start(base=BARE, test_count=4, tests_passed=4, tests_failed=0)
-        loop.turn(test_count=8, tests_passed=8, tests_failed=0)
-        record = loop.turn(test_count=4, tests_passed=4, tests_failed=0)
-        assert (record.tests_ever_seen, record.adjusted_score) == (8, 0.5)
-
-    def test_while_no_test_has_run_the_formula_s_own_components_stand(self, start):
-        loop = start(base=BARE, tests={"a": S})
-        assert loop.last.tests_ever_seen == 0
-        assert loop.last.adjusted_score == loop.last.quality_score == 0.3125
-
-    def test_a_missing_report_shows_no_test(self, start):
-        loop = start(base=BARE, tests={"a": P, "b": P})
-        record = loop.turn()
-        assert (record.tests_ever_seen, record.adjusted_score) == (2, 0.0)
-
-    @pytest.mark.parametrize(
-        "counts",
-        [
-            pytest.param({"tests_passed": 20, "tests_failed": 0}, id="how many there are is not known"),
-            pytest.param({"test_count": 20, "tests_passed": 20}, id="whether one fails is not known"),
-        ],
-    )
-    def test_of_half_a_report_the_absent_components_count_0(self, start, counts):
-        loop = start(base=BARE, test_count=10, tests_passed=10, tests_failed=0)
-        record = loop.turn(**counts)
-        assert "metric_missing" in loop.kinds
-        assert record.adjusted_score <= record.quality_score == 0.3125
-
-
 class TestEqualScores:
     def test_without_growth_and_with_few_findings_both_are_equal(self, start):
         loop = start(tests_passed=8, tests_failed=2, lint_errors=8, lint_warnings=4, complexity_score=9.0)
@@ -236,48 +153,104 @@ class TestEqualScores:
         assert (record.quality_score, record.adjusted_score, record.adjusted_because) == (0.7, 0.7, "")
 
 
-class TestCost:
-    """An iteration's value is c + k × passes / |U| + l × present / |U|."""
+class TestTestsThatCount:
+    """Believed passes, out of the tests that ran here and those that are missing here."""
 
-    WEIGHTS = WeightsOfTests(passing=0.4, present=0.2)
+    def test_deleting_half_of_the_tests_halves_what_they_are_worth(self, start):
+        loop = start(base=BARE, tests=dict.fromkeys("abcd", P))
+        record = loop.turn(tests=dict.fromkeys("ab", P))
+        assert (record.quality_score, record.adjusted_score) == (0.8438, 0.5)
+        assert record.adjusted_because == "2 of 4 tests pass and are believed, 2 of them missing"
 
-    @table(
-        ("union", "credit", "expected"),
-        [
-            pytest.param(10, 0, 0.6, id="0.3 + 0.4 × 5/10 + 0.2 × 5/10"),
-            pytest.param(20, 0, 0.45, id="against twice as many"),
-            pytest.param(10, 5, 0.7, id="credited ones are present"),
-            pytest.param(4, 0, 0.9, id="not above what there is"),
-            pytest.param(0, 0, 0.55, id="no test ever ran"),
-            pytest.param(-1, 0, 0.55, id="more removed than seen"),
-        ],
-    )
-    def test_value(self, union, credit, expected):
-        ground = AdjustedParts(fixed=0.3, alone=0.55, passes=5, present=5, unseen=5)
-        assert adjusted_score(ground, self.WEIGHTS, union, credit) == expected
-
-    def test_weights_of_the_tests(self):
-        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=False)
-        assert weights_of_tests(loop) == WeightsOfTests(pytest.approx(0.6875), pytest.approx(0.3125))
-
-    def test_a_given_score_hangs_on_no_test(self):
-        loop = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=True)
-        assert weights_of_tests(loop) == WeightsOfTests(0.0, 0.0)
-        ground = adjusted_parts_of(loop, loop.baseline, given=0.4, passes=1, present=1, unseen=0)
-        assert adjusted_score(ground, weights_of_tests(loop), union=1) == 0.4
+    def test_without_names_the_fall_of_the_count_is_missing(self, start):
+        loop = start(base=BARE, test_count=8, tests_passed=8, tests_failed=0)
+        assert loop.turn(test_count=4, tests_passed=4, tests_failed=0).adjusted_score == 0.5
 
     @table(
-        ("counts", "expected"),
+        ("now", "earlier", "expected"),
         [
-            pytest.param(
-                {"test_count": 3, "tests_passed": 2, "tests_failed": 1, "pass_rate": 66.7}, (2, 3, 4), id="all counted"
-            ),
-            pytest.param({"test_count": 3}, (0, 3, 4), id="passes unknown"),
-            pytest.param({}, (0, 0, 0), id="nothing counted"),
+            pytest.param("ac", None, 1.0, id="replaced"),
+            pytest.param("a", EarlierTests(0, retired=frozenset("b")), 1.0, id="retired"),
+            pytest.param("a", EarlierTests(0, held=frozenset("b")), 0.5, id="dropped"),
+            pytest.param("ac", EarlierTests(0, held=frozenset("b")), 1.0, id="renamed"),
+            pytest.param("a", EarlierTests(0), 1.0, id="questioned"),
         ],
     )
-    def test_tests_count_where_their_numbers_were_measured(self, counts, expected):
-        known = Metrics(test_count=1, tests_passed=1, tests_failed=0)
-        loop = basis_of(known, Thresholds(), given_score=False)
-        parts = adjusted_parts_of(loop, Metrics(**counts), given=None, passes=2, present=3, unseen=4)
-        assert (parts.passes, parts.present, parts.unseen) == expected
+    def test_one_that_is_gone(self, start, now, earlier, expected):
+        loop = start(base=BARE, tests=dict.fromkeys("ab", P), integrity=Integrity())
+        record = loop.turn(tests=dict.fromkeys(now, P), integrity=Integrity(earlier=earlier))
+        assert record.adjusted_score == expected
+
+    @table(
+        ("rule", "severity", "now", "expected"),
+        [
+            pytest.param("failure_hidden", Severity.CRITICAL, {"a": P}, 0.5, id="hidden and gone"),
+            pytest.param("failure_hidden", Severity.CRITICAL, {"a": P, "red": S}, 0.5521, id="hidden by a skip"),
+            pytest.param("failure_hidden", Severity.CRITICAL, {"a": P, "red": F}, 0.6563, id="back and red"),
+            pytest.param("green_by_edit", Severity.HIGH, {"a": P, "red": P}, 0.6563, id="green, and not believed"),
+            pytest.param("R4", Severity.MEDIUM, {"a": P, "red": P}, 1.0, id="a note"),
+        ],
+    )
+    def test_one_that_a_finding_names(self, start, rule, severity, now, expected):
+        loop = start(base=BARE, tests={"a": P, "red": F}, integrity=Integrity())
+        found = Finding(rule, severity, "a fact", "test_a.py", tests=("red",))
+        record = loop.turn(tests=now, integrity=Integrity(findings=(found,), earlier=EarlierTests(0)))
+        assert record.adjusted_score == expected
+        again = loop.again(*record.alerts)
+        assert again.last.adjusted_score >= expected
+
+    def test_what_is_not_collected_is_missing(self, start):
+        loop = start(base=BARE, tests={"tests.test_a::x": P, "tests.test_b::y": P})
+        record = loop.turn(tests={"tests.test_b::y": P}, not_loaded={"tests/test_a.py": "SyntaxError"})
+        assert record.adjusted_score == 0.5
+
+    def test_failing_ones_are_there_and_do_not_pass(self, start):
+        loop = start(base=BARE, tests={"a": P, "b": F, "c": F, "d": F})
+        assert loop.last.adjusted_score == 0.4844  # 0.6875 × 1 / 4 + 0.3125
+
+    def test_one_that_never_ran_does_not_count(self, start):
+        assert start(base=BARE, tests={"a": P, "b": S}).last.adjusted_score == 1.0
+
+    def test_while_none_has_run_the_formula_s_own_components_stand(self, start):
+        last = start(base=BARE, tests={"a": S}).last
+        assert last.adjusted_score == last.quality_score == 0.3125
+
+    def test_a_missing_report_shows_no_test(self, start):
+        loop = start(base=BARE, tests={"a": P, "b": P})
+        assert loop.turn().adjusted_score == 0.0
+
+    @pytest.mark.parametrize(
+        "counts",
+        [
+            pytest.param({"tests_passed": 20, "tests_failed": 0}, id="how many there are is not known"),
+            pytest.param({"test_count": 20, "tests_passed": 20}, id="whether one fails is not known"),
+        ],
+    )
+    def test_of_half_a_report_the_absent_components_count_0(self, start, counts):
+        loop = start(base=BARE, test_count=10, tests_passed=10, tests_failed=0)
+        record = loop.turn(**counts)
+        assert "metric_missing" in loop.kinds
+        assert record.adjusted_score <= record.quality_score == 0.3125
+
+    def test_the_score_of_an_iteration_does_not_change_with_later_ones(self, start):
+        loop = start(base=BARE, tests={"a": P, "b": P})
+        loop.turn(tests=dict.fromkeys("abcd", P))
+        assert [contender.adjusted for contender in loop.select().contenders] == [1.0, 1.0]
+
+
+@table(
+    ("tally", "passing", "present"),
+    [
+        pytest.param(TestTally(3, 4), 75.0, None, id="no names"),
+        pytest.param(TestTally(3, 4, 1, 5), 60.0, 5 / 6 * 100, id="one is missing"),
+        pytest.param(TestTally(0, 0), None, None, id="no test"),
+        pytest.param(TestTally(0, 0, 2, 0), 0.0, None, id="all are missing"),
+    ],
+)
+def test_shares(tally, passing, present):
+    assert (tally.passing_share, tally.present_share) == (passing, present)
+
+
+def test_a_given_score_needs_no_tally():
+    basis = basis_of(Metrics(test_count=1, tests_passed=1, tests_failed=0), Thresholds(), given_score=True)
+    assert adjusted_score(basis, basis.baseline, 0.4, None) == 0.4

@@ -1,0 +1,65 @@
+"""Say what only a person can say: was a demand changed on purpose, is a green earned (semantics § 8)."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.integrity_result import Finding, Severity
+
+
+class Question(NamedTuple):
+    """One open question about the iteration to take.
+
+    `alert` is the id that `accept` takes for a yes. `iteration` raised it, `facts` is a sentence without its full stop.
+    `otherwise` is the iteration to take if the answer is no, None if there is none.
+    """
+
+    alert: str
+    iteration: int
+    facts: str
+    tests: tuple[str, ...]
+    otherwise: int | None
+
+    def yes(self, loop: str = "") -> str:
+        """Return the command that answers yes; `loop` is the option that names another loop than the current one."""
+        return f"ralph-tracker accept {self.alert}{loop} --reason WHY"
+
+    def no(self, loop: str = "") -> str | None:
+        """Return the command that answers no, by taking the other iteration; None without one."""
+        if self.otherwise is None:
+            return None
+        return f"ralph-tracker select-best --iteration {self.otherwise}{loop} --reason WHY"
+
+    def sentence(self, loop: str = "") -> str:
+        """Return the facts, and what answers them."""
+        return f"Iteration {self.iteration}: {self.facts}. {self.answers(loop)}"
+
+    def answers(self, loop: str = "") -> str:
+        """Return what to do for a yes and for a no, with the commands in backticks."""
+        no = "" if self.otherwise is None else f" Not intended? Take {self.otherwise}: `{self.no(loop)}`."
+        return f"Intended? `{self.yes(loop)}`.{no}"
+
+
+def is_question(finding: Finding) -> bool:
+    """Return whether a person is asked about a finding; MEDIUM ones are notes."""
+    return finding.severity <= Severity.HIGH
+
+
+def open_questions(alerts: Iterable[Alert]) -> Mapping[str, str]:
+    """Return the facts of open alerts that nobody accepted, by the keys of their findings."""
+    return {finding.key: _facts(alert) for alert in alerts for finding in alert.findings if is_question(finding)}
+
+
+def questions_of(alerts: Iterable[Alert]) -> tuple[Question, ...]:
+    """Return the questions that alerts raise, one an alert, in their order."""
+    found = []
+    for alert in alerts:
+        asked = [finding for finding in alert.findings if is_question(finding)]
+        if asked:
+            tests = tuple(dict.fromkeys(test for finding in asked for test in finding.tests))
+            found.append(Question(alert.id, alert.iteration, _facts(alert), tests, alert.rollback_to))
+    return tuple(found)
+
+
+def _facts(alert: Alert) -> str:
+    return alert.message.removesuffix(".")
