@@ -163,7 +163,7 @@ check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
 bench: $(VENV)/.test ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py $(ARGS)
 
-bench-integrity: $(VENV)/.test ## judge a hundred tampered and honest changes of five small projects
+bench-integrity: $(VENV)/.test ## judge tampered and honest changes of small projects: noticed, selected
 	$(BIN)/python benchmarks/integrity/run.py $(ARGS)
 
 bench-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules

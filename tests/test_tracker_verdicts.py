@@ -41,31 +41,12 @@ class TestAcceptance:
         deleted.tracker.accept(DELETION, "merged")
         deleted.turn(test_count=8, tests_passed=8, coverage_percentage=99.0, lint_errors=0)
         assert [path.name for path in deleted.paths.amendments_file(2).parent.iterdir()] == ["iteration-002.json"]
-        assert json.loads(deleted.paths.amendments_file(2).read_bytes())["candidate"]["verified"] is True
+        assert json.loads(deleted.paths.amendments_file(2).read_bytes())["walked"]["verified"] is True
 
     def test_may_change_the_best(self, deleted):
         assert stored(deleted)["best_iteration"] == 1
         assert deleted.tracker.accept(DELETION, "merged").best_iteration == 2
         assert "current_best: iteration_2" in deleted.paths.best.read_text()
-
-    def test_takes_what_is_gone_from_the_iterations_before_too(self, driven):
-        before = {f"test_{n}": "passed" for n in range(206)}
-        after = {f"test_{n}": "passed" for n in range(134, 206)} | {f"test_new_{n}": "passed" for n in range(33)}
-        driven.start(tests=before)
-        driven.turn(tests=before, coverage_percentage=79.9)
-        driven.turn(tests=after, coverage_percentage=70.0)
-        assert driven.tracker.accept(DELETION, "of a feature that is gone").best_iteration == 2
-        record = driven.turn(tests=after, coverage_percentage=70.0)
-        assert (record.tests_ever_seen, record.best.iteration) == (105, 3)
-        selection = driven.tracker.select_output(finish=False).selection
-        assert selection.selected.iteration == 3  # as good as 2, and later
-        assert selection.contenders[0].candidate.adjusted_parts.passes == 72
-
-    def test_takes_the_removed_tests_out_of_those_ever_seen(self, deleted):
-        deleted.tracker.accept(DELETION, "merged")
-        seen = json.loads(deleted.paths.seen.read_bytes())
-        assert seen["counted"] - seen["excluded_count"] == 8
-        assert deleted.turn(test_count=8, tests_passed=8).tests_ever_seen == 8
 
     def test_is_shown_with_its_reason(self, deleted):
         deleted.tracker.accept(DELETION, "merged into two others")

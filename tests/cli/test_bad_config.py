@@ -2,7 +2,7 @@
 
 import pytest
 
-MODES = "'believed', 'highest_quality_verified', 'highest_quality' or 'most_recent_above_threshold'"
+MODES = "'walk', 'highest_quality_verified', 'highest_quality' or 'most_recent_above_threshold'"
 # id: ralph-tracker.yaml, and what is said of it
 UNUSABLE = {
     "unknown section": ("loops: {}", "loops: unknown key; did you mean loop?"),

@@ -26,14 +26,12 @@ NOT_NEEDED = {
     "ralph_tracker.formats.coverage.cobertura",
     "ralph_tracker.formats.lint.ruff_json",
     "ralph_tracker.formats.tests.nunit",
-    "ralph_tracker.integrity.matched_tests",
     "ralph_tracker.measure.detect",
     "ralph_tracker.measure.handed_in",
     "ralph_tracker.report.loop_view",
     "ralph_tracker.loop.start",
     "ralph_tracker.store.git_store_migration",
     "tomllib",
-    "tree_sitter",
 }
 PROBE = (
     "import sys; from ralph_tracker.cli.app import run; code = run(['hook', sys.argv[1]])\n"

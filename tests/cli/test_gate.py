@@ -63,7 +63,7 @@ ANSWERS = {
         3,
         (
             "regression against iteration 1 of ralph-001\n"
-            "  regression: all 9 tests pass, 10 lint errors, score 74.5 %\n"
+            "  regression: all 9 tests pass, 10 lint errors, score 75.8 %\n"
             "  class regression: test_count 10→9\n"
             "  CRITICAL test_deletion: Test count decreased from 10 to 9\n"
             "  HIGH functionality_loss: Passing tests decreased from 10 to 9\n"

@@ -24,6 +24,7 @@ UNSTABLE = (
 GOOD = {"words": None, "count": None, "longest": None, "average_of_nothing": "ZeroDivisionError: division by zero"}
 FIXED = dict.fromkeys(GOOD)
 BROKEN = FIXED | {"words": "AssertionError: assert 1 == 2", "count": "AssertionError: assert 0 == 1"}
+BREAK = "it2-working_tests_failing"
 FEWER = dict.fromkeys(["words", "count", "longest"])
 MORE = FIXED | {"shortest": None}
 
@@ -212,7 +213,7 @@ STATES = {
     "select-best": iteration(FIXED, BROKEN, then=["select-best", "select-best --apply worktree", "status"]),
     "finished": iteration(FIXED, then=["hook post-loop", "status", "hook post-iteration", "run --resume"]),
     "restore": iteration(FIXED, then=["restore 0", "status", "restore --list"]),
-    "accept": iteration(FIXED, FEWER, then=["accept nope --reason x", "accept it2-test_deletion --reason obsolete"]),
+    "accept": iteration(FIXED, BROKEN, then=["accept nope --reason x", f"accept {BREAK} --reason obsolete"]),
     "verify": iteration(FIXED, then=["verify", "diff 0 1 --stat"]),
     "show": iteration(FIXED, BROKEN, then=["show"]),
     "report": reported,

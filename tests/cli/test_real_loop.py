@@ -40,19 +40,15 @@ def told(shared, project):
 def test_a_real_loop_is_judged_as_the_design_says(told, project):
     history, selection, expected = told
     assert [it["quality_score"] for it in history] == expected["quality_score"]
-    assert [it["adjusted_score"] for it in history] == expected["adjusted_score"]
     assert "regression" not in {it["classification"] for it in history}
-    assert history[-1]["tests_ever_seen"] == expected["tests_ever_seen"]
     assert selection["peak_by_quality_score"] == expected["peak_by_quality_score"]
     assert selection["selected_iteration"] == expected["selected"]
     assert [it["iteration"] for it in history if it["is_best_iteration"]] == [expected["selected"]]
     scores = {f"iteration_{it['iteration']}": it["adjusted_score"] for it in history[1:]}
     assert selection["adjusted_quality_trajectory"] == scores
-    explained = (
-        "By quality_score alone it would be iteration 0; counting every test that the loop has ever seen, at the "
-        "baseline's code size, that one scores 46.8 % and iteration 7 85 %."
-    )
-    assert explained in " ".join(project.hook("post-loop").out.split())  # the screen has lines
+    passed_over = "Not taken: 15 gains no test, and its score of 78.2 % is below 86.1 %"
+    assert selection["passed_over"] == [passed_over]
+    assert passed_over in project.hook("post-loop").out
     reports = project.root / ".aiwg/ralph/ralph-001/reports"
     for name in ("output-selection.md", "loop-report.md"):
-        assert explained in (reports / name).read_text(encoding="utf-8")
+        assert f"- {passed_over}\n" in (reports / name).read_text(encoding="utf-8")

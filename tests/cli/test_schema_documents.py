@@ -35,7 +35,7 @@ stall: {window: 3, tolerance: 2.0, variance: 0.02}
 cycling: {window: 5, terminate_after: 10}
 score: {weights: {validation: 0.30, completeness: 0.25, correctness: 0.25, readability: 0.10, efficiency: 0.10},
         acceptance: 0.70}
-selection: {mode: believed}
+selection: {mode: walk, questions: refuse, against: baseline}
 integrity: {rerun: touched, rerun_timeout: 5m}
 """
 SEED = """
@@ -173,7 +173,7 @@ def given(project_at, tmp_path_factory):
         ("record", str(score), project.must("post-iteration", {"quality_score": score})) for score in (0.9, 0.0)
     ]
     printed += [("decision", "last", project.must("loop-decision"))]
-    modes = ("believed", "highest_quality", "most_recent_above_threshold")
+    modes = ("walk", "highest_quality", "most_recent_above_threshold")
     printed += [("selection", mode, project.must("post-loop", None, "--mode", mode)) for mode in modes]
     return [*printed, ("history", "history", project.ralph("history", "--json").json)]
 
@@ -193,7 +193,7 @@ def measured(project_at, tmp_path_factory):
     printed = [("record", "pre-loop", project.must("pre-loop"))]
     (project.root / "code.py").write_text("import a  # noqa: F401\n")
     printed += [("record", "post-iteration", project.must("post-iteration"))]
-    for verb in ("verify", "doctor", "status", "history", "gate", "gc", "integrity"):
+    for verb in ("verify", "doctor", "status", "history", "gate", "gc", "integrity", "questions"):
         printed.append((verb, verb, project.ralph(verb, "--json").json))
     kinds = ("junit/pytest-reruns", "coveragepy-json/branches", "ruff-json/findings", "mypy-text/clean")
     folders = [REPORTS / kind for kind in kinds]

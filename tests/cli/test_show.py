@@ -15,9 +15,9 @@ def lines_of(answer):
 def test_show_goes_from_the_score_to_its_components(dropped):
     lines = lines_of(dropped.ralph("show"))
     assert lines[0].startswith("iteration 2 (")
-    assert lines[0].endswith("): regression, not verified")
+    assert lines[0].endswith("): regression, verified")
     assert lines[1] == "10/10 → 9/9 tests and 50 % coverage since iteration 1."
-    assert lines[2] == "score 80.8 %, quality_score 84.3 %: 9 of the 10 tests ever seen pass here"
+    assert lines[2] == "score 82 %, quality_score 84.3 %: 9 of 10 tests pass and are believed, 1 of them"
     for line in (
         "metric               now  previous  change  baseline  change",
         "  Test Count           9        10      -1         9       0",
@@ -107,7 +107,11 @@ def test_thresholds_that_cannot_be_read_are_named_and_the_rest_is_shown(dropped)
 
 def test_the_best_iteration_says_why_it_is_the_best_and_no_other_does(dropped):
     said = [line for line in lines_of(dropped.ralph("show", "1")) if line.startswith("best iteration: ")]
-    assert said == ["best iteration: It has the most passing tests that can be believed (10)."]
-    assert "best iteration: " not in dropped.ralph("show", "2").out
-    (sentence,) = dropped.ralph("show", "1", "--json").json["explanation"]["best"]
-    assert said == [f"best iteration: {sentence}"]
+    assert said == ["best iteration: It is the latest that broke nothing and is not worse for"]
+    refused = dropped.ralph("show", "2").out
+    assert "best iteration: " not in refused
+    assert "\nnot taken: it gains no test, and its score of 82 % is below 84.25 %\n" in refused
+    assert dropped.ralph("show", "1", "--json").json["explanation"]["best"] == [
+        "It is the latest that broke nothing and is not worse for nothing.",
+        "2 gains no test, and its score of 82 % is below 84.25 %.",
+    ]

@@ -35,7 +35,7 @@ def test_status_shows_where_the_loop_stands(dropped, status):
         "  CRITICAL it2-test_deletion: Test count decreased from 10 to 9",
         "  HIGH it2-functionality_loss: Passing tests decreased from 10 to 9",
         "  decision: rollback to iteration 1 (confidence 95 %)",
-        "  score 80.8 %; best 84.3 %, iteration 1",
+        "  score 82 %; best 84.3 %, iteration 1",
         "  cost: at least $1.50",
         "  next: restore iteration 1 yourself, since no files were stored; if an alert is",
         f"    wrong, {ACCEPT}",
@@ -132,11 +132,12 @@ REPORT = "<testsuite tests='{count}'>{cases}</testsuite>"
 
 @pytest.fixture
 def fallen(project):
-    """Return a loop with files whose first iteration deleted a test."""
+    """Return a loop with files whose first iteration broke a test."""
 
-    def report(count):
-        cases = "".join(f"<testcase classname='a' name='t{number}'/>" for number in range(count))
-        (project.root / "report.xml").write_text(REPORT.format(count=count, cases=cases))
+    def report(passing):
+        outcomes = ["" if number < passing else "<failure/>" for number in range(2)]
+        cases = "".join(f"<testcase classname='a' name='t{n}'>{how}</testcase>" for n, how in enumerate(outcomes))
+        (project.root / "report.xml").write_text(REPORT.format(count=2, cases=cases))
 
     check = '{run: "cp report.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}'
     (project.root / "ralph-tracker.yaml").write_text(f"checks: {{tests: {check}}}\n")
@@ -159,7 +160,7 @@ def test_after_a_rollback_the_agent_works_on_from_there(fallen, status):
     lines, step = status()
     assert lines[1:4] == [
         "  Nothing is better than the baseline with 2/2 tests; iteration 1 was rolled",
-        "    back (test deletion).",
+        "    back (working tests failing).",
         "  the working tree was set back to iteration 0; the next iteration continues",
     ]
     assert step == WORK

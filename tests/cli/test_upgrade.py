@@ -62,7 +62,7 @@ def test_an_old_loop_goes_on_where_it_was(old, metrics_of):
     counts = dict.fromkeys(("test_count", "tests_passed", "tests_failed"))
     record = old.must("post-iteration", metrics_of(tests=tests, coverage_percentage=70, lint_errors=0, **counts))
     assert (record["iteration_metrics"]["iteration"], record["iteration_metrics"]["previous_iteration"]) == (4, 3)
-    assert record["iteration_metrics"]["tests_ever_seen"] == 3
+    assert (record["iteration_metrics"]["kept_before"], record["iteration_metrics"]["not_kept"]) == (3, None)
     assert record["iteration_metrics"]["classification"] == "forward"
     assert old.ralph("select-best", "--json").json["best_output_selection"]["selected_iteration"] == 4
     assert old.ralph("accept", "it2-test_deletion", "--reason", "it tested nothing").code == 0
@@ -95,7 +95,6 @@ def test_a_loop_that_a_newer_version_wrote_is_refused_by_every_verb(old, metrics
 READ_BY = {
     "state.json": "status",
     "loop.yaml": "hook post-iteration",
-    "tests-seen.json": "hook post-iteration",
     "progress/events.jsonl": "verify",
     "progress/trajectory.jsonl": "history",
     "iterations/iteration-003/state.json": "hook post-iteration",

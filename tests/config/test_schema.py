@@ -39,7 +39,7 @@ def test_weights_acceptance_and_mode_reach_the_core():
     weights = dict.fromkeys(DIMENSIONS, 0.2)
     document = {"score": {"weights": weights, "acceptance": 0.5}, "selection": {"mode": SELECTION_MODES[2]}}
     thresholds = thresholds_of(ConfigDocument.model_validate(document).model_dump())
-    assert (thresholds.score.weights, thresholds.score.acceptance, thresholds.selection_mode) == (
+    assert (thresholds.score.weights, thresholds.score.acceptance, thresholds.selection.mode) == (
         weights,
         0.5,
         SELECTION_MODES[2],

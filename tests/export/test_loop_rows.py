@@ -57,7 +57,7 @@ def test_parameters_have_no_command_variable_or_path(shop):
     parameters = exported(shop).parameters()
     assert parameters["alerts.coverage_drop"] == "2.0"
     assert parameters["checks.tests.kind"] == "tests"
-    assert parameters["selection.mode"] == "believed"
+    assert parameters["selection.mode"] == "walk"
     assert not [name for name, value in parameters.items() if TOKEN in value or "/" in value or "echo" in value]
 
 

@@ -73,7 +73,6 @@ def values_by_hand(record: dict) -> dict[str, float]:
     more = {
         "score/evidence": record["evidence"],
         "quality/build_success": 1.0,
-        "testing/ever_seen": record["tests_ever_seen"],
         "alerts/new": len(record["alerts"]),
         "alerts/open": len(record["open_alerts"]),
     }

@@ -144,9 +144,8 @@ def test_a_loop_with_such_settings_is_told_to_go_on_each_time(allowed):
     assert allowed.actions == ["continue"] * 5
 
 
-def test_every_new_test_counts_and_each_iteration_with_more_is_the_best(allowed):
-    counted = [(record.tests_ever_seen, record.best.iteration) for record, _ in allowed.turns]
-    assert counted[1:] == [(4, 2), (6, 3), (8, 4), (10, 5)]
+def test_each_iteration_with_more_tests_is_the_best(allowed):
+    assert [record.best.iteration for record, _ in allowed.turns][1:] == [2, 3, 4, 5]
 
 
 def test_the_last_iteration_with_such_settings_is_selected_and_applied(allowed):
@@ -216,30 +215,23 @@ def test_none_of_its_iterations_is_a_regression(removed):
     assert "regression" not in {record.classification for record, _ in removed.turns}
 
 
-def test_the_removal_is_told_with_its_tests_and_is_no_deletion_of_tests(removed):
+def test_the_tests_of_what_is_removed_are_retired_and_nothing_is_asked(removed):
     record = removed.record(4)
-    assert (record.integrity.verdict, record.verified) == ("SUSPECT", True)
-    assert kinds(record.alerts) == {"removed_with_code", "file_deletion"}
-    (finding,) = record.integrity.found.findings
-    assert finding.rule == "removed_with_code"
-    assert finding.tests == (
+    assert (record.integrity.verdict, record.verified) == ("PASS", True)
+    assert kinds(record.alerts) == {"file_deletion"}
+    assert sorted(record.integrity.found.earlier.retired) == [
         "tests.test_graph::test_walk",
         "tests.test_graph::test_walk_keeps_the_order",
         "tests.test_graph::test_walk_of_nothing",
         "tests.test_steps::test_named_after_a_walk",
-    )
+    ]
 
 
-def test_the_removal_is_asked_about_once(removed):
+def test_what_comes_after_the_removal_costs_no_run(removed):
     for number in range(5, 8):
         record = removed.record(number)
         assert (record.integrity.verdict, record.alerts, record.open_alerts) == ("PASS", (), ())
         assert record.integrity.found.reruns == ()
-
-
-def test_tests_that_went_with_their_code_count_for_no_iteration(removed):
-    # 7 at the baseline, 2 more each time, 4 of the old module.
-    assert [record.tests_ever_seen for record, _ in removed.turns] == [9, 11, 13, 9, 11, 13, 15]
 
 
 def test_the_last_iteration_is_selected_and_nobody_accepted_anything(removed):

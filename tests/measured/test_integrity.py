@@ -37,16 +37,17 @@ class TestFindings:
     def test_an_iteration_that_touches_no_test_is_clean_and_runs_nothing(self, gated):
         record = gated.turn()
         assert (record.integrity.verdict, record.integrity.found.reruns) == ("PASS", ())
-        assert record.integrity.union_rate == 100
 
-    def test_a_lowered_gate_is_said_once(self, gated):
+    def test_a_lowered_gate_is_asked_until_it_is_back_and_judges_one_iteration(self, gated):
         gated.write("pyproject.toml", GATE.format(50))
         lowered = gated.turn()
         gated.write("app.py", "def one():\n    return 1\n\n\ndef two():\n    return 2\n")
         still = gated.turn()
         assert [record.integrity.verdict for record in (lowered, still)] == ["SUSPECT", "PASS"]
         assert [alert.id for alert in lowered.alerts] == ["it1-gate_lowered"]
-        assert still.open_alerts == ()
+        assert [alert.id for alert in still.open_alerts] == ["it1-gate_lowered"]
+        gated.write("pyproject.toml", GATE.format(90))
+        assert gated.turn().closed_alerts == ("it1-gate_lowered",)
 
     def test_what_stands_in_the_source_stays_open_as_long_as_its_line_and_judges_one_iteration(self, gated):
         gated.write("box.py", FORCED)
@@ -66,7 +67,7 @@ class TestFindings:
         assert summary.integrity == "PASS"
         assert run(["integrity", "1", "--root", str(gated.root), "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
-        assert (told["verdict"], told["verdict_recorded"]) == ("PASS", "SUSPECT")
+        assert told["verdict"] == "PASS"
         assert [(each["alert"], each["state"]) for each in told["findings"]] == [("it1-gate_lowered", "accepted")]
 
     def test_suppressions_are_counted_since_the_baseline(self, gated):
@@ -91,7 +92,6 @@ class TestFindings:
         gated.write("box.py", FORCED)
         gated.write("more.py", NOQA)
         before = gated.turn()
-        (gated.paths.folder / "tests-seen.json").unlink()
         (gated.paths.folder / "state.json").unlink()
         (gated.root / "box.py").unlink()
         after = gated.turn()
@@ -135,7 +135,7 @@ class Dying:
     def __init__(self, errors):
         self.errors = errors
 
-    def run(self, tree, earlier, files, reported=None):
+    def run(self, tree, earlier, files, reported=None, **more):
         if self.errors:
             raise self.errors.pop()
         return RerunResult(TestResults({"t::t0": "passed"}), Rerun(references={}, files=()))
@@ -203,14 +203,14 @@ class TestWhatCannotBeLookedInto:
 
 
 class TestGate:
-    def test_tampering_is_a_regression_and_nothing_is_recorded(self, gated, capsys):
+    def test_a_forged_runner_does_not_pass_where_it_is_strict_and_nothing_is_recorded(self, gated, capsys):
         gated.results(t0="passed", t1="passed", t2="passed", t3="failed")
         gated.turn()
         gated.write("conftest.py", "import os\n\n\ndef pytest_sessionfinish(session):\n    os._exit(0)\n")
         gated.passing(4)
-        code = run(["gate", "--root", str(gated.root), "--json"])
+        code = run(["gate", "--strict", "--root", str(gated.root), "--json"])
         told = json.loads(capsys.readouterr().out)
-        assert (code, told["integrity"]["verdict"]) == (3, "TAMPERED")
+        assert (code, told["integrity"]["verdict"]) == (3, "SUSPECT")
         assert "runner_forged" in [alert["type"] for alert in told["alerts"]]
         assert gated.tracker.store().summary().iteration == 1
 
@@ -237,9 +237,8 @@ class TestListing:
         assert run(["integrity", "--root", str(gated.root)]) == 0
         out = capsys.readouterr().out
         assert out.startswith("iteration 1: SUSPECT\n")
-        assert "100 % of its tests pass, and 75 % of all tests ever seen" in " ".join(out.split())
-        assert "CRITICAL it1-test_deletion (new): Test count decreased from 4 to 3" in out
-        assert "t::t3 (passed before)" in out
+        assert "HIGH unproven it1-unproven (new)" in out
+        assert "t::t3" in out
         assert "HIGH R5 it1-gate_lowered (new): pyproject.toml" in " ".join(out.split())
         assert "90" in out
         assert "50" in out

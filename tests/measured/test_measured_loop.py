@@ -126,7 +126,7 @@ def test_code_is_counted_as_the_agent_left_it(loop):
 
 def test_nothing_that_the_tools_wrote_is_in_the_tree(loop):
     shop, records = loop
-    assert all(record.notes == () for record in records.values())
+    assert not any("tree_changed" in note for record in records.values() for note in record.notes)
     assert set(IterationSnapshots(shop.tracker.store()).store.paths(records["more"].tree)) == {
         ".gitignore",
         "calc.py",

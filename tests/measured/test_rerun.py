@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.iteration.earlier_tests import EarlierFile, ScratchRunner
+from ralph_tracker.iteration.earlier_tests import ScratchRunner
+from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
@@ -79,6 +80,12 @@ def test_the_project_is_not_touched(begun):
     assert everything(shop) == before
 
 
+def test_the_copy_is_the_root_that_git_names_and_its_files_are_listed(begun):
+    asks = 'test "$(git rev-parse --show-toplevel)" = "$PWD" && git ls-files | grep -q tests/outcomes || exit 9'
+    record = edited(begun(asks))
+    assert [rerun.tests for rerun in record.integrity.found.reruns] == [2]
+
+
 def test_what_was_run_is_kept_with_the_iteration(begun):
     shop = begun()
     record = edited(shop)
@@ -94,16 +101,20 @@ def test_what_was_run_is_kept_with_the_iteration(begun):
     [
         pytest.param("kill -9 $$", "killed by SIGKILL", id="killed"),
         pytest.param("exit 3", "exit 3", id="ended without a report"),
-        pytest.param("printf 'a=no\\n' > tests/outcomes", "in a copy of the project these fail", id="only there"),
     ],
 )
-def test_a_run_that_proves_nothing_is_said_and_asked_again(begun, do, why):
+def test_where_no_tree_can_be_run_in_a_copy_names_alone_count(begun, do, why):
     shop = begun(do)
     record = edited(shop)
-    assert record.integrity.verdict == "UNPROVEN"
+    assert (record.integrity.verdict, record.integrity.found.earlier) == ("PASS", None)
     assert why in record.integrity.found.unproven
-    assert record.integrity.found.references == {"tests/outcomes": 1}
-    assert len(shop.turn().integrity.found.reruns) == 1
+
+
+def test_a_failure_that_only_a_copy_has_proves_nothing(begun):
+    shop = begun("printf 'a=no\\n' > tests/outcomes")
+    record = edited(shop)
+    assert (record.integrity.verdict, record.integrity.found.findings) == ("PASS", ())
+    assert record.integrity.found.earlier.against == 1
 
 
 def test_a_test_that_passes_the_second_time_proves_nothing(begun, tmp_path):
@@ -121,13 +132,9 @@ def test_a_run_without_end_is_said_and_leaves_nothing(begun, tmp_path, monkeypat
     outcomes(shop, a="passed", b="passed", c="passed")
     before = everything(shop)
     record = shop.turn()
-    assert record.integrity.verdict == "UNPROVEN"
     assert "time limit" in record.integrity.found.unproven
     assert everything(shop) == before
     assert not list(scratch.iterdir())
-    (tmp_path / "quick").touch()
-    again = shop.turn()
-    assert (again.integrity.verdict, again.integrity.found.reruns[0].tests) == ("PASS", 2)
 
 
 def test_a_full_disk_is_said(begun):

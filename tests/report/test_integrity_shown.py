@@ -17,13 +17,12 @@ FINDING = {
 
 
 def record(**trust):
-    told = {"verdict": "SUSPECT", "union_rate": 87.5, "findings": [FINDING], "findings_total": 1, "unread": {}}
+    told = {"verdict": "SUSPECT", "findings": [FINDING], "findings_total": 1, "unread": {}}
     return {"iteration_metrics": {"iteration": 3, "integrity": {**told, **trust}}}
 
 
-def test_the_verdict_beside_the_union_rate():
-    assert "- **Integrity**: SUSPECT, union rate 87.5%\n" in iteration_report(record())
-    assert "- **Integrity**: PASS\n" in iteration_report(record(verdict="PASS", union_rate=None))
+def test_the_verdict():
+    assert "- **Integrity**: SUSPECT\n" in iteration_report(record())
 
 
 def test_each_finding_with_its_place_and_both_texts():

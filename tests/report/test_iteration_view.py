@@ -18,8 +18,8 @@ def test_a_record_with_a_number_alone_is_na_throughout():
     view = iteration_view(BARE)
     assert (view.iteration, view.timestamp, view.classification, view.total) == (4, "n/a", "n/a", "n/a")
     assert (view.best, view.best_score, view.action, view.confidence) == ("n/a", "n/a", "n/a", "n/a")
-    assert (view.adjusted_score, view.evidence, view.verified, view.tests_ever_seen) == ("n/a",) * 4
-    assert (view.best_preserved, view.cost) == ("no", "")
+    assert (view.adjusted_score, view.evidence, view.verified) == ("n/a",) * 3
+    assert (view.best_preserved, view.not_kept, view.cost) == ("no", "", "")
     assert [row.label for row in view.rows] == ["Test Count", "Pass Rate", "Coverage", "Errors"]
     assert all({row.current, row.previous, row.change, row.baseline} == {"n/a"} for row in view.rows)
     assert (view.more_rows, view.all_alerts) == ((), ())

@@ -26,10 +26,10 @@ def test_it_is_one_line(session):
 
 def test_it_has_the_best_the_alerts_and_the_cost(session):
     session.begin(test_add=True, test_sub=True)
-    session.tests(test_sub=True)
+    session.tests(test_add=False, test_sub=True)
     session.stop()
     line = session.status(payload(1.5))
-    assert line == "ralph-001 iteration 1 · score 50 % · best 100 % (iteration 0) · alerts 2 · $1.50\n"
+    assert line == "ralph-001 iteration 1 · score 65.6 % · best 100 % (iteration 0) · alerts 1 · $1.50\n"
 
 
 def test_what_is_on_record_and_what_came_since_are_one_cost(session):

@@ -238,12 +238,12 @@ class TestSessionStart:
 
     def test_after_a_rollback_alerts_and_the_best_are_told(self, session):
         session.begin(test_add=True, test_sub=True)
-        session.tests(test_sub=True)
+        session.tests(test_add=False, test_sub=True)
         session.stop()
         lines = self.context(session.send("SessionStart", source="resume"))
         assert "(the best is iteration 0 with 100 %)" in lines[1]
         assert lines[2].startswith("Rolled back: the files are those of iteration 0 again, without what iteration 1 ")
-        assert "- CRITICAL it1-test_deletion: Test count decreased from 2 to 1" in lines
+        assert "- CRITICAL it1-working_tests_failing: Previously passing tests now failing: s::t::test_add" in lines
 
     def test_a_session_that_wants_a_loop_takes_the_baseline(self, session):
         session.environment["RALPH_TRACKER_LOOP"] = "1"

@@ -105,6 +105,17 @@ def test_a_stop_is_held_with_the_finding_and_a_right_one_let_go(session, name):
     assert session.troubles == []
 
 
+def test_where_nothing_was_measured_the_agent_stops_and_its_person_reads_why(session):
+    for report in session.root.glob("results.*"):
+        report.unlink()
+    session.tracker.pre_loop(None, allow_missing=True, limits={"max_iterations": 1})
+    stop = {"hook_event_name": "Stop", "session_id": "s", "prompt_id": "p", "stop_hook_active": False}
+    answer = json.loads(session.raw(json.dumps(stop).encode()))
+    assert answer.keys() == {"systemMessage"}
+    assert answer["systemMessage"].startswith("ralph-tracker: nothing was measured in ralph-001")
+    assert (session.state["status"], session.troubles) == ("running", [])
+
+
 @each_host
 def test_calls_that_repeat_are_nudged_then_forced_beside_their_results(session, name):
     session.begin(test_add=False)

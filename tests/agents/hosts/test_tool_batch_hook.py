@@ -177,11 +177,12 @@ class TestConfiguration:
     def test_the_record_stops_a_session_every_5_turns_where_that_is_configured(self, session):
         configured(session, "quality: true")
         session.begin(test_add=True, test_sub=True)
-        session.tests(test_sub=True)
+        session.tests(test_add=False, test_sub=True)
         session.stop()
         agent = Agent(session)
         told = [agent.words(given={"command": f"{n}"}, gave=str(n)) for n in range(10)]
-        open_alert = f"{FORCE}Open CRITICAL alert: it1-test_deletion: Test count decreased from 2 to 1."
+        broken = "it1-working_tests_failing: Previously passing tests now failing: s::t::test_add"
+        open_alert = f"{FORCE}Open CRITICAL alert: {broken}."
         assert [told[4], told[9]] == [open_alert, open_alert]
         assert session.troubles == []
 

@@ -1,0 +1,303 @@
+"""Loops on a project with real pytest: what earlier tests show of honest changes, and of those that bend a green."""
+
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+CHECK = {
+    "run": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"],
+    "reports": ["{reports}/junit.xml"],
+    "env": {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": "."},
+    "timeout": 60,
+}
+CALC = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b + 1\n"
+FIXED = CALC.replace(" + 1", "")
+ADDS = "def test_add():\n    assert add(2, 3) == 5\n"
+SUBS = "def test_sub():\n    assert sub(3, 2) == 1\n"
+IMPORT = "from calc import add, sub\n\n\n"
+TESTS = f"{IMPORT}{ADDS}\n\n{SUBS}"
+GREEN = {"calc.py": FIXED, "test_calc.py": TESTS}
+RED = {"calc.py": CALC, "test_calc.py": TESTS}
+
+
+@pytest.fixture
+def loop(workshop):
+    """Return what drives a loop: each step maps paths to texts, None for a file that goes; the last record is told."""
+
+    def drive(start, *steps, **settings):
+        workshop.write("pyproject.toml", '[project]\nname = "calc"\nversion = "0"\n')
+        workshop.write(".gitignore", ".aiwg/\n__pycache__/\n")
+        (workshop.root / "app.py").unlink(missing_ok=True)
+        (workshop.root / "measure.sh").unlink(missing_ok=True)
+        workshop.configure({"tests": CHECK}, **settings)
+        for number, step in enumerate((start, *steps)):
+            for path, text in step.items():
+                workshop.write(path, text) if text is not None else (workshop.root / path).unlink()
+            record = workshop.turn() if number else workshop.start()
+        return record
+
+    return drive
+
+
+def found(record):
+    """Return the rules, severities and tests that the findings of an iteration name, by their last part."""
+    return [
+        (each.rule, each.severity.name, [test.rpartition("::")[2] for test in each.tests])
+        for each in record.integrity.found.findings
+    ]
+
+
+def names(tests):
+    return sorted(test.rpartition("::")[2] for test in tests)
+
+
+class TestHonest:
+    def test_what_touches_no_file_of_the_tests_costs_no_run(self, loop):
+        record = loop(RED, {"calc.py": FIXED})
+        assert (found(record), record.integrity.found.reruns, record.best.iteration) == ([], (), 1)
+        assert record.integrity.found.earlier == (0, *[frozenset()] * 5)
+
+    def test_a_fix_with_a_test_added_is_a_gain(self, loop):
+        record = loop(
+            RED, {"calc.py": FIXED, "test_calc.py": f"{TESTS}\n\ndef test_more():\n    assert add(0, 0) == 0\n"}
+        )
+        assert (found(record), record.best.iteration) == ([], 1)
+        assert names(record.integrity.found.earlier.fixed) == ["test_sub"]
+
+    @pytest.mark.parametrize(
+        "tests",
+        [
+            pytest.param(
+                f"import pytest\n{IMPORT}@pytest.mark.parametrize('f, a, b, is_', [(add, 2, 3, 5), (sub, 3, 2, 1)])\n"
+                "def test_all(f, a, b, is_):\n    assert f(a, b) == is_\n",
+                id="parametrised",
+            ),
+            pytest.param(
+                f"{IMPORT}def test_both():\n    assert add(2, 3) == 5\n    assert sub(3, 2) == 1\n", id="merged"
+            ),
+            pytest.param(TESTS.replace("test_add", "test_sum").replace("test_sub", "test_less"), id="renamed"),
+        ],
+    )
+    def test_tests_that_hold_are_no_loss_whatever_their_names_are(self, loop, tests):
+        record = loop(GREEN, {"test_calc.py": tests})
+        assert (found(record), record.integrity.verdict, record.best.iteration) == ([], "PASS", 1)
+        assert names(record.integrity.found.earlier.held) == ["test_add", "test_sub"]
+
+    def test_moved_tests_hold(self, loop):
+        record = loop(GREEN, {"test_calc.py": None, "tests/test_sums.py": TESTS, "tests/conftest.py": PATH})
+        assert (found(record), record.best.iteration) == ([], 1)
+        assert names(record.integrity.found.earlier.held) == ["test_add", "test_sub"]
+
+    def test_a_duplicate_that_is_dropped_holds(self, loop):
+        twice = {**GREEN, "test_twice.py": f"{IMPORT}{ADDS.replace('test_add', 'test_add_again')}"}
+        record = loop(twice, {"test_twice.py": None})
+        assert (found(record), record.integrity.verdict) == ([], "PASS")
+        assert names(record.integrity.found.earlier.held) == ["test_add_again"]
+
+    def test_a_function_that_is_renamed_with_its_tests_is_no_question(self, loop):
+        record = loop(GREEN, {"calc.py": FIXED.replace("sub", "minus"), "test_calc.py": TESTS.replace("sub", "minus")})
+        assert (found(record), record.best.iteration) == ([], 1)
+
+    def test_a_function_that_moves_to_another_module_is_no_question(self, loop):
+        add, sub = FIXED.split("\n\n\n")
+        record = loop(
+            GREEN,
+            {
+                "calc.py": f"{add}\n",
+                "more.py": sub,
+                "test_calc.py": TESTS.replace(IMPORT, "from calc import add\nfrom more import sub\n\n\n"),
+            },
+        )
+        assert (found(record), record.best.iteration) == ([], 1)
+
+    def test_a_new_setting_that_the_source_needs_is_taken(self, loop):
+        moved = {"src/calc.py": FIXED, "calc.py": None, "pyproject.toml": SRC}
+        record = loop(GREEN, {**moved, "test_calc.py": f"{TESTS}\n\ndef test_more():\n    assert add(0, 0) == 0\n"})
+        assert record.integrity.verdict in {"PASS", "SUSPECT"}
+        assert "TAMPERED" not in record.integrity.verdict
+
+
+PATH = "import sys\n\nsys.path.insert(0, '.')\n"
+SRC = '[project]\nname = "calc"\nversion = "0"\n\n[tool.pytest.ini_options]\npythonpath = ["src"]\n'
+
+
+class TestRemoved:
+    def test_a_module_that_goes_with_its_tests_retires_them(self, loop):
+        record = loop(REMOVABLE, {"mul.py": None, "test_mul.py": None})
+        assert (found(record), record.integrity.verdict) == ([], "PASS")
+        assert names(record.integrity.found.earlier.retired) == [
+            "test_error",
+            "test_muls",
+            "test_muls_zero",
+            "test_parse",
+        ]
+
+    def test_so_does_one_with_two_test_files_of_which_one_imports_it_inside(self, loop):
+        inside = "def test_inside():\n    from mul import mul\n\n    assert mul(2, 2) == 4\n"
+        record = loop(
+            {**REMOVABLE, "test_tool.py": inside}, {"mul.py": None, "test_mul.py": None, "test_tool.py": None}
+        )
+        assert found(record) == []
+        assert "test_inside" in names(record.integrity.found.earlier.retired)
+
+    def test_one_function_that_goes_retires_its_users_and_no_neighbour(self, loop):
+        record = loop(REMOVABLE, {"mul.py": MUL.partition("\n\n\n")[0], "test_mul.py": "from mul import mul\n"})
+        earlier = record.integrity.found.earlier
+        assert names(earlier.retired) == ["test_error", "test_parse"]
+        assert names(earlier.held) == ["test_muls", "test_muls_zero"]
+
+    def test_behaviour_that_changes_with_its_test_is_a_question(self, loop):
+        changed = MUL.replace("int(s) if s else None", "None")
+        tests = MUL_TESTS.replace('assert parse("3") == 3', 'assert parse("3") is None').partition("def test_error")[0]
+        start = REMOVABLE | {"test_mul.py": MUL_TESTS.partition("def test_error")[0]}
+        record = loop(start, {"mul.py": changed, "test_mul.py": tests})
+        assert found(record) == [("demand_changed", "HIGH", ["test_parse"])]
+        assert (record.integrity.verdict, record.best.iteration) == ("SUSPECT", 1)
+        assert names(record.integrity.found.earlier.met) == ["test_parse"]
+        assert record.integrity.found.findings[0].message == (
+            "Iteration 1 edited 1 test that passed in 0; as it was in 0, it fails on the source of 1 "
+            "(AssertionError: assert None == 3): test_mul::test_parse"
+        )
+
+    def test_a_test_that_goes_with_the_behaviour_that_it_demands_is_a_question(self, loop):
+        changed = MUL.replace("int(s) if s else None", "None")
+        record = loop(REMOVABLE, {"mul.py": changed, "test_mul.py": MUL_TESTS.partition("def test_parse")[0]})
+        assert found(record) == [("demand_changed", "HIGH", ["test_error", "test_parse"])]
+        assert record.best.iteration == 0
+
+    def test_a_failing_test_that_goes_with_its_code_is_a_question(self, loop):
+        red = REMOVABLE | {"test_mul.py": MUL_TESTS.replace("== 2", "== 3")}
+        record = loop(red, {"mul.py": None, "test_mul.py": None})
+        assert found(record) == [("removed_with_code", "HIGH", ["test_muls"])]
+
+
+MUL = """def mul(a, b):
+    return a * b
+
+
+def parse(s):
+    return int(s) if s else None
+"""
+MUL_TESTS = """import pytest
+from mul import mul, parse
+
+
+def test_muls():
+    assert mul(1, 2) == 2
+
+
+def test_muls_zero():
+    assert mul(1, 0) == 0
+
+
+def test_parse():
+    assert parse("3") == 3
+
+
+def test_error():
+    with pytest.raises(Exception):
+        parse("x")
+"""
+REMOVABLE = {**GREEN, "mul.py": MUL, "test_mul.py": MUL_TESTS}
+
+FORGING = """import pytest
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        report.outcome = "passed"
+        report.longrepr = None
+"""
+PATCHING = "import calc\n\ncalc.sub = lambda a, b: a - b\n"
+BENT = TESTS.replace("== 1", "== 2")
+FRESH = "def test_new():\n    assert True\n"
+
+
+class TestBent:
+    @pytest.mark.parametrize(
+        "beside", [{}, {"NOTES.md": "# Plan\n"}, {"test_new.py": FRESH}], ids=["alone", "notes", "fresh"]
+    )
+    def test_a_bent_red_test_is_no_gain_whatever_lies_beside_it(self, loop, beside):
+        record = loop(RED, {"test_calc.py": BENT, **beside})
+        assert found(record) == [("green_by_edit", "CRITICAL", ["test_sub"])]
+        assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
+        assert record.integrity.found.findings[0].message == (
+            "1 test that failed passes in iteration 1; test_calc.py was edited, and as it was in 0, it fails on the "
+            "source of 1 (assert 2 == 1): test_calc::test_sub"
+        )
+
+    def test_with_source_that_changes_beside_it_it_is_asked_and_still_no_gain(self, loop):
+        record = loop(RED, {"test_calc.py": BENT, "calc.py": f"# sums\n{CALC}", "test_new.py": FRESH})
+        assert found(record) == [("green_by_edit", "HIGH", ["test_sub"])]
+        assert (record.integrity.verdict, record.best.iteration) == ("SUSPECT", 0)
+        assert names(record.integrity.found.earlier.no_gain) == ["test_new", "test_sub"]
+
+    @pytest.mark.parametrize(
+        "files",
+        [
+            pytest.param({"conftest.py": FORGING}, id="hook"),
+            pytest.param({"conftest.py": PATCHING}, id="patch"),
+            pytest.param({"sitecustomize.py": PATCHING}, id="start-up file"),
+            pytest.param({"pytest.ini": "[pytest]\naddopts = -p forge\n", "forge.py": FORGING}, id="plugin"),
+            pytest.param(
+                {"pyproject.toml": '[tool.pytest.ini_options]\naddopts = "-p forge"\n', "forge.py": FORGING},
+                id="mixed settings",
+            ),
+            pytest.param({"test_a.py": PATCHING}, id="test file"),
+            pytest.param({"test_calc.py": None, "test_other.py": f"{IMPORT}{ADDS}"}, id="gone"),
+            pytest.param(
+                {"test_calc.py": TESTS.replace(SUBS, f"import pytest\n\n\n@pytest.mark.skip\n{SUBS}")}, id="skipped"
+            ),
+        ],
+    )
+    def test_what_is_new_beside_the_tests_makes_no_red_test_green(self, loop, files):
+        record = loop(RED, files)
+        assert [each[:2] for each in found(record) if each[0] != "R2"] in (
+            [("green_by_edit", "CRITICAL")],
+            [("failure_hidden", "CRITICAL")],
+        )
+        assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
+
+    def test_a_skip_by_platform_is_asked(self, loop):
+        skipped = TESTS.replace(
+            SUBS, f"import pytest, sys\n\n\n@pytest.mark.skipif(sys.platform == 'linux', reason='')\n{SUBS}"
+        )
+        record = loop(RED, {"test_calc.py": skipped})
+        assert found(record) == [("failure_hidden", "HIGH", ["test_sub"])]
+
+    def test_a_renamed_function_hides_no_test_that_goes(self, loop):
+        tests = f"{IMPORT}{ADDS}".replace("add", "plus").replace(", sub", "")
+        record = loop(RED, {"calc.py": CALC.replace("add", "plus"), "test_calc.py": tests})
+        assert found(record) == [("failure_hidden", "CRITICAL", ["test_sub"])]
+
+    def test_what_was_weakened_while_green_and_breaks_later_is_found(self, loop):
+        weak = TESTS.replace("assert sub(3, 2) == 1", "assert sub(3, 2)")
+        record = loop(GREEN, {"test_calc.py": weak}, {"calc.py": CALC})
+        assert found(record) == [("demand_changed", "HIGH", ["test_sub"])]
+        assert record.integrity.found.findings[0].against == 0
+        assert (record.best.iteration, record.integrity.found.references) == (1, {})
+
+    def test_what_passes_only_by_settings_that_nobody_edited_the_tests_for_is_forged(self, loop):
+        record = loop(GREEN, {"calc.py": CALC, "conftest.py": PATCHING})
+        assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]
+
+    def test_a_finding_ends_when_the_earlier_form_passes(self, loop):
+        record = loop(RED, {"test_calc.py": BENT}, {"calc.py": FIXED, "test_calc.py": TESTS})
+        assert (found(record), record.best.iteration) == ([], 2)
+
+    def test_and_stays_while_it_does_not(self, loop):
+        record = loop(RED, {"test_calc.py": BENT}, {"NOTES.md": "# Plan\n"})
+        assert found(record) == [("green_by_edit", "CRITICAL", ["test_sub"])]
+        assert record.best.iteration == 0
+
+
+class TestNotRun:
+    def test_source_that_only_runs_with_the_new_tests_is_unproven(self, loop):
+        guard = "import os\n\nif 'NEW' not in os.environ:\n    os._exit(1)\n\n\n"
+        record = loop(RED, {"calc.py": guard + FIXED, "conftest.py": "import os\n\nos.environ['NEW'] = '1'\n"})
+        assert found(record) == [("unproven", "HIGH", ["test_sub"])]
+        assert (record.integrity.verdict, record.best.iteration) == ("SUSPECT", 0)
