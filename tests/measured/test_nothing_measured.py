@@ -48,7 +48,18 @@ def test_one_that_was_measured_is_enough(workshop, tmp_path):
 
 def test_a_run_ends_with_that_line(workshop, capsys):
     workshop.configure({"tests": CRASHES})
-    words = ["run", "--root", str(workshop.root), "--allow-missing", "--max-iterations", "1", "--", "true"]
+    words = [
+        "run",
+        "--root",
+        str(workshop.root),
+        "--allow-missing",
+        "--max-iterations",
+        "1",
+        "--retries",
+        "0",
+        "--",
+        "true",
+    ]
     code = run(words)
     out, err = capsys.readouterr()
     assert code == 1
