@@ -19,8 +19,12 @@ PUBLISHING = {"rename", "renameat", "renameat2", "link", "linkat"}
 SYNCING = {"fsync", "fdatasync"}
 NAMING = {"mkdir", "mkdirat", "symlink", "symlinkat", "unlink", "unlinkat", "rmdir"}
 UNDO = "the id of a restore before"
-# A cache, which is made again where it cannot be read.
-REMADE = ("code-cache.json",)
+# Made again from what is committed, where it cannot be read: a cache, and all that is derived from the iterations.
+REMADE = (
+    *("code-cache.json", "/attempt.json", "/ralph-001/state.json", "best-tracker.yaml", "trajectory.jsonl"),
+    *("-baseline.yaml", "-metrics.yaml", "-report.md"),
+)
+TREES = "/trees/"
 COMMANDS = {
     "post_iteration": ("hook", "post-iteration", "--iteration", "5"),
     "post_loop": ("hook", "post-loop"),
@@ -76,7 +80,8 @@ class Disk:
         moved = {path for path in self.dirty if _is_below(path, source)}
         self.dirty.difference_update(moved)
         self.dirty.update(target + path.removeprefix(source) for path in moved)
-        self.names.add(str(Path(target).parent))
+        if not self.is_at_work(target):
+            self.names.add(str(Path(target).parent))
 
     def _is_risk(self, path: str, source: str, target: str) -> bool:
         """Tell whether a file can be lost under its new name, or an object that the new name leads to."""
@@ -89,7 +94,8 @@ class Disk:
 
     def is_at_work(self, path: str) -> bool:
         """Tell whether nobody misses a file or a folder after a power cut."""
-        return any(_is_below(path, folder) for folder in self.staging) or path.endswith(REMADE)
+        remade = path.endswith(REMADE) or (TREES in path and path.endswith(".json"))
+        return remade or any(_is_below(path, folder) for folder in self.staging)
 
 
 def _is_below(path: str, folder: str) -> bool:
