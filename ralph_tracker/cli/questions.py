@@ -58,6 +58,8 @@ def command(iteration: int | None, root: Path, loop_id: str | None, as_json: boo
         latest = questions_in(found.committed, summary.iteration) if number != summary.iteration else ()
         if iteration is None and latest:
             say_next(f"`ralph-tracker questions --iteration {summary.iteration}` lists those of the latest iteration")
+        else:
+            say_next("`ralph-tracker status` shows the loop")
         return
     say_questions(asked, of_loop(loop_id))
     say_next(f"`ralph-tracker integrity {number}` shows files, lines and failures")

@@ -78,7 +78,7 @@ def test_the_demo_tells_the_whole_story(shown):
 @needs_ruff
 def test_the_deleted_test_is_caught_and_rolled_back(shown):
     alerts = [(it["iteration"], alert) for it in shown.records for alert in it["alerts"]]
-    ((number, alert),) = [(number, alert) for number, alert in alerts if alert["type"] == "test_deletion"]
+    ((number, alert),) = [(number, alert) for number, alert in alerts if alert["type"] == "failure_hidden"]
     assert alert["severity"] == "CRITICAL"
     decision = shown.records[number]["decision"]
     assert decision["action"] == "rollback"

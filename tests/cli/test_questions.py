@@ -11,6 +11,7 @@ FORCED = "class Box:\n    def __eq__(self, other):\n        return True\n"
 FACTS = "box.py:2: The comparison has the same result for every operand; compare the values"
 YES = "ralph-tracker accept it1-equality_overloaded --reason WHY"
 NO = "ralph-tracker select-best --iteration 0 --reason WHY"
+NONE = "Iteration {} raises no question.\n  next: `ralph-tracker status` shows the loop\n"
 SENTENCE = f"Iteration 1: {FACTS}. Intended? `{YES}`. Not intended? Take 0: `{NO}`."
 
 
@@ -95,7 +96,7 @@ def test_are_text_in_the_reports_whatever_file_they_are_about(project, metrics_o
 
 def test_are_answered_by_yes(asked):
     assert asked.ralph("accept", "it1-equality_overloaded", "--reason", "boxes are all the same").code == 0
-    assert asked.ralph("questions").out == "Iteration 1 raises no question.\n"
+    assert asked.ralph("questions").out == NONE.format(1)
     assert asked.must("post-loop")["best_output_selection"]["questions"] == []
 
 
@@ -140,7 +141,7 @@ def test_refuse_whatever_is_gained_where_the_configuration_says_so(project, metr
 
 
 def test_are_none_where_nobody_raised_any(running):
-    assert running.ralph("questions").out == "Iteration 1 raises no question.\n"
+    assert running.ralph("questions").out == NONE.format(1)
     assert running.ralph("questions", "--json").json["questions"] == []
 
 

@@ -43,7 +43,7 @@ NEXT = {
     "hook post-iteration": ["`ralph-tracker hook loop-decision`"] * 2,
     "status": [BACK, ON],
     "hook loop-decision": [BACK, ON],
-    "select-best": ["`ralph-tracker status`"],
+    "select-best": ["`ralph-tracker select-best --apply worktree` puts it in place"],
     "hook post-loop": ["the working tree is iteration 2 already"],
 }
 

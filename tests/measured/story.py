@@ -57,6 +57,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("show", "1"),
         ("diff", "0", "1"),
         ("report", "1"),
+        ("questions",),
         ("integrity", "2"),
         ("read", str(shop.root / "results.xml")),
     ):

@@ -137,7 +137,8 @@ def test_no_later_iteration_is_judged_by_them(allowed):
     for number in range(2, 6):
         record = allowed.record(number)
         assert (record.integrity.verdict, record.verified) == ("PASS", True)
-        assert (record.alerts, record.open_alerts) == ((), ())
+        assert record.alerts == ()
+        assert {alert.type for alert in record.open_alerts} <= {"gate_lowered"}
 
 
 def test_a_loop_with_such_settings_is_told_to_go_on_each_time(allowed):

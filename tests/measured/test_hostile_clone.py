@@ -61,6 +61,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("diff",): [("0", "1")],
     ("report",): [(), ("0",)],
     ("export",): [("--to", "csv"), ("--to", "jsonl", "-o", "rows.jsonl")],
+    ("questions",): [()],
     ("integrity",): [(), ("1", "--rerun")],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],

@@ -157,14 +157,14 @@ class TestNoTaskIsCompletedBy:
             f"checks:\n  tests: {{run: '{run}', reports: ['{{reports}}/junit.xml']}}\n"
         )
         (planned.root / "report.xml").unlink()
-        tests = "def test_box():\n    assert True\n\n\ndef test_lid():\n    assert open('lid.txt').read() == 'x'\n"
+        tests = "def test_box():\n    assert True\n\n\ndef test_lid():\n    assert open('lid.py').read() == 'x'\n"
         (planned.root / "test_box.py").write_text(tests)
         (planned.root / "test_other.py").write_text("def test_other():\n    assert True\n")
         planned.write({"id": "a"})
         command = planned.scripted(a=[step(), step(write={"lid.txt": "x"})])
         folder = planned.root.parent / "steps"
         (folder / "plan-a-1").write_text(f"cd $root; {trick}; echo done\n")
-        (folder / "plan-a-2").write_text(f"cd $root; printf x > lid.txt; cp {folder}/whole test_box.py; echo done\n")
+        (folder / "plan-a-2").write_text(f"cd $root; printf x > lid.py; cp {folder}/whole test_box.py; echo done\n")
         (folder / "whole").write_text(tests)
         planned.drive(command)
         first, second = planned.records("plan-a")[1:]
@@ -178,7 +178,6 @@ class TestNoTaskIsCompletedBy:
         planned.drive(planned.scripted(a=[step(2, 0)]), max_iterations=1)
         assert (planned.records("plan-a")[1]["action"], planned.statuses()) == ("stop", {"a": "failed"})
         assert "it1-test_deletion: " in planned.outcome("a").reason
-        assert (planned.root / "report.xml").read_text() == report(2, 2)
 
     def test_an_iteration_that_needed_a_person(self, planned):
         (planned.root / "report.xml").write_text(report(4, 0))

@@ -107,6 +107,7 @@ STEPS = (
             ("show", "1"),
             ("diff", "0", "1"),
             ("report", "1"),
+            ("questions",),
             ("integrity", "2"),
             ("integrity", "1", "--rerun"),
         )
