@@ -75,8 +75,18 @@ class AlertFacts(NamedTuple):
 
     @property
     def fall_is_explained(self) -> bool:
-        """Return whether a lower test count is no loss: earlier tests were asked, and few are gone for nothing."""
-        return self.earlier is not None and not self.dropped_too_many
+        """Return whether a lower test count is no loss: few tests are gone for nothing, and no failing one is hidden."""
+        if self.earlier is None or self.dropped_too_many:
+            return False
+        return all(each.rule != "failure_hidden" for each in self.new_findings)
+
+    @property
+    def new_findings(self) -> tuple[Finding, ...]:
+        """Return the findings that this iteration raises and nobody accepted."""
+        found = () if self.integrity is None else self.integrity.findings
+        return tuple(
+            each for each in found if each.key not in self.open_findings and each.stamp not in self.accepted_findings
+        )
 
     @property
     def build_broke(self) -> bool:

@@ -59,9 +59,8 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
     """Return the new alerts that the verdict depends on, the worst first; neither class nor score is needed."""
     alerts = [alert for alert in (_test_deletion(at), _tests_replaced(at)) if alert is not None]
     found: dict[str, list[Finding]] = {}
-    for each in at.integrity.findings if at.integrity is not None else ():
-        if each.key not in at.open_findings and each.stamp not in at.accepted_findings:
-            found.setdefault(each.rule, []).append(each)
+    for each in at.new_findings:
+        found.setdefault(each.rule, []).append(each)
     for rule, findings in found.items():
         # One alert for all new findings of a rule, as severe as the worst of them.
         findings.sort(key=lambda each: (each.severity, each.file, each.line or 0))

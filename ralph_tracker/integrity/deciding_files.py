@@ -97,7 +97,7 @@ _SUFFIXES: Final = (
 # Endings of files named in commands that are reports, not programs.
 _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
 _SCRIPT: Final = re.compile(r"[cm]?[jt]sx?|vue|svelte")
-_NOTES: Final = re.compile(r"\.(md|rst|adoc|log|lock|pdf|png|jpe?g|gif|svg)$|(^|/)(LICENSE|CHANGELOG|NOTES|TODO)[^/]*$")
+_DATA: Final = re.compile(r"\.(json\w?|txt|[ct]sv|xml|dat|bin|out|expected)$")
 
 
 def kind_of_file(path: str) -> Kind | None:
@@ -178,6 +178,10 @@ class DecidingFiles:
             return False
         return _language(path) in self._languages
 
+    def may_be_asked_for(self, path: str) -> bool:
+        """Return whether a change of a file may be what the task asks for: of source, or of data outside of tests."""
+        return path in self._named_data or self.is_source(path)
+
     def loads_by_itself(self, path: str) -> bool:
         """Return whether runners load a file though no test names it: settings, start-up files and what these name."""
         return self.kind(path) == "settings" or path in self._loaded or bool(_LOADED_BY_ITSELF.search(f"/{path}"))
@@ -224,9 +228,12 @@ class DecidingFiles:
 
     @cached_property
     def _named_data(self) -> frozenset[str]:
-        """Return changed files of no language that tests name, and neither source nor a folder of source holds."""
-        asked = [path for path in self._changed if kind_of_file(path) is None and not is_code(path)]
-        asked = [path for path in asked if not _NOTES.search(path)]
+        """Return changed data that was there, that tests name, and that neither source nor a folder of source holds.
+
+        What is new there, or no data by its name (a page, a workflow), is what the task asks for.
+        """
+        asked = [path for path in self._changed if path in self._before and _DATA.search(path)]
+        asked = [path for path in asked if kind_of_file(path) is None]
         if not asked:
             return frozenset()
         source = [path for path in self._paths if is_code(path) and kind_of_file(path) is None]

@@ -75,9 +75,13 @@ class DecidingChanges:
         return differ(path, self.files.then(path, number), self.files.now(path))
 
     def is_source_changed(self, number: int) -> bool:
-        """Return whether program source differs from an iteration, apart from the tests inside of it."""
+        """Return whether program source differs from an iteration, apart from the tests inside of it.
+
+        Data that only tests read counts too where it lies outside of them: it may be what the task asks for.
+        """
         return any(
-            self.decides.is_source(path) and not (self._is_inline(path, number) and self._is_same_beside(path, number))
+            self.decides.may_be_asked_for(path)
+            and not (self._is_inline(path, number) and self._is_same_beside(path, number))
             for path in self.files.since(number)
         )
 

@@ -186,6 +186,8 @@ class EarlierRun:
         of_references = first.tests.outcomes.keys() & self._asked.before.keys() - need if references else ()
         also = [test for test in of_references if not references.keys().isdisjoint(self._changes.own_files(test))]
         self._take(first.tests, also, answers, references)
+        if references:
+            self._take_apart(first.tests, answers, references)
         for other_forms in (self._kept_forms, self._retry_forms):
             left = [test for test in need if test not in answers and not self._is_explained(test, first.tests)]
             forms = other_forms(left, references) if left else []
@@ -223,6 +225,18 @@ class EarlierRun:
                 )
                 why = ran.messages.get(name, "")
                 answers[test] = _Answer(ran.outcomes[name], why, self._asked.kept if against is None else against)
+
+    def _take_apart(self, first: TestResults, answers: dict[str, _Answer], references: Mapping[str, int]) -> None:
+        """Run the references once more, each as its whole iteration had it, whose tests did not run beside others."""
+        apart: dict[int, list[str]] = {}
+        for test, how in self._asked.now.items():
+            numbers = [references[path] for path in self._changes.own_files(test) if path in references]
+            if numbers and how == PASSED and test not in answers and test not in first.outcomes:
+                apart.setdefault(min(numbers), []).append(test)
+        for number, tests in sorted(apart.items())[:_MOST_GROUPS]:
+            forms = self._changes.forms(number, {})
+            if forms != self._first_forms:
+                self._take(self._run(forms, tests).tests, tests, answers, references)
 
     def _kept_forms(self, tests: list[str], references: Mapping[str, int]) -> list[EarlierFile]:
         """Return the forms of the kept iteration for tests that an older form lacks, and of red ones that it lacks."""

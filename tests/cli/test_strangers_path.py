@@ -44,7 +44,7 @@ NEXT = {
     "status": [BACK, ON],
     "hook loop-decision": [BACK, ON],
     "select-best": ["`ralph-tracker select-best --apply worktree` puts it in place"],
-    "hook post-loop": ["the working tree is iteration 2 already"],
+    "hook post-loop": ["`ralph-tracker select-best --apply worktree` puts it in place"],
 }
 
 

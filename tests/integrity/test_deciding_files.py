@@ -119,7 +119,13 @@ class TestHelpers:
 class TestData:
     def test_what_a_test_names_and_no_source_is_data(self):
         before = {"src/box.py": "", "test_box.py": "open('expected.json')", "expected.json": "1"}
-        assert deciding(before, {**before, "expected.json": "2"}).kind("expected.json") == "data"
+        files = deciding(before, {**before, "expected.json": "2"})
+        assert (files.kind("expected.json"), files.is_source("expected.json")) == ("data", False)
+        assert files.may_be_asked_for("expected.json")
+
+    def test_what_was_not_there_is_what_the_task_asks_for(self):
+        before = {"src/box.py": "", "test_box.py": "open('made/box.json')"}
+        assert deciding(before, {**before, "made/box.json": "1"}).kind("made/box.json") is None
 
     @table(
         ("path", "source", "test"),
@@ -128,8 +134,9 @@ class TestData:
             ("rates.json", "open('rates.json')", "rates.json"),
             ("rates.json", "", "other"),
             ("rates.md", "", "rates.md"),
+            ("index.html", "", "index.html"),
         ],
-        ids=["beside source", "source reads it", "no test names it", "a note"],
+        ids=["beside source", "source reads it", "no test names it", "a note", "a page"],
     )
     def test_other_files_are_not(self, path, source, test):
         before = {"src/box.py": source, "test_box.py": test, path: "1"}

@@ -157,14 +157,14 @@ class TestNoTaskIsCompletedBy:
             f"checks:\n  tests: {{run: '{run}', reports: ['{{reports}}/junit.xml']}}\n"
         )
         (planned.root / "report.xml").unlink()
-        tests = "def test_box():\n    assert True\n\n\ndef test_lid():\n    assert open('lid.py').read() == 'x'\n"
+        tests = "def test_box():\n    assert True\n\n\ndef test_lid():\n    assert open('lid.txt').read() == 'x'\n"
         (planned.root / "test_box.py").write_text(tests)
         (planned.root / "test_other.py").write_text("def test_other():\n    assert True\n")
         planned.write({"id": "a"})
         command = planned.scripted(a=[step(), step(write={"lid.txt": "x"})])
         folder = planned.root.parent / "steps"
         (folder / "plan-a-1").write_text(f"cd $root; {trick}; echo done\n")
-        (folder / "plan-a-2").write_text(f"cd $root; printf x > lid.py; cp {folder}/whole test_box.py; echo done\n")
+        (folder / "plan-a-2").write_text(f"cd $root; printf x > lid.txt; cp {folder}/whole test_box.py; echo done\n")
         (folder / "whole").write_text(tests)
         planned.drive(command)
         first, second = planned.records("plan-a")[1:]
