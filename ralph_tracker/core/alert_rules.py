@@ -75,7 +75,7 @@ class AlertFacts(NamedTuple):
 
     @property
     def fall_is_explained(self) -> bool:
-        """Return whether a lower test count is no loss: few tests are gone for nothing, and no failing one is hidden."""
+        """Return whether a lower test count is no loss: few tests went for nothing, and no failing one is hidden."""
         if self.earlier is None or self.dropped_too_many:
             return False
         return all(each.rule != "failure_hidden" for each in self.new_findings)

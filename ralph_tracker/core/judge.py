@@ -391,7 +391,7 @@ def _is_best(walked: WalkedIteration, state: JudgeState) -> bool:
     if not walked.taken or state.best is None or state.thresholds.selection.against == "kept":
         return walked.taken
     best = state.best
-    return (walked.gained, walked.score) >= ((best.gained, best.score) if best.iteration else (0, 0.0))
+    return (walked.gained, walked.score) >= (best.gained, best.score)
 
 
 def _decision(

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.core.metrics import FAILED
 
 
 class Question(NamedTuple):
@@ -46,20 +47,27 @@ def is_question(finding: Finding) -> bool:
 
 
 def open_questions(alerts: Iterable[Alert]) -> Mapping[str, str]:
-    """Return the facts of open alerts that nobody accepted, by the keys of their findings."""
-    return {finding.key: _facts(alert) for alert in alerts for finding in alert.findings if is_question(finding)}
+    """Return the facts of open alerts that nobody accepted, by the keys of their findings, or by the alert's id."""
+    return {key: _facts(alert) for alert in alerts for key in _keys(alert)}
 
 
 def questions_of(alerts: Iterable[Alert]) -> tuple[Question, ...]:
     """Return the questions that alerts raise, one an alert, in their order."""
     found = []
     for alert in alerts:
-        asked = [finding for finding in alert.findings if is_question(finding)]
-        if asked:
-            tests = tuple(dict.fromkeys(test for finding in asked for test in finding.tests))
+        if _keys(alert):
+            asked = [test for finding in alert.findings if is_question(finding) for test in finding.tests]
+            tests = tuple(dict.fromkeys(asked or alert.tests))
             found.append(Question(alert.id, alert.iteration, _facts(alert), tests, alert.rollback_to))
     return tuple(found)
 
 
+def _keys(alert: Alert) -> tuple[str, ...]:
+    """Return what is asked about an alert: its findings; failing tests that are gone, where nothing could be run."""
+    if alert.type == "test_deletion" and FAILED in alert.tests.values():
+        return (alert.id,)
+    return tuple(finding.key for finding in alert.findings if is_question(finding))
+
+
 def _facts(alert: Alert) -> str:
-    return alert.message.removesuffix(".")
+    return alert.message.removesuffix(".") + (f" ({alert.note})" if alert.tests else "")

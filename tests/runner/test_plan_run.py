@@ -179,7 +179,6 @@ class TestNoTaskIsCompletedBy:
         assert (planned.records("plan-a")[1]["action"], planned.statuses()) == ("stop", {"a": "failed"})
         assert "it1-test_deletion: " in planned.outcome("a").reason
 
-    @pytest.mark.xfail(strict=True, reason="by reports alone, red tests that vanish refuse nothing")
     def test_red_tests_that_are_gone_are_not_applied_at_a_limit(self, planned):
         planned.write({"id": "a"})
         planned.drive(planned.scripted(a=[step(2, 0)]), max_iterations=1)
