@@ -8,8 +8,18 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.integrity_result import SuppressionKind
-from ralph_tracker.core.metrics import BY_NAME, SCORE_DECIMALS, Metrics, half_up, plain_number, quantity, without_noise
+from ralph_tracker.core.integrity_result import Integrity, SuppressionKind
+from ralph_tracker.core.metrics import (
+    BY_NAME,
+    SCORE_DECIMALS,
+    Metrics,
+    Readings,
+    deltas,
+    half_up,
+    plain_number,
+    quantity,
+    without_noise,
+)
 from ralph_tracker.core.score import (
     COMPLEXITY_COST,
     COMPONENT_BY_NAME,
@@ -31,6 +41,11 @@ NO_SUPPRESSIONS: Final[Mapping[SuppressionKind, int]] = MappingProxyType({})
 LOC_OF_NOTHING: Final = 1000
 TEST_PASS_COMPONENTS: Final = ("all_tests_pass", "pass_rate")
 TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
+_FINDINGS: Final[Mapping[SuppressionKind, tuple[str, ...]]] = {
+    "lint": ("lint_errors", "lint_warnings"),
+    "types": ("type_errors",),
+    "coverage": (),
+}
 # What one of the counts costs in its component, in points.
 COSTS: Final[Mapping[str, float]] = {
     "no_lint_errors": LINT_ERROR_COST,
@@ -114,6 +129,16 @@ def passing_growth(baseline: Metrics, metrics: Metrics) -> float:
     if metrics.tests_passed is None or baseline.tests_passed is None:
         return 1.0
     return max(1.0, metrics.tests_passed / max(1, baseline.tests_passed))
+
+
+def with_hidden_findings(found: Integrity, before: Readings, metrics: Metrics) -> Integrity:
+    """Return it with new suppressions of whole files counted by what they may hide: the fall in findings."""
+    change = deltas(metrics, before)
+    hidden = {
+        kind: sum(max(0, -int(change.get(f"{name}_delta", 0))) for name in _FINDINGS[kind]) for kind in found.blanket
+    }
+    counts = {kind: count + hidden.get(kind, 0) for kind, count in found.suppressions.items()}
+    return found._replace(suppressions=counts, blanket=frozenset())
 
 
 def suppression_growth(basis: Basis, suppressions: Mapping[SuppressionKind, int]) -> dict[str, int]:

@@ -122,14 +122,16 @@ class Integrity(NamedTuple):
 
     `findings` are the new ones and the earlier ones that still hold. `earlier` is what earlier tests show; empty sets
     where nothing had to be run, None where nothing can be run: then names and counts alone decide. `suppressions`
-    counts those that are new since the baseline. `unread` says why a file could not be examined. `references` maps each
-    test file that was edited while green to the iteration with the form that is still run. `reruns` are the runs of
-    earlier tests, () if none was due.
+    counts those that are new since the baseline; `blanket` are the kinds with a new one for a whole file, which the
+    judge counts by what it hides. `unread` says why a file could not be examined. `references` maps each test file that
+    was edited while green to the iteration with the form that is still run. `reruns` are the runs of earlier tests, ()
+    if none was due.
     """
 
     findings: tuple[Finding, ...] = ()
     earlier: EarlierTests | None = None
     suppressions: Mapping[SuppressionKind, int] = {}
+    blanket: frozenset[SuppressionKind] = frozenset()
     unread: Mapping[str, str] = {}
     references: Mapping[str, int] = {}
     reruns: tuple[Rerun, ...] = ()

@@ -6,7 +6,7 @@ person's acceptance applied, by judging again.
 
 from typing import NamedTuple
 
-from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, why_adjusted
+from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, why_adjusted, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.classification import ScoreContext, classify, step_of
@@ -235,6 +235,9 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     score = quality_score(basis, metrics, measurement.quality_score)
     if measurement.tests is not None and measurement.tests.flaky:
         state = state._replace(flaky=state.flaky | measurement.tests.flaky)
+    if measurement.integrity is not None:
+        priced = with_hidden_findings(measurement.integrity, state.lineage.readings, metrics)
+        measurement = measurement._replace(integrity=priced)
     found = measurement.integrity or NOTHING_FOUND
     disbelieved = disbelieved_tests(found, state.accepted_findings)
     at = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)

@@ -20,14 +20,14 @@ _MAY_TURN_GREEN: Final = frozenset({"R1", "R2", "R3", "R4"})
 class Inspection(NamedTuple):
     """The result of the rules; `suppressions` is the net change, `unread` says why by path.
 
-    `blanket` are the places (`box.py:3`) of new suppressions that cover a whole file, by kind: how much they hide is
-    not known from their number.
+    `blanket` are the kinds of new suppressions that cover a whole file: how much they hide is not known from their
+    number.
     """
 
     findings: tuple[Finding, ...] = ()
     suppressions: Mapping[SuppressionKind, int] = {}
     unread: Mapping[str, str] = {}
-    blanket: Mapping[SuppressionKind, tuple[str, ...]] = {}
+    blanket: frozenset[SuppressionKind] = frozenset()
 
 
 def inspect(
@@ -99,8 +99,8 @@ def _key(match: re.Match[str]) -> str:
 
 def _count_suppressions(
     files: Iterable[ChangedFile], unread: Mapping[str, str]
-) -> tuple[Mapping[SuppressionKind, int], Mapping[str, str], Mapping[SuppressionKind, tuple[str, ...]]]:
-    """Return what source gained in suppressions (negative: lost) and the new blanket ones; those of tests are none."""
+) -> tuple[Mapping[SuppressionKind, int], Mapping[str, str], frozenset[SuppressionKind]]:
+    """Return what source gained in suppressions (negative: lost), and where whole files are new; those of tests not."""
     files = [file for file in files if file.is_source]
     total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
     known: Counter[str] = Counter()
@@ -108,11 +108,11 @@ def _count_suppressions(
         for each in suppressions(file.old):
             total[each.kind] -= 1
             known[each.text] += each.is_blanket
-    blanket: dict[SuppressionKind, tuple[str, ...]] = {}
+    blanket: set[SuppressionKind] = set()
     for file in files:
         for each in suppressions(file.new):
             total[each.kind] += 1
             known[each.text] -= each.is_blanket
             if each.is_blanket and known[each.text] < 0:
-                blanket[each.kind] = (*blanket.get(each.kind, ()), f"{file.path}:{each.line}")
-    return total, unread, blanket
+                blanket.add(each.kind)
+    return total, unread, frozenset(blanket)

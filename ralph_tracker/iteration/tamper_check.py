@@ -3,9 +3,9 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Severity, SuppressionKind
+from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Severity
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import belongs_to_any
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
@@ -15,6 +15,9 @@ from ralph_tracker.iteration.earlier_run import Asked, EarlierRun, Shown
 from ralph_tracker.iteration.earlier_tests import Runner
 from ralph_tracker.iteration.file_forms import FileForms, changed_files
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
+
+if TYPE_CHECKING:
+    from ralph_tracker.integrity.diff_inspection import Inspection
 
 __all__ = ["OtherTool", "Reruns", "TamperCheck", "changed_files"]
 
@@ -87,19 +90,21 @@ class TamperCheck:
         head = self._state.lineage.head
         if head is None:
             return Integrity()
-        found, suppressions, unread = self._inspect_change()
+        inspection = self._inspect_change()
+        found = inspection.findings
         shown = self._run_earlier(head, found)
         asked = self._open if self._tool is None else ()  # another tool tells each time what stands
         standing = [each for each in asked if each.rule in _STANDS_WITH_ITS_LINE and self._line_exists(each)]
         findings = {
             each.key: each for each in (*self._edited_records(head), *found, *shown.findings, *standing, *shown.still)
         }
-        before = self._state.lineage.suppressions
+        before, new = self._state.lineage.suppressions, inspection.suppressions
         return Integrity(
             findings=tuple(sorted(findings.values(), key=lambda each: each.severity)),
             earlier=shown.earlier,
-            suppressions={kind: before.get(kind, 0) + suppressions.get(kind, 0) for kind in {**before, **suppressions}},
-            unread=unread,
+            suppressions={kind: before.get(kind, 0) + new.get(kind, 0) for kind in {**before, **new}},
+            blanket=inspection.blanket,
+            unread=inspection.unread,
             references=shown.references,
             reruns=shown.reruns,
         )
@@ -159,26 +164,27 @@ class TamperCheck:
 
     # Rules and records.
 
-    def _inspect_change(self) -> tuple[tuple[Finding, ...], Mapping[SuppressionKind, int], Mapping[str, str]]:
-        """Return what our rules or another tool find in the change, and what could not be read."""
-        from ralph_tracker.integrity.diff_inspection import inspect  # noqa: PLC0415  # only if something changed
+    def _inspect_change(self) -> "Inspection":
+        """Return what our rules, or another tool in their place, find in the change."""
+        from ralph_tracker.integrity.diff_inspection import Inspection, inspect  # noqa: PLC0415  # once something changed
 
         changes = changed_files(self._iteration_files, self._kept.changed)
         if not changes:
-            return (), {}, {}
+            return Inspection()
         inspection = inspect(changes, self._before_in_earlier_form, self._reported, self._unchanged_tests())
         if self._tool is None:
-            return inspection.findings, inspection.suppressions, inspection.unread
+            return inspection
         from ralph_tracker.integrity.external_findings import read  # noqa: PLC0415  # only if another tool is used
 
         name, judged = self._tool
         if not isinstance(judged, bytes):
-            return self._open, inspection.suppressions, {name: judged or "no check of kind integrity has a report"}
+            unread = {name: judged or "no check of kind integrity has a report"}
+            return inspection._replace(findings=self._open, unread=unread)
         try:
             found = read(name, judged, {*self._state.known.present, *self._reported})
         except InputError as error:
-            return self._open, inspection.suppressions, {name: str(error)}
-        return found, inspection.suppressions, {}
+            return inspection._replace(findings=self._open, unread={name: str(error)})
+        return inspection._replace(findings=found, unread={})
 
     def _unchanged_tests(self) -> dict[str, str]:
         """Return the unchanged test files' texts that have a test that newly passes."""

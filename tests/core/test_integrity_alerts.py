@@ -259,6 +259,16 @@ class TestScores:
         record = loop.turn(tests=TEN, integrity=integrity(suppressions={"lint": 3}), **changes)
         assert record.adjusted_score < record.quality_score
 
+    def test_one_of_a_whole_file_counts_by_what_it_may_hide(self, start):
+        loop = start(tests=TEN, lint_errors=12, lint_warnings=3, type_errors=4, error_count=16)
+        found = integrity(suppressions={"lint": 1, "types": 0, "coverage": 1}, blanket=frozenset({"lint", "coverage"}))
+        clean = {"lint_errors": 2, "lint_warnings": 4, "type_errors": 0, "error_count": 2}
+        loop.turn(tests=TEN, integrity=found, **clean)
+        assert loop.state.lineage.suppressions == {"lint": 11, "types": 0, "coverage": 1}
+        # Judged again, and while the findings stay away, it counts the same.
+        loop.turn(tests=TEN, integrity=integrity(suppressions={"lint": 11}), **clean)
+        assert loop.state.lineage.suppressions == {"lint": 11}
+
     def test_suppressions_are_carried_where_nobody_looks(self, loop):
         loop.turn(tests=TEN, integrity=integrity(suppressions={"lint": 2}))
         loop.turn(tests=TEN)
