@@ -86,7 +86,8 @@ class Rerun(NamedTuple):
 
     `references` maps the files put over the source to the iteration they were taken from. `files` are the test files
     that were run (all if `whole`), `commands` what ran them. `tests` and `failed` count the report; `flaky` names tests
-    that failed and then passed. `problem` says why there is no result, else None.
+    that failed and then passed. `problem` says why there is no result, else None; `is_interrupted` that it is the
+    machine's doing (a full disk), not that of the tree.
     """
 
     references: Mapping[str, int]
@@ -98,6 +99,7 @@ class Rerun(NamedTuple):
     failed: int = 0
     flaky: tuple[str, ...] = ()
     problem: str | None = None
+    is_interrupted: bool = False
 
 
 class EarlierTests(NamedTuple):

@@ -115,7 +115,7 @@ class ScratchRunner(NamedTuple):
                 rerun = rerun._replace(flaky=tuple(sorted(flaky)), failed=rerun.failed - len(flaky))
         except (RalphTrackerError, OSError) as error:
             why = (error.strerror if isinstance(error, OSError) else None) or error
-            tests, rerun = TestResults({}), rerun._replace(problem=NOT_RUN.format(why=why))
+            tests, rerun = TestResults({}), rerun._replace(problem=NOT_RUN.format(why=why), is_interrupted=True)
         return RerunResult(tests, rerun._replace(duration_s=round(time.monotonic() - started, 3)))
 
     def _placeholders(self, tree: str, earlier: Sequence[EarlierFile], lost: Iterable[Change]) -> Iterator[EarlierFile]:

@@ -59,6 +59,12 @@ class TestVerdict:
     def test_tests_that_did_not_run(self, loop, changes, expected):
         assert loop.turn(integrity=CLEAN, **changes).integrity.verdict == expected
 
+    def test_where_the_machine_kept_earlier_tests_from_running(self, loop):
+        by_tree = Rerun(references={}, files=(), problem="no test ran")
+        assert loop.turn(tests=TEN, integrity=integrity(reruns=(by_tree,))).integrity.verdict == "PASS"
+        by_machine = by_tree._replace(problem="no space left", is_interrupted=True)
+        assert loop.turn(tests=TEN, integrity=integrity(reruns=(by_machine,))).integrity.verdict == "UNPROVEN"
+
     def test_an_open_finding_of_an_earlier_iteration_judges_none_that_follows(self, loop):
         first = loop.turn(tests=TEN, integrity=integrity(found("R6", "CRITICAL")))
         later = loop.turn(tests=TEN, integrity=integrity(found("R6", "CRITICAL")))
