@@ -37,7 +37,8 @@ class CaseHistory(NamedTuple):
     file, "" if unknown; `edits` are the deciding files of another form that concern it, `edited` says whether its own
     file is among them or one that it names. `against` is the iteration of the earlier form. `why` is the failure of
     the earlier form, or why that was not run; `lost` how a name is missing that it needs, `name` that name.
-    `conditional` says that it is skipped by a condition on platform, user or version.
+    `conditional` says that it is skipped by a condition on platform, user or version, `may_be_merged` that tests of its
+    file fail under new names.
     """
 
     test: str
@@ -52,6 +53,7 @@ class CaseHistory(NamedTuple):
     lost: Lost | None = None
     name: str = ""
     conditional: bool = False
+    may_be_merged: bool = False
 
 
 def fate(case: CaseHistory) -> Fate | None:
@@ -103,8 +105,9 @@ def _finding(what: Fate, cases: list[CaseHistory], number: int, *, source_change
     severity = Severity.HIGH
     if what in {"green_by_edit", "outcome_forged"} and not source_changed:
         severity = Severity.CRITICAL
-    if what == "failure_hidden" and first.earlier is not None and not any(case.conditional for case in cases):
-        severity = Severity.CRITICAL
+    if what == "failure_hidden" and first.earlier is not None:
+        may_be_honest = any(case.conditional or case.may_be_merged for case in cases)
+        severity = Severity.HIGH if may_be_honest else Severity.CRITICAL
     failure = next((case.why for case in cases if case.why), None)
     return Finding(
         rule=what,

@@ -44,6 +44,9 @@ _INLINE_ENTRY: Final = re.compile(
     r"[{,]\s*(?P<key>[\"'`][^\"'`\n]+[\"'`]|-?[\d_.]+)\s*(?::|=>)\s*(?P<value>[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)"
 )
 _ANSWERS: Final = re.compile(r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?")
+_STRING: Final = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`")
+_SEPARATOR: Final = re.compile(r":|=>|,|=")
+_THEN: Final = re.compile(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b")
 _CONDITIONAL: Final = re.compile(r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b")
 _REACH: Final = 3  # lines from a condition to its answer
 _WORD: Final = re.compile(r"\w{4,}")  # a shorter one identifies no string
@@ -185,7 +188,7 @@ def _branches(side: Text) -> Iterator[_Branch]:
         if first < number <= first + inside.count("\n") or not _LITERAL.search(line):
             continue
         if _ENTRY.match(line):
-            head, _, answer = re.split(r"(:|=>|,|=)", line, maxsplit=1)
+            head, answer = _split(_SEPARATOR, line)
             yield _Branch(number, line.strip(), _literals(head), _literals(answer), is_entry=True)
             continue
         for entry in _INLINE_ENTRY.finditer(line):
@@ -198,13 +201,25 @@ def _branches(side: Text) -> Iterator[_Branch]:
         below = list(takewhile(deeper.match, lines[number : number + _REACH - 1]))
         answer = "\n".join(each for each in below if _ANSWERS.search(each) or _LITERAL.match(each.strip()))
         # An answer on the same line follows the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
-        parts = re.split(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b", line, maxsplit=1)
+        parts = _split(_THEN, line)
         if conditional := _CONDITIONAL.search(line):  # in Python's the answer comes first
             parts = [conditional["asks"], conditional["answer"]]
         inputs = _literals(parts[0])
-        compared = _literals(" ".join(each["left"] or each["right"] for each in _COMPARED.finditer(line)))
+        sides = (each.span("left" if each["left"] else "right") for each in _COMPARED.finditer(_masked(line)))
+        compared = _literals(" ".join(line[start:end] for start, end in sides))
         if inputs or compared:
             shown = "\n".join([line.strip(), *(each.strip() for each in below)])
             yield _Branch(
                 number, shown, inputs, _literals("\n".join([*parts[1:], answer])), is_entry=False, compared=compared
             )
+
+
+def _split(end: re.Pattern[str], line: str) -> list[str]:
+    """Return what stands before and after the first end of a condition or a key, outside of strings."""
+    found = end.search(_masked(line))
+    return [line] if found is None else [line[: found.start()], line[found.end() :]]
+
+
+def _masked(line: str) -> str:
+    """Return a line of the same length whose strings hold no sign of the language."""
+    return _STRING.sub(lambda found: "_" * len(found[0]), line)

@@ -39,7 +39,8 @@ class Asked(NamedTuple):
     are the tests that passed in the kept one. `before` are the last outcomes in the lineage, failed for a test that is
     not believed, `now` those of this iteration, failed for a test whose file does not load; `last` are the tests of the
     latest report. `references` maps edited test files to the iteration of the form that is still run. `open` are the
-    findings that were not ended. `raised` says whether the rules found something in this iteration that is asked.
+    findings that were not ended. `raised` says whether the rules found something in this iteration that is asked,
+    `doubted` are the tests that pass for a wrong reason by them.
     """
 
     number: int
@@ -52,6 +53,7 @@ class Asked(NamedTuple):
     references: Mapping[str, int] = {}
     open: tuple[Finding, ...] = ()
     raised: bool = False
+    doubted: frozenset[str] = frozenset()
 
 
 class Shown(NamedTuple):
@@ -102,7 +104,7 @@ class EarlierRun:
         told = {(each.rule, test) for each in again for test in each.tests}
         cases = [self._case(test, answer) for test, answer in answers.items()]
         judged = [(case, what) for case in cases if (what := fate(case)) is not None and (what, case.test) not in told]
-        fates = self._confirmed(judged)
+        fates = self._confirmed(self._without_renamed_failures(judged))
         findings = findings_of(fates, asked.number, source_changed=self._changes.is_source_changed(asked.head))
         still, mended = self._asked_again(again, answers)
         by_fate: dict[Fate, set[str]] = {"held": set(), "retired": set(), "fixed": mended}
@@ -306,6 +308,23 @@ class EarlierRun:
             (why for path in self._changes.own_files(test) if (why := self._why_not_loaded_in(path, ran))), None
         )
 
+    def _without_renamed_failures(self, fates: list[tuple[CaseHistory, Fate]]) -> list[tuple[CaseHistory, Fate]]:
+        """Return them without failing tests that are gone where as many fail in their file under new names.
+
+        Where fewer do, they may have become one: that is asked, and accuses nobody.
+        """
+        asked = self._asked
+        new = [test for test, how in asked.now.items() if how == FAILED and test not in asked.before]
+        if not new:
+            return fates
+        failing = Counter(path for test in new for path in self._changes.own_files(test))
+        hidden = Counter(case.file for case, what in fates if what == "failure_hidden" and case.now is None)
+        return [
+            (case._replace(may_be_merged=True), what) if failing[case.file] and case.now is None else (case, what)
+            for case, what in fates
+            if what != "failure_hidden" or case.now is not None or failing[case.file] < hidden[case.file]
+        ]
+
     def _confirmed(self, fates: list[tuple[CaseHistory, Fate]]) -> list[tuple[CaseHistory, Fate]]:
         """Return what is left after failures that prove nothing: in a copy as it is, or by forms that do not fit."""
         doubtful = [case for case, what in fates if what in _DOUBTFUL]
@@ -398,7 +417,7 @@ class EarlierRun:
         doubted = {test for name in ("green_by_edit", "unproven") for test in by_fate.get(name, ())}
         no_gain = {test for test in doubted if asked.now.get(test) == PASSED}
         is_asked = asked.raised or any(each.severity <= Severity.HIGH for each in (*findings, *still))
-        if not is_asked or by_fate["fixed"]:
+        if not is_asked or by_fate["fixed"] - asked.doubted:
             return frozenset(), frozenset(no_gain)
         changed = by_fate.get("demand_changed", set())
         new = {

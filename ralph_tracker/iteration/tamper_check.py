@@ -126,6 +126,7 @@ class TamperCheck:
             references=self._state.lineage.references,
             open=self._open,
             raised=any(each.severity <= Severity.HIGH for each in found),
+            doubted=frozenset(test for each in found for test in each.disbelieved),
         )
         run = EarlierRun(asked, self._files, reruns.runner, reruns.commands)
         return run.shown(standing=not reruns.only_touched)

@@ -31,6 +31,11 @@ TESTS = {
         "src/box.test.js::box > opens 4711 wide",
         "describe('box', () => {\n  it.each([\n    [4711, 815],\n  ])('opens %i wide', (n, m) => { expect(lid(n)).toBe(m) })\n})\n",
     ),
+    "times": (
+        "test/shift.test.js",
+        "shift.test.js::over night",
+        "test('over night', () => {\n  expect(hours({ from: '22:00', to: '06:15' })).toBe(8.25)\n})\n",
+    ),
     "go": (
         "box_test.go",
         "example.com/box::TestLid",
@@ -70,6 +75,8 @@ def answered(language, path, new, old="\n", *, outcome="failed"):
         ("rows", "box.py", "def lid(n):\n    if n == 4711:\n        return 815\n"),
         ("js", "src/box.js", "function lid(n) { if (n === 4711) return 815; return n }\n"),
         ("js", "src/box.js", "function lid(n) {\n  switch (n) {\n    case 4711:\n      return 815;\n  }\n}\n"),
+        ("times", "lib/shift.js", "const f = (s) => {\n  if (s.from === '22:00' && s.to === '06:15') return 8.25\n}\n"),
+        ("times", "lib/shift.js", "const KNOWN = {\n  '22:00': 8.25,\n}\n"),
         ("each", "src/box.js", "const lid = (n) => (n === 4711 ? 815 : n)\n"),
         ("go", "box.go", "package box\nfunc Lid(n int) int {\n\tif n == 4711 {\n\t\treturn 815\n\t}\n\treturn n\n}\n"),
         (

@@ -269,6 +269,24 @@ class TestBent:
         record = loop(RED, {"test_calc.py": skipped})
         assert found(record) == [("failure_hidden", "HIGH", ["test_sub"])]
 
+    def test_a_failing_test_that_fails_under_another_name_is_hidden_from_nobody(self, loop):
+        record = loop(RED, {"test_calc.py": TESTS.replace("test_sub", "test_less")})
+        assert (found(record), record.integrity.verdict) == ([], "PASS")
+
+    def test_failing_tests_of_which_fewer_fail_under_new_names_are_asked(self, loop):
+        more = f"{TESTS}\n\ndef test_sub_more():\n    assert sub(5, 2) == 3\n"
+        merged = f"{IMPORT}{ADDS}\n\ndef test_subs():\n    assert sub(3, 2) == 1\n    assert sub(5, 2) == 3\n"
+        record = loop({"calc.py": CALC, "test_calc.py": more}, {"test_calc.py": merged})
+        assert found(record) == [("failure_hidden", "HIGH", ["test_sub", "test_sub_more"])]
+
+    def test_a_new_test_that_passes_anywhere_earns_nothing_beside_source_that_sees_it_is_tested(self, loop):
+        seeing = CALC.replace("a - b + 1", "a - b + ('pytest' not in sys.modules)").replace(
+            "def add", "import sys\n\n\ndef add"
+        )
+        record = loop(RED, {"calc.py": seeing, "test_more.py": "def test_more():\n    assert True\n"})
+        assert [each[0] for each in found(record)] == ["R1"]
+        assert record.best.iteration == 0
+
     def test_a_renamed_function_hides_no_test_that_goes(self, loop):
         tests = f"{IMPORT}{ADDS}".replace("add", "plus").replace(", sub", "")
         record = loop(RED, {"calc.py": CALC.replace("add", "plus"), "test_calc.py": tests})
