@@ -6,7 +6,8 @@ without those that did not exist in it, and with this iteration's source. Nothin
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import RERUN_RULES, EarlierTests, Finding, Rerun, Severity
@@ -78,12 +79,24 @@ class _Answer(NamedTuple):
 
 
 class EarlierRun:
-    """The earlier tests of one iteration. `commands` are those of the checks; without a `runner` nothing is run."""
+    """The earlier tests of one iteration. `commands` are those of the checks.
 
-    def __init__(self, asked: Asked, files: FileForms, runner: Runner, commands: Iterable[str | Sequence[str]]) -> None:
+    `edited_package` returns a file of an installed package that was edited in place: a copy borrows it too, so a test
+    that failed and passes there shows nothing.
+    """
+
+    def __init__(
+        self,
+        asked: Asked,
+        files: FileForms,
+        runner: Runner,
+        commands: Iterable[str | Sequence[str]],
+        edited_package: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self._asked = asked
         self._files = files
         self._runner = runner
+        self._find_edited_package = edited_package
         tests = {*asked.believed, *asked.before, *asked.now}
         self._changes = DecidingChanges(files, asked.kept, asked.head, asked.references, tests, commands)
         self._reruns: list[Rerun] = []
@@ -137,13 +150,23 @@ class EarlierRun:
         gone = {test for test in asked.believed if now.get(test) in {None, SKIPPED}}
         hidden = {test for test in asked.last if before.get(test) == FAILED and now.get(test) in {None, SKIPPED}}
         if not self._changes.changed:
-            return gone | hidden
-        turned = {test for test, how in now.items() if how == PASSED and before.get(test) == FAILED}
+            return gone | hidden | (self._turned if self._edited_package else set())
+        turned = self._turned
         passing = {test for test in asked.believed if now.get(test) == PASSED}
         everywhere = any(self._changes.decides.loads_by_itself(path) for path in self._changes.changed)
         if everywhere and self._changes.is_source_changed(asked.kept):
             return gone | hidden | turned | passing
         return gone | hidden | turned | {test for test in passing if self._changes.edits(test)[0]}
+
+    @cached_property
+    def _turned(self) -> set[str]:
+        now, before = self._asked.now, self._asked.before
+        return {test for test, how in now.items() if how == PASSED and before.get(test) == FAILED}
+
+    @cached_property
+    def _edited_package(self) -> str | None:
+        """Return an edited file of an installed package, looked for only where a failing test turned green."""
+        return self._find_edited_package() if self._turned else None
 
     # The runs.
 
@@ -160,7 +183,10 @@ class EarlierRun:
             lost=self._files.since(oldest).values(),
         )
         self._reruns.append(ran.rerun)
-        return ran
+        if self._edited_package is None:
+            return ran
+        shown = {test: how for test, how in ran.tests.outcomes.items() if how == FAILED or test not in self._turned}
+        return ran._replace(tests=ran.tests._replace(outcomes=shown))
 
     def _limits(self, tests: Iterable[str], more: Iterable[str] = ()) -> set[str] | None:
         """Return the files to run for tests; None for all, where a test's is not known."""
@@ -176,7 +202,7 @@ class EarlierRun:
         """Return what the earlier forms show; None where the kept iteration's own tree cannot be run either."""
         kept = self._asked.kept
         forms = self._changes.forms(kept, references)
-        if not forms and not self._changes.is_source_changed(kept):
+        if not forms and not self._changes.is_source_changed(kept) and self._edited_package is None:
             return None  # neither tests nor source differ: names alone tell that tests are gone
         if not forms:
             return {test: self._as_reported(test) for test in need}  # nothing is in another form
@@ -199,14 +225,22 @@ class EarlierRun:
             return None
         why = (first.rerun.problem or "").removeprefix(NOT_RUN.format(why=""))
         for test in need - answers.keys():
-            answers[test] = _Answer(None, self._why_not_loaded(test, first.tests) or why, kept)
+            answers[test] = _Answer(
+                None, self._why_no_answer(test) or self._why_not_loaded(test, first.tests) or why, kept
+            )
         return answers
 
     def _is_explained(self, test: str, ran: TestResults) -> bool:
         """Return whether the file of a test did not load since the source lost a name."""
         return self._changes.lost(self._why_not_loaded(test, ran) or "")[0] == "gone"
 
+    def _why_no_answer(self, test: str) -> str:
+        edited = self._edited_package is not None and test in self._turned
+        return f"{self._edited_package} was edited, and no lock file changed" if edited else ""
+
     def _as_reported(self, test: str) -> _Answer:
+        if why := self._why_no_answer(test):
+            return _Answer(None, why, self._asked.kept)
         how = self._asked.now.get(test)
         return _Answer(how if how != SKIPPED else None, "" if how else _NOTHING_CHANGED, self._asked.kept)
 

@@ -584,7 +584,8 @@ class IterationMeasurer:
             if target.checkout is not None:
                 runner = runner._replace(same_source=False, home=target.checkout.home)
             commands = [command_text(check) for check in target.checks]
-            reruns = Reruns(runner, only_touched=target.rerun == "touched", commands=commands)
+            touched, own = target.rerun == "touched", target.checkout is None
+            reruns = Reruns(runner, only_touched=touched, commands=commands, own_packages=own)
         if target is not None and target.tool != BUILTIN:
             tool = OtherTool(target.tool, None if measured is None else measured.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded

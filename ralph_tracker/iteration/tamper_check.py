@@ -29,11 +29,16 @@ _SPACES: Final = re.compile(r"\s+")
 
 
 class Reruns(NamedTuple):
-    """How earlier tests are run: the runner, whether only after edits in this iteration, and what the checks call."""
+    """How earlier tests are run: the runner, whether only after edits in this iteration, and what the checks call.
+
+    `own_packages` says that the installed packages are the project's own, as they lie, and not made for the run: they
+    may have been edited since the loop began.
+    """
 
     runner: Runner
     only_touched: bool = False
     commands: Sequence[str] = ()
+    own_packages: bool = True
 
 
 class OtherTool(NamedTuple):
@@ -128,8 +133,18 @@ class TamperCheck:
             raised=any(each.severity <= Severity.HIGH for each in found),
             doubted=frozenset(test for each in found for test in each.disbelieved),
         )
-        run = EarlierRun(asked, self._files, reruns.runner, reruns.commands)
+        run = EarlierRun(asked, self._files, reruns.runner, reruns.commands, lambda: self._edited_package(reruns))
         return run.shown(standing=not reruns.only_touched)
+
+    def _edited_package(self, reruns: Reruns) -> str | None:
+        """Return a file of an installed package that was edited though nothing asks for another package."""
+        from ralph_tracker.measure.edited_packages import NAMES_PACKAGES, edited_package_file  # noqa: PLC0415  # seldom
+
+        if not reruns.own_packages or any(map(NAMES_PACKAGES.search, self._files.since(0))):
+            return None
+        projects = {path.rpartition("/")[0] for path in self._files.ids if NAMES_PACKAGES.search(path)}
+        paths = self._iteration_files.paths
+        return edited_package_file(paths.root, {"", *projects}, paths.loop_file.stat().st_mtime)
 
     @cached_property
     def _files(self) -> FileForms:

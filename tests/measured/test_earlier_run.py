@@ -1,6 +1,7 @@
 """Loops on a project with real pytest: what earlier tests show of honest changes, and of those that bend a green."""
 
 import sys
+import time
 
 import pytest
 
@@ -26,12 +27,12 @@ RED = {"calc.py": CALC, "test_calc.py": TESTS}
 def loop(workshop):
     """Return what drives a loop: each step maps paths to texts, None for a file that goes; the last record is told."""
 
-    def drive(start, *steps, **settings):
+    def drive(start, *steps, env=None, **settings):
         workshop.write("pyproject.toml", '[project]\nname = "calc"\nversion = "0"\n')
-        workshop.write(".gitignore", ".aiwg/\n__pycache__/\n")
+        workshop.write(".gitignore", ".aiwg/\n__pycache__/\n.venv/\n")
         (workshop.root / "app.py").unlink(missing_ok=True)
         (workshop.root / "measure.sh").unlink(missing_ok=True)
-        workshop.configure({"tests": CHECK}, **settings)
+        workshop.configure({"tests": {**CHECK, "env": {**CHECK["env"], **(env or {})}}}, **settings)
         for number, step in enumerate((start, *steps)):
             for path, text in step.items():
                 workshop.write(path, text) if text is not None else (workshop.root / path).unlink()
@@ -302,6 +303,21 @@ class TestBent:
     def test_what_passes_only_by_settings_that_nobody_edited_the_tests_for_is_forged(self, loop):
         record = loop(GREEN, {"calc.py": CALC, "conftest.py": PATCHING})
         assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]
+
+    def test_a_green_by_an_edit_of_an_installed_package_proves_nothing(self, loop, workshop):
+        site = ".venv/lib/python3/site-packages/signs"
+        for path, text in (("__init__.py", "MINUS = 1\n"), ("more.py", "PLUS = 1\n")):
+            workshop.write(f"{site}/{path}", text)
+        workshop.write(".venv/pyvenv.cfg", "home = /usr\n")
+        time.sleep(0.02)  # file times are those of the kernel's last tick
+        source = CALC.replace("+ 1", "+ signs.MINUS").replace("def add", "import signs\n\n\ndef add")
+        path = {"PYTHONPATH": f".:{site.rpartition('/')[0]}"}
+        start = {"calc.py": source, "test_calc.py": TESTS}
+        edited = {f"{site}/__init__.py": "MINUS = 0\n"}
+        record = loop(start, edited, {"NOTES.md": "# Plan\n"}, env=path)
+        assert found(record) == [("unproven", "HIGH", ["test_sub"])]
+        assert f"{site}/__init__.py was edited, and no lock file changed" in record.integrity.found.findings[0].message
+        assert record.best.iteration == 0
 
     def test_a_finding_ends_when_the_earlier_form_passes(self, loop):
         record = loop(RED, {"test_calc.py": BENT}, {"calc.py": FIXED, "test_calc.py": TESTS})
