@@ -4,7 +4,6 @@ The tests run in their earlier surroundings: with the kept iteration's form of e
 without those that did not exist in it, and with this iteration's source. Nothing is run where no such file differs.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -25,12 +24,6 @@ _FAILS_IN_COPY: Final = "in a copy of the project it fails too"
 _DOUBTFUL: Final = frozenset({"demand_changed", "outcome_forged", "green_by_edit"})
 # Groups of references that are run once more by themselves.
 _MOST_GROUPS: Final = 3
-_CONDITION: Final = re.compile(
-    r"skip_?[iI]f|skip[uU]nless|runIf|\bplatform|sys\.version|os\.name|get(?:e)?uid|GOOS|cfg\(|assum|EnabledOn|DisabledOn"
-)
-_EXPECTS_ERROR: Final = re.compile(
-    r"raises|assertRaises|toThrow|rejects|throws|should_panic|expectException|raise_error"
-)
 
 
 class Asked(NamedTuple):
