@@ -49,6 +49,7 @@ from ralph_tracker.core.walk import (
     Step,
     WalkedIteration,
     after_step,
+    are_few,
     compare_with_kept,
     why_unsound,
     why_worse,
@@ -328,6 +329,9 @@ def _tally(
         return None
     believed, tests, count = passed, measurement.tests, at.metrics.test_count
     missing = max(0, against_kept.dropped_count - against_kept.fresh)
+    if at.earlier is not None and state.kept is not None:
+        since_gain = state.kept.dropped + missing
+        missing = 0 if are_few(since_gain, state.kept.passing + state.kept.dropped) else since_gain
     if at.tests is not None:
         missing += len(at.tests.not_collected)
     if tests is not None:

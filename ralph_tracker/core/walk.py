@@ -25,6 +25,7 @@ from ralph_tracker.core.metrics import (
 SCORE_TOLERANCE: Final = 0.005
 _NOISE: Final = 1e-9
 _DROPPED: Final = 3  # more than one of so many believed tests
+_FEW: Final = 10  # one of so many, or a single one
 _MERGED: Final = 5  # so many tests may become one
 
 
@@ -34,8 +35,9 @@ class Kept(NamedTuple):
     `outcomes` are those of its tests; None where its report has no names. `disbelieved` pass in it, but not for the
     right reason. `metrics` are its counts. `score` is its adjusted score, `top_score` the highest since the last gain.
     `questions` are the keys of the findings open in it. `tainted` passed already in a TAMPERED iteration after it,
-    which makes them no gain of a later one; `tainted_count` counts them, also where they have no names. `measured` is
-    False for a baseline whose tests were not measured though the loop has tests.
+    which makes them no gain of a later one; `tainted_count` counts them, also where they have no names. `dropped` are
+    how many tests went for nothing since the last gain. `measured` is False for a baseline whose tests were not
+    measured though the loop has tests.
     """
 
     iteration: int
@@ -47,6 +49,7 @@ class Kept(NamedTuple):
     questions: frozenset[str] = frozenset()
     tainted: frozenset[str] = frozenset()
     tainted_count: int = 0
+    dropped: int = 0
     measured: bool = True
 
     @property
@@ -137,6 +140,11 @@ def _by_counts(kept: Kept, now: Metrics, disbelieved: frozenset[str]) -> Compari
         dropped_count=max(0, int(-count)),
         gained_count=max(0, int(passed) - no_gain),
     )
+
+
+def are_few(dropped: int, passing: int) -> bool:
+    """Return whether one test, or at most a tenth of the passing ones, is dropped: a duplicate, or two in one."""
+    return dropped <= max(1, passing // _FEW) and not are_too_many(dropped, passing)
 
 
 def are_too_many(dropped: int, passing: int) -> bool:
@@ -273,7 +281,8 @@ def after_step(kept: Kept, here: Kept, step: Step, refusal: Refusal | None) -> K
     top = max(kept.top_score, here.score)
     if refusal is None:
         gained = step.tests.gained_count > 0 or not kept.measured
-        return here if gained else here._replace(top_score=top)
+        lost = max(0, step.tests.dropped_count - step.tests.fresh)
+        return here if gained else here._replace(top_score=top, dropped=kept.dropped + lost)
     if step.verdict != "TAMPERED":
         return kept
     return kept._replace(

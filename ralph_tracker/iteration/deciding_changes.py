@@ -142,6 +142,12 @@ class DecidingChanges:
         change = self.changed[path]
         return "new" if change.old_id is None else "gone" if change.new_id is None else "edited"
 
+    def is_edited_start_up(self, path: str) -> bool:
+        """Return whether a file was edited that runners load though no test names it, and that is no settings."""
+        return (
+            self._edit(path) == "edited" and self.decides.kind(path) == "support" and self.decides.loads_by_itself(path)
+        )
+
     def forms(self, number: int, references: Mapping[str, int]) -> list[EarlierFile]:
         """Return the form of every deciding file in an iteration, of references that in theirs."""
         wanted = {**dict.fromkeys(self.deciding(number), number), **references}

@@ -205,7 +205,7 @@ class EarlierRun:
         answers: dict[str, _Answer] = {}
         self._take(first.tests, need, answers, references)
         of_references = first.tests.outcomes.keys() & self._asked.before.keys() - need if references else ()
-        also = [test for test in of_references if not references.keys().isdisjoint(self._changes.own_files(test))]
+        also = [test for test in of_references if self._reference_of(test, references) is not None]
         self._take(first.tests, also, answers, references)
         if references:
             self._take_apart(first.tests, answers, references)
@@ -249,11 +249,17 @@ class EarlierRun:
                 if self._changes.lost(ran.messages.get(name, ""))[0] is None:
                     continue
             if ran.outcomes[name] != SKIPPED:
-                against = min(
-                    (references[path] for path in self._changes.own_files(test) if path in references), default=None
-                )
+                against = self._reference_of(test, references)
                 why = ran.messages.get(name, "")
                 answers[test] = _Answer(ran.outcomes[name], why, self._asked.kept if against is None else against)
+
+    def _reference_of(self, test: str, references: Mapping[str, int]) -> int | None:
+        """Return the iteration of the form of a test, or of a start-up file, that is still run; None for neither."""
+        own = self._changes.own_files(test)
+        numbers = (
+            number for path, number in references.items() if path in own or self._changes.decides.loads_by_itself(path)
+        )
+        return min(numbers, default=None)
 
     def _take_apart(self, first: TestResults, answers: dict[str, _Answer], references: Mapping[str, int]) -> None:
         """Run the references once more, each as its whole iteration had it, whose tests did not run beside others."""
@@ -481,6 +487,8 @@ class EarlierRun:
                 ended |= {case.file, *case.edits}
             elif what == "retired":
                 ended.add(case.file)
+        if not self._changes.is_source_changed(kept):  # on the same source the earlier form passes, as it did
+            held |= {path for path in self._changes.changed if self._changes.is_edited_start_up(path)}
         after = {path: number for path, number in before.items() if path not in ended and path in self._files.ids}
         for path in held - ended:
             if path not in after and self._changes.decides.kind(path) in {"test", "support", "data"}:

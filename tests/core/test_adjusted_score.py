@@ -181,6 +181,18 @@ class TestTestsThatCount:
         record = loop.turn(tests=dict.fromkeys(now, P), integrity=Integrity(earlier=earlier))
         assert record.adjusted_score == expected
 
+    def test_few_that_go_for_nothing_cost_nothing_until_they_add_up(self, start):
+        """A duplicate, or two tests in one; their earlier forms pass."""
+        names = [f"t{number}" for number in range(10)]
+        loop = start(base=BARE, tests=dict.fromkeys(names, P), integrity=Integrity())
+        scores = []
+        for there in (9, 8):
+            gone = EarlierTests(loop.state.kept.iteration, held=frozenset(names[there : there + 1]))
+            record = loop.turn(tests=dict.fromkeys(names[:there], P), integrity=Integrity(earlier=gone))
+            scores.append((record.adjusted_score, loop.state.kept.iteration))
+        assert scores == [(1.0, 1), (0.8, 1)]
+        assert record.adjusted_because == "8 of 10 tests pass and are believed, 2 of them missing"
+
     @table(
         ("rule", "severity", "now", "expected"),
         [

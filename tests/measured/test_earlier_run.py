@@ -300,6 +300,14 @@ class TestBent:
         assert record.integrity.found.findings[0].against == 0
         assert (record.best.iteration, record.integrity.found.references) == (1, {})
 
+    def test_what_a_fixture_hides_that_was_edited_before_the_break_is_found(self, loop):
+        fixture = "import pytest\n\n\n@pytest.fixture\ndef pair():\n    return 3, 2\n"
+        tests = f"{IMPORT}{ADDS}\n\ndef test_sub(pair):\n    assert sub(*pair) == 1\n"
+        start = {"calc.py": FIXED, "test_calc.py": tests, "conftest.py": fixture}
+        broken = FIXED.replace("return a - b", "return a - b + (a == 3)")
+        record = loop(start, {"conftest.py": fixture.replace("3, 2", "4, 3")}, {"calc.py": broken})
+        assert found(record) == [("demand_changed", "HIGH", ["test_sub"])]
+
     def test_what_passes_only_by_settings_that_nobody_edited_the_tests_for_is_forged(self, loop):
         record = loop(GREEN, {"calc.py": CALC, "conftest.py": PATCHING})
         assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]
