@@ -146,11 +146,15 @@ def write_new(path: "Path", data: bytes, mode: int = 0o644, *, durable: bool = T
     Raises if it exists.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
-        file.write(data)
-        file.flush()
+    descriptor = os.open(path, flags, mode)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
         if durable:
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(
@@ -161,13 +165,19 @@ def write_whole(
     It is written in `staging` (on the same file system), by default beside the target. What is made again from other
     files need not be `durable`: after a power cut it may be missing or empty.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    (staging or path.parent).mkdir(exist_ok=True)
     temporary = (staging or path.parent) / temporary_name()
     try:
-        write_new(temporary, data, 0o600, durable=durable)
+        try:
+            write_new(temporary, data, 0o600, durable=durable)
+        except FileNotFoundError:
+            temporary.parent.mkdir(parents=True, exist_ok=True)
+            write_new(temporary, data, 0o600, durable=durable)
         temporary.chmod(mode)
-        temporary.replace(path)
+        try:
+            temporary.replace(path)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -225,12 +235,15 @@ def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
             pass
 
 
-def sync_below(folder: "Path") -> None:
-    """Sync all files below a folder, and their names.
+def sync_below(folder: "Path", without: str | None = None) -> None:
+    """Sync all files below a folder, and their names, but for those in its folder `without`.
 
     Called once all are written: the first sync waits for the disk, and the others find most of it done.
     """
+    left_out = f"{os.fspath(folder)}/{without}/" if without else None
     for place, _, names in os.walk(folder, topdown=False):
+        if left_out and f"{place}/".startswith(left_out):
+            continue
         for name in names:
             path = f"{place}/{name}"
             if not os.path.islink(path):  # noqa: PTH114  # called for each file, and pathlib is slow

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypedDict
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import as_store_error, refuse_link, write_new, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
-from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
+from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import SealedRecords, Seals
 from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.record_packs import Documents, kept_json
@@ -23,7 +23,6 @@ from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UND
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 
-ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
 _NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 _NO_RECORD: Final = (
@@ -149,6 +148,11 @@ class KeptIteration(NamedTuple):
     after_checks: str | None = None
     changed_by_checks: tuple[str, ...] = ()
     note: str | None = None
+
+    @property
+    def copies(self) -> dict[str, str]:
+        """Return the sha256 of each plain file that `fill` writes from the store, by its path in the folder."""
+        return {f"{ARTIFACTS}/{change.path}": change.new_id for change in self.changed if change.new_id}
 
 
 class VerificationCache(NamedTuple):
@@ -325,9 +329,12 @@ class IterationSnapshots:
         return VerificationCache(self._committed.seals, self._committed.collected_iterations(), set())
 
     def refuse_damaged(self, number: int) -> None:
-        """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
+        """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept.
+
+        Its plain copies do not count: nothing is restored from them.
+        """
         self._refuse_absent(number)
-        damaged = self.damage(number)
+        damaged = [name for name in self.damage(number) if name.partition("/")[0] != ARTIFACTS]
         if damaged:
             names = ", ".join(shown(path) for path in damaged[:3])
             raise StoreError(

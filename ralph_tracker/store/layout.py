@@ -16,6 +16,8 @@ PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.
 MANIFEST: Final = "manifest.json"
+# Plain copies of the files that an iteration changed, in its folder.
+ARTIFACTS: Final = "artifacts"
 _SHOWN: Final = 40
 
 

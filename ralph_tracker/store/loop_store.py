@@ -47,6 +47,7 @@ from ralph_tracker.safe_files import (
 )
 from ralph_tracker.store.json_documents import append_line, read_json, to_json
 from ralph_tracker.store.layout import (
+    ARTIFACTS,
     LOOP_ID,
     PACKED_TOGETHER,
     SCHEMA_VERSION,
@@ -141,7 +142,8 @@ def continuation_json(configuration: Mapping[str, Any]) -> bytes:
 class Entry(NamedTuple):
     """What is written for one iteration: its document, its measurement, and the state after it.
 
-    `fill` adds files to the iteration's folder before it is sealed.
+    `fill` adds files to the iteration's folder before it is sealed; `copies` are the sha256 of those, by their path
+    there, that are only copies of what the store of snapshots has.
     """
 
     document: RecordDocument
@@ -150,6 +152,7 @@ class Entry(NamedTuple):
     walked: WalkedIteration
     summary: Summary
     fill: Callable[[Path], None] | None = None
+    copies: Mapping[str, str] = {}
 
     @property
     def number(self) -> int:
@@ -247,10 +250,12 @@ class LoopStore(SealedRecords):
             temporary.chmod(0o755)
             if entry.fill is not None:
                 entry.fill(temporary)
-            attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
+            attached = {
+                name: entry.copies.get(name) or file_digest(temporary / name) for name in files_below(temporary)
+            }
             for name, data in self._files(entry, record, row, attached).items():
                 write_new(temporary / name, data, durable=False)
-            sync_below(temporary)
+            sync_below(temporary, without=ARTIFACTS)  # copied again from the store where a power cut takes them
             temporary.rename(self.paths.iteration(entry.number))
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)

@@ -227,12 +227,15 @@ def load(folder: Path) -> Index:
 
 
 def save(index: Index, folder: Path, staging: Path) -> None:
-    """Write the index if it has changed; every object it refers to must already be durable."""
+    """Write the index if it has changed; every object it refers to must already be durable.
+
+    It is a cache with a checksum: after a power cut it may be missing, and every file is read again.
+    """
     if index.is_saved:
         return
     body = b"".join(listed.encode(path) for path, listed in index.folders.items())
     head = _HEAD.pack(zlib.crc32(body), len(body))
-    write_whole(folder / NAME, _MAGIC + head + body, staging)
+    write_whole(folder / NAME, _MAGIC + head + body, staging, durable=False)
     index.is_saved = True
 
 

@@ -10,7 +10,8 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -168,6 +169,7 @@ class Objects:
         self._staged: Draft | None = None
         self._packs: dict[str, Pack] | None = None
         self._folders: frozenset[str] | None = None  # of loose contents
+        self._held: dict[str, BinaryIO] | None = None  # packs by their paths, while they are held open
 
     def add(self, data: bytes) -> str:
         """Stage a content and return its id."""
@@ -221,6 +223,18 @@ class Objects:
                 self._staged.file.close()
         self._staged = self._packs = self._folders = None
         clear_staging(self.staging)
+
+    @contextmanager
+    def packs_held_open(self) -> Iterator[None]:
+        """Open each pack once for all contents that are read within: opening costs more than a small content."""
+        held: dict[str, BinaryIO] = {}
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            for file in held.values():
+                file.close()
 
     def has(self, object_id: str) -> bool:
         """Return whether a content is there or staged."""
@@ -398,6 +412,8 @@ class Objects:
             if place is None:
                 raise _damage_error(object_id)
             try:
+                if self._held is not None and place.length is not None and place.length <= CHUNK:
+                    return BytesIO(self._bytes_in_held(place)), place.length
                 file = open(place.path, "rb", opener=own_file)  # noqa: SIM115  # the caller closes it
                 file.seek(place.offset)
             except FileNotFoundError:  # packed by another process
@@ -407,6 +423,13 @@ class Objects:
                 raise _unreadable_error(place.path, error) from None
             return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
         raise _damage_error(object_id)
+
+    def _bytes_in_held(self, place: Place) -> bytes:
+        held = {} if self._held is None else self._held
+        file = held.get(place.path)
+        if file is None:
+            file = held[place.path] = open(place.path, "rb", 0, opener=own_file)  # noqa: SIM115  # closed with all
+        return os.pread(file.fileno(), place.length or 0, place.offset)
 
     def _find(self, object_id: str, known: Mapping[str, Pack] = _NO_PACKS) -> Place | None:
         """Return the location of a content, None if it is not known; packs that are `known` are not opened again."""

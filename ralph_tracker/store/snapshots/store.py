@@ -241,7 +241,7 @@ class SnapshotStore(KeptTrees):
                 _make_frozen(self._place, self._root)
         with self._held() as clock:
             self.objects.set_aside(self._place / _DAMAGED)
-            self._folders.clear()  # they may be damaged by now
+            self._documents.clear()  # they may be damaged by now
             index = Index()
             self._capture(index, clock())
             rebuild(self, snapshots)
