@@ -99,8 +99,6 @@ def missing_files(paths: LoopPaths) -> str | None:
 
     The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
     """
-    if paths.old_store.is_dir():
-        return None
     if not (paths.iteration(0) / MANIFEST).exists():
         seal = read_json(paths.iteration(0) / "seal.json")
         files = seal.get("files") if isinstance(seal, dict) else None

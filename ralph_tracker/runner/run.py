@@ -41,7 +41,7 @@ from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
-from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
+from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -116,7 +116,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with temporary_folder("run") as folder:
         try:
-            return ReadOnlyFiles(SealedRecords(paths), folder / STORE).store.snapshot().tree
+            return ReadOnlyFiles(SealedRecords(paths), folder / "store").store.snapshot().tree
         except NoSnapshotError:
             return None
 

@@ -29,13 +29,11 @@ _NO_RECORD: Final = (
     "iteration {}: the store is missing and the record is damaged; `ralph-tracker verify` lists what is left"
 )
 _LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
-_UNMOVED: Final = "{}: files kept by an earlier version; run `ralph-tracker verify --repair`, which moves them"
 SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
 _STORE_PACKED_EVERY: Final = 25
-STORE: Final = "store.git"
 
 
 class CheckDocument(TypedDict):
@@ -178,15 +176,8 @@ class IterationSnapshots:
 
     @cached_property
     def store(self) -> SnapshotStore:
-        """Return the store of the loop. Raises StoreError if the files are still in that of an earlier version."""
-        if self.are_unmoved:
-            raise StoreError(_UNMOVED.format(f"{self.paths.shown}/{self.paths.old_store.name}"))
+        """Return the store of the loop."""
         return SnapshotStore(self.paths.store, self._root)
-
-    @property
-    def are_unmoved(self) -> bool:
-        """Return whether the files are still in the git store of an earlier version: only a writer moves them."""
-        return self.paths.old_store.is_dir() and not self.paths.store.is_dir()
 
     @property
     def baseline_is_kept(self) -> bool:
@@ -312,7 +303,7 @@ class IterationSnapshots:
         sealed = (*seals.broken_files(number), *seals.broken_chain(number))
         if number in collected:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
-        if not self.keeps(number) or self.are_unmoved:
+        if not self.keeps(number):
             return sealed
         manifest = kept_json(self.paths, number, MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None

@@ -174,10 +174,6 @@ class LoopStore(SealedRecords):
                 unfinished = clear_staging(self.paths.staging)
             ends_well = False
             try:
-                if self.paths.old_store.is_dir():
-                    from ralph_tracker.store.git_store_migration import migrate  # noqa: PLC0415  # a loop of an earlier version
-
-                    migrate(self.paths)
                 yield unfinished
                 ends_well = True
             except RalphTrackerError as error:

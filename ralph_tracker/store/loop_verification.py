@@ -124,7 +124,7 @@ class LoopVerification(IterationSnapshots):
 
     def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
         """Yield what cannot be brought back, also what an interrupted restore needs."""
-        if self.are_unmoved or not self.store.exists:
+        if not self.store.exists:
             return
         names = {name.removeprefix(SAFETY) for name in self.store.references() if name.startswith(SAFETY)}
         marked = self.restoring.read()
@@ -137,9 +137,6 @@ class LoopVerification(IterationSnapshots):
 
     def _derived_of_store(self) -> Iterator[str]:
         if not self.keeps(0):
-            return
-        if self.are_unmoved:
-            yield f"{self.paths.old_store.name}/"
             return
         if self.store.exists:
             yield from (f"{_IN_STORE}{name}" for name in self.store.damaged_parts(f"{ITERATIONS}0"))
@@ -165,7 +162,7 @@ class LoopVerification(IterationSnapshots):
         return plain if isinstance(plain, dict) else {}
 
     def _manifest_snapshot(self, number: int) -> KeptSnapshot | None:
-        """Return the snapshot as its manifest describes it, None if that is damaged or names it by an id of git."""
+        """Return the snapshot as its manifest describes it, None if that is damaged."""
         manifest = self._manifest(number)
         if len(manifest.get("commit", "")) != DIGITS:
             return None

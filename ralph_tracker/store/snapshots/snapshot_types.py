@@ -25,9 +25,8 @@ ITERATIONS: Final = "refs/iterations/"
 # The frozen ignore rules, and the contents, in a store's folder.
 RULES: Final = "ignore"
 OBJECTS: Final = "objects"
-# The length of an id, and of a git id in an earlier version.
+# The length of an id.
 DIGITS: Final = 64
-GIT_DIGITS: Final = 40
 _SCHEMA: Final = 1
 _REFERENCE: Final = r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)"
 # What HFS+ leaves out when it compares names.
@@ -182,7 +181,7 @@ def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
 
 def check_content_id(content: str) -> str:
     """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
-    is_id = len(content) in {DIGITS, GIT_DIGITS} and re.fullmatch(_HEX, content)
+    is_id = len(content) == DIGITS and re.fullmatch(_HEX, content)
     if not is_id and not re.fullmatch(_REFERENCE, content):
         raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
     return content

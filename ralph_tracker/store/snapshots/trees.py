@@ -14,7 +14,6 @@ from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,
     FILE_MODE,
-    GIT_DIGITS,
     ITERATIONS,
     LINK_MODE,
     OBJECTS,
@@ -38,9 +37,7 @@ _FOLDER_MODE: Final = "040000"
 MODES: Final = (FILE_MODE, EXEC_MODE, LINK_MODE)
 # Yields the content with an id in parts.
 Chunks = Callable[[str], Iterator[bytes]]
-# Names of the ids that git gave to what an earlier version kept.
-OF_GIT: Final = "refs/git/"
-NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"), OF_GIT.rstrip("/"))
+NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"))
 _FOLDERS_REMEMBERED: Final = 1000
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -132,7 +129,7 @@ class NamedIds:
         write_whole(self._folder / name, f"{object_id}\n".encode(), self._staging)
 
     def all(self) -> Iterator[str]:
-        for folder in NAME_FOLDERS[:-1]:
+        for folder in NAME_FOLDERS:
             yield from sorted(f"{folder}/{path.name}" for path in (self._folder / folder).glob("*"))
 
     def forget(self, names: Iterable[str]) -> None:
@@ -170,7 +167,7 @@ class KeptTrees:
     def describe(self, content: str) -> Content:
         """Return the tree, and for a snapshot the note, of an id or name."""
         self.require()
-        name = f"{OF_GIT}{check_content_id(content)}" if len(content) == GIT_DIGITS else check_content_id(content)
+        name = check_content_id(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
         if object_id is not None and object_id in self._documents:
             return Content(object_id, None, None)
