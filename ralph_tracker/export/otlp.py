@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.store.export_queue import PendingExport
 from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.version import __version__
 
 # The names that receivers see, in one place, because dashboards are built on them. Those of events are of the semantic
 # conventions of OpenTelemetry for generative AI (Development, as of 1.38).

@@ -459,8 +459,8 @@ def _target(file: PurePosixPath, cwd: Path) -> tuple[str | None, str] | None:
     for target in manifest.get("test", []):
         if os.path.normpath(target.get("path", "")) == inner.as_posix() and "name" in target:
             return mine, target["name"]
-    name = inner.parts[1] if len(inner.parts) == 3 and inner.name == "main.rs" else inner.stem  # noqa: PLR2004
-    is_target = inner.parts[0] == "tests" and inner.suffix == ".rs" and (len(inner.parts) == 2 or name != inner.stem)  # noqa: PLR2004
+    name = inner.parts[1] if len(inner.parts) == 3 and inner.name == "main.rs" else inner.stem
+    is_target = inner.parts[0] == "tests" and inner.suffix == ".rs" and (len(inner.parts) == 2 or name != inner.stem)
     return (mine, name) if is_target else None
 
 

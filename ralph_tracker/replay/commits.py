@@ -126,7 +126,7 @@ class History(NamedTuple):
 
     def _ends(self, revisions: str) -> tuple[str, str]:
         parts = revisions.split(_RANGE)
-        if len(parts) != 2 or not parts[0] or parts[1].startswith("."):  # noqa: PLR2004  # two ends
+        if len(parts) != 2 or not parts[0] or parts[1].startswith("."):  # two ends
             raise InputError(f"{revisions}: no range of commits; write FROM..TO, for example main..HEAD")
         ends = [self._id(name or "HEAD") for name in parts]
         base = self._ask("merge-base", *ends)

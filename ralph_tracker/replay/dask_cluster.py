@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker import __version__
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.installed_tools import portable_tools
@@ -29,6 +28,7 @@ from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupt
 from ralph_tracker.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
+from ralph_tracker.version import __version__
 
 _PATIENCE_S: Final = 600.0
 _TOOLS_SHOWN: Final = 3

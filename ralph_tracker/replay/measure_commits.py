@@ -18,7 +18,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from ralph_tracker import __version__
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
@@ -40,6 +39,7 @@ from ralph_tracker.measure.run_checks import (
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.safe_files import as_store_error, temporary_name, write_whole
+from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"

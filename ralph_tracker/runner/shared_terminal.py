@@ -62,7 +62,7 @@ class Screen:
             self._shown = False
         self._write(descriptor, piece)
         self._begun[descriptor] = not piece.endswith(b"\n")
-        if descriptor == 2 or self._together:  # noqa: PLR2004  # standard error
+        if descriptor == 2 or self._together:  # standard error
             self._at_start = piece.endswith(b"\n")
         self._last = monotonic()
 

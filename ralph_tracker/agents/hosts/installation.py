@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ralph_tracker import __version__
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.agents.hosts.settings_text import (
     PROGRAM,
@@ -30,6 +29,7 @@ from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.safe_files import as_store_error, digest, read_regular, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
+from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
 _SCHEMA: Final = 1
