@@ -28,8 +28,6 @@ _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_MANY: Final = 32
-_AT_A_TIME: Final = 8
 _CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
 
@@ -224,13 +222,13 @@ def sync_file(path: "Path | str", flags: int = os.O_NOFOLLOW) -> None:
 
 def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
     """Sync files with `sync`, many at a time, so that the disk writes them together."""
-    if len(items) <= _MANY:
+    if len(items) <= 32:
         for item in items:
             sync(item)
         return
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # a first snapshot has many, later ones few
 
-    with ThreadPoolExecutor(_AT_A_TIME) as pool:
+    with ThreadPoolExecutor(8) as pool:
         for _ in pool.map(sync, items):
             pass
 

@@ -21,7 +21,6 @@ from ralph_tracker.store.snapshots.file_changes import FileChange
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"
-_LINK: Final = "120000"
 TESTS_SHOWN: Final = 20
 
 
@@ -66,7 +65,7 @@ def _say_rest(rest: int, what: str) -> None:
 
 def _mode(file: FileChange) -> str:
     if file.status == "type_changed":
-        return " (now a link)" if file.new_mode == _LINK else " (now a file)"
+        return " (now a link)" if file.new_mode == "120000" else " (now a file)"
     if file.new_mode is None or (file.old_mode == _EXECUTABLE) is (file.new_mode == _EXECUTABLE):
         return ""
     return " (executable)" if file.new_mode == _EXECUTABLE else " (no longer executable)"

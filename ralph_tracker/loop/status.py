@@ -20,7 +20,6 @@ from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
-_POINTS: Final = 400
 
 
 def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
@@ -88,7 +87,7 @@ def scores_of(records: SealedRecords) -> list[tuple[int, float]]:
         rows, _ = records.rows()
     except RecordError:
         return []
-    every = max(1, len(rows) // _POINTS)
+    every = max(1, len(rows) // 400)
     kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
     walked = [decode(WalkedIteration, row["walked"]) for row in kept]
     return [(each.iteration, each.score) for each in walked]

@@ -44,7 +44,6 @@ from ralph_tracker.version import __version__
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"
 _RESULT: Final = "result.msgpack"
-_AGAIN: Final = "again-"
 # What decides about the numbers of a commit; thresholds do not.
 _MEASURING: Final = ("checks", "severity")
 
@@ -373,7 +372,7 @@ class CommitMeasurer(NamedTuple):
         Raises Interrupted.
         """
         digest = hashlib.sha256("\n".join(sorted(tests)).encode()).hexdigest()
-        kept = measured.results.folder / f"{_AGAIN}{digest[:16]}"
+        kept = measured.results.folder / f"again-{digest[:16]}"
         with suppress(FileNotFoundError, msgspec.DecodeError):
             return msgspec.msgpack.decode(kept.read_bytes(), type=dict[str, str])
         try:

@@ -126,8 +126,8 @@ _NAMES: Final = {
         "event_from_plain event_to_plain read_events"
     ),
 }
-_WHERE: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = sorted(_WHERE)
+_WHERE: Final = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))
+__all__ = list(_WHERE)
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  # whichever public name it is

@@ -24,7 +24,6 @@ from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 
 CHECKS: Final = "checks.json"
-_NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 _NO_RECORD: Final = (
     "iteration {}: the store is missing and the record is damaged; `ralph-tracker verify` lists what is left"
 )
@@ -33,7 +32,6 @@ SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
-_STORE_PACKED_EVERY: Final = 25
 
 
 class CheckDocument(TypedDict):
@@ -407,7 +405,7 @@ class IterationSnapshots:
 
     def pack_store(self, number: int) -> None:
         """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
-        if number % _STORE_PACKED_EVERY == 0:
+        if number % 25 == 0:
             with suppress(StoreError):
                 self.store.pack()
 
@@ -450,7 +448,7 @@ class IterationSnapshots:
         # Then it is not known whether files were kept.
         if is_recorded(self.paths, number) and self._committed.seals.broken_files(number):
             raise StoreError(_NO_RECORD.format(number))
-        raise NoSnapshotError(_NO_FILES.format(number))
+        raise NoSnapshotError(f"iteration {number} has no files: metrics were handed in; set codebase.keep: always")
 
     def _lost_error(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))

@@ -13,7 +13,6 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import as_store_error
 
 PATIENCE_S: Final = 30.0
-_PAUSE_S: Final = 0.02
 _NAME: Final = "ralph-tracker.lock"  # of a snapshot store
 
 
@@ -62,7 +61,7 @@ def _acquire(descriptor: int, patience_s: float, refusal: Callable[[], str]) -> 
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise StoreError(refusal()) from None
-            time.sleep(_PAUSE_S)
+            time.sleep(0.02)
         else:
             return
 

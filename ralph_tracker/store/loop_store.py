@@ -64,7 +64,6 @@ from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
-_TAIL: Final = 4096
 DEFAULT_PREFIX: Final = "ralph-"
 
 
@@ -202,7 +201,7 @@ class LoopStore(SealedRecords):
         with as_store_error(self.paths.trajectory):
             try:  # the trajectory's last whole line
                 with open(self.paths.trajectory, "rb", opener=own_file) as file:  # pathlib's takes none
-                    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                    file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
                     last = int(json.loads(file.read().split(b"\n")[-2])["iteration"])
             except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
                 return None

@@ -32,16 +32,12 @@ RECENT: Final = 100
 # A loop of an earlier version is packed little by little, so that no hook takes long.
 _AT_ONCE: Final = 2
 _PACKED_BYTES: Final = MAX_OWN >> 1
-_CONSEQUENCE: Final = "the records stay as plain files"
 _SEAL: Final = "seal.json"
 
 _END: Final = struct.Struct("<4s6xH4xI2x")
 _ENTRY: Final = struct.Struct("<4s6xH4xIIIHHH8xI")
 _NAME_LENGTHS: Final = struct.Struct("<HH")
-_LOCAL_LENGTHS_AT: Final = 26
 _LOCAL: Final = 30
-_STORED: Final = 0
-_DEFLATED: Final = 8
 
 
 # Where a document is in a pack: the method, the checksum, the compressed and the plain size, and the place.
@@ -61,14 +57,14 @@ class Pack(NamedTuple):
         method, checksum, compressed, size, at = self.members[name]
         if size > MAX_OWN or at + _LOCAL > len(self.data):
             return None
-        start = at + _LOCAL + sum(_NAME_LENGTHS.unpack_from(self.data, at + _LOCAL_LENGTHS_AT))
+        start = at + _LOCAL + sum(_NAME_LENGTHS.unpack_from(self.data, at + 26))
         data = self.data[start : start + compressed]
-        if method == _DEFLATED:
+        if method == 8:
             try:
                 data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size + 1)
             except zlib.error:
                 return None
-        elif method != _STORED:
+        elif method != 0:
             return None
         return data if len(data) == size and zlib.crc32(data) == checksum else None
 
@@ -173,7 +169,7 @@ def pack_records(paths: LoopPaths, latest: int, at_once: int = _AT_ONCE) -> None
     A plain file is removed only if the pack on disk gives back the same bytes. The caller holds the loop's lock. Raises
     StoreError if the disk refuses: then records are plain, or both plain and packed.
     """
-    with as_store_error(paths.packs, _CONSEQUENCE):
+    with as_store_error(paths.packs, "the records stay as plain files"):
         ends = range(PACKED_TOGETHER, latest - RECENT + 1, PACKED_TOGETHER)
         # A pack is done once its plain files are removed: the last seal goes last.
         unpacked = [

@@ -44,7 +44,6 @@ _GIT: Final = ".git"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
-_WHILE_MOVING: Final = 30
 
 
 class SeenFile(NamedTuple):
@@ -294,7 +293,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         except StoreError:  # a file changed type, was truncated or vanished, or there is a real error
             failures += 1
             moving = moving or scanner.prints(scan.paths) != scan.prints
-            if failures >= (_WHILE_MOVING if moving else _TRIES):
+            if failures >= (30 if moving else _TRIES):
                 raise
             continue
         tries += 1

@@ -25,7 +25,6 @@ SUFFIX: Final = ".pack"
 _MAGIC: Final = b"ralph-tracker pack 1\n"
 _ROW: Final = struct.Struct(">32sQQ")  # sha256, offset, length
 _END: Final = struct.Struct(">Q32s")  # rows, sha256 of the table
-_KEY: Final = 32
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
 _SMALL: Final = 1 << 20  # bytes that are cheap to copy
@@ -38,12 +37,9 @@ _LEVEL: Final = 1
 # A content that fits into this window is compressed with small tables: those of zlib's defaults cost more to set up
 # than most source files take to compress.
 _WINDOW_BITS: Final = 14
-_MEMORY: Final = 6
 _LETTERS: Final = 2
-_DIGITS: Final = 64
 # More contents than that, or more bytes than CHUNK, become a pack: a single file to sync.
 _FEW: Final = 16
-_DRAFT: Final = "draft"
 _TRIES: Final = 5
 
 
@@ -111,7 +107,7 @@ class Pack:
         except ValueError:
             return None  # no id, but what an edited record says
         count = len(table) // _ROW.size
-        row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
+        row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + 32])
         if row == count:
             return None
         found, offset, length = _ROW.unpack_from(table, row * _ROW.size)
@@ -178,7 +174,7 @@ class Objects:
             if len(data) > 1 << _WINDOW_BITS:
                 packed = zlib.compress(data, _LEVEL)
             else:
-                packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY)
+                packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, 6)
                 packed = packer.compress(data) + packer.flush()
             self._draft().add(object_id, packed)
         return object_id
@@ -341,7 +337,7 @@ class Objects:
 
     def _draft(self) -> Draft:
         if self._staged is None:
-            self._staged = Draft(self.staging / _DRAFT)
+            self._staged = Draft(self.staging / "draft")
         return self._staged
 
     def _publish_pack(self, draft: Draft) -> str:
@@ -487,7 +483,7 @@ class Objects:
         for folder in self._letters():
             for path in folder.iterdir():
                 object_id = folder.name + path.name
-                if len(object_id) == _DIGITS:
+                if len(object_id) == 64:
                     yield object_id, Place(os.fspath(path))
 
 
