@@ -22,7 +22,6 @@ from ralph_tracker.core.iteration_record import (
     RecordDocument,
     alert_document,
     open_alert_document,
-    stored_decision,
 )
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.judge_state import JudgeState
@@ -100,7 +99,7 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
         best_quality_score=best.score,
         best_adjusted_score=best.adjusted,
         verified=record.verified,
-        decision=stored_decision(record.decision),
+        decision=encode(record.decision),
         alerts=tuple(short_alerts(record)),
         accepted=tuple(sorted(judgement.state.accepted)),
         cost_usd=judgement.state.cost_usd,
