@@ -8,8 +8,8 @@ that it imports.
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 from ralph_tracker.errors import InputError, StoreError
@@ -220,33 +220,47 @@ def sync_file(path: "Path | str", flags: int = os.O_NOFOLLOW) -> None:
         os.close(descriptor)
 
 
-def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
-    """Sync files with `sync`, many at a time, so that the disk writes them together."""
-    if len(items) <= 32:
-        for item in items:
-            sync(item)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # a first snapshot has many, later ones few
+def sync_all(sync: Callable[[_T], None], items: Iterable[_T]) -> None:
+    """Sync files with `sync`, several at a time: the disk writes them together, in a fourth of the time."""
+    waiting = list(items)
+    problems: list[BaseException] = []
 
-    with ThreadPoolExecutor(8) as pool:
-        for _ in pool.map(sync, items):
-            pass
+    def work() -> None:
+        try:
+            while True:
+                sync(waiting.pop())
+        except IndexError:
+            return
+        except BaseException as error:  # noqa: BLE001  # raised below, by the thread that asked
+            problems.append(error)
+
+    helpers = []
+    if len(waiting) > 1:
+        from threading import Thread  # noqa: PLC0415  # a hook outside a loop syncs nothing
+
+        helpers = [Thread(target=work) for _ in range(min(8, len(waiting)) - 1)]
+    with suppress(RuntimeError):  # no more threads may be had: then this one syncs the rest
+        for helper in helpers:
+            helper.start()
+    work()
+    for helper in helpers:
+        if helper.ident is not None:
+            helper.join()
+    if problems:
+        raise problems[0]
 
 
 def sync_below(folder: "Path", without: str | None = None) -> None:
-    """Sync all files below a folder, and their names, but for those in its folder `without`.
-
-    Called once all are written: the first sync waits for the disk, and the others find most of it done.
-    """
+    """Sync all files below a folder, and their names, but for those in its folder `without`."""
     left_out = f"{os.fspath(folder)}/{without}/" if without else None
+    found = []
     for place, _, names in os.walk(folder, topdown=False):
         if left_out and f"{place}/".startswith(left_out):
             continue
-        for name in names:
-            path = f"{place}/{name}"
-            if not os.path.islink(path):  # noqa: PTH114  # called for each file, and pathlib is slow
-                sync_file(path)
-        sync_folder(place)
+        # Called for each file, and pathlib is slow.
+        found += [path for name in names if not os.path.islink(path := f"{place}/{name}")]  # noqa: PTH114
+        found.append(place)
+    sync_all(sync_file, found)
 
 
 def digest(data: bytes) -> str:

@@ -294,9 +294,8 @@ def _cut(text: str) -> str:
 
 
 def token_budget_of(store: LoopStore) -> int:
-    """Return the token budget of the feedback; the default for a loop of an earlier version. Raises RecordError."""
-    section: Any = ConfiguredLoop.read(store, configured_by).config.document.get("feedback")
-    return int(section["tokens"]) if isinstance(section, dict) else TOKENS
+    """Return the token budget of the feedback. Raises RecordError."""
+    return int(ConfiguredLoop.read(store, configured_by).config.document["feedback"]["tokens"])
 
 
 def feedback_facts_of(

@@ -29,8 +29,9 @@ def hold_lock(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Itera
         with as_store_error(path):
             busy = "{}: in use by {}; wait for it to end and try again"
             _acquire(descriptor, patience_s, lambda: busy.format(path.parent.name, _holder(descriptor)))
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+            holder = json.dumps({"pid": os.getpid(), "purpose": purpose}).encode()
+            # Blanks over the rest of what the last holder wrote: cutting the file off waits for the disk.
+            os.pwrite(descriptor, holder.ljust(os.fstat(descriptor).st_size), 0)
         yield
     finally:
         os.close(descriptor)

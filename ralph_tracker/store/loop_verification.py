@@ -226,7 +226,7 @@ def _lost_files(committed: SealedRecords) -> Iterator[str]:
 
 
 def _frozen_continuation(paths: LoopPaths) -> bytes | None:
-    """Return continuation.json as the frozen configuration has it, None if that is damaged or of an older version."""
+    """Return continuation.json as the frozen configuration has it, None if that is damaged."""
     name = str(paths.loop_file)
     try:
         return continuation_json(load_yaml((read_own_file(paths.loop_file) or b"").decode(), name)["configuration"])
