@@ -28,6 +28,7 @@ from ralph_tracker.store.trust import Trust
 # `init` writes it, so that editors need no network; it is not committed.
 SCHEMA_FILE: Final = ".aiwg/ralph/config.schema.json"
 _FOR_EDITORS: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}\n"
+_INDENT: Final = "  "
 
 
 @click.command("init")
@@ -204,7 +205,7 @@ def _place(text: str, name: str) -> tuple[int, str, str]:
         raise _cannot(name)
     found = next((value for key, value in pairs if key.value == "checks"), None)
     if found is None:
-        return len(text), "  ", "checks:\n"
+        return len(text), _INDENT, "checks:\n"
     if not isinstance(found, yaml.MappingNode) or found.flow_style or not found.value:
         raise _cannot(name)
     last = found.value[-1][1]
