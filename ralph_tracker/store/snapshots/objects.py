@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import clear_staging, own_file, refuse_link, sync_all, sync_file, sync_folder
-from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
+from ralph_tracker.store.snapshots.snapshot_types import DIGITS, OBJECTS
 from ralph_tracker.store.snapshots.working_tree_io import CHUNK
 
 SUFFIX: Final = ".pack"
@@ -483,7 +483,7 @@ class Objects:
         for folder in self._letters():
             for path in folder.iterdir():
                 object_id = folder.name + path.name
-                if len(object_id) == 64:
+                if len(object_id) == DIGITS:
                     yield object_id, Place(os.fspath(path))
 
 
