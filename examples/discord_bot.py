@@ -77,7 +77,7 @@ async def rehearsal(prompt: str) -> AsyncIterator[Event]:
         call, name = str(number), ("read_file", "edit_file", "run_tests")[number % 3]
         yield ToolStarted(call, name)
         await asyncio.sleep(1)
-        yield ToolEnded(call, name, success=number % 7 != 2)  # noqa: PLR2004  # some fail
+        yield ToolEnded(call, name, success=number % 7 != 2)  # some fail
     yield TurnEnded(f"Done: {prompt}")
 
 

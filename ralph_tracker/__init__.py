@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision

@@ -8,8 +8,8 @@ that it imports.
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 from ralph_tracker.errors import InputError, StoreError
@@ -28,8 +28,6 @@ _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_MANY: Final = 32
-_AT_A_TIME: Final = 8
 _CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
 
@@ -146,11 +144,15 @@ def write_new(path: "Path", data: bytes, mode: int = 0o644, *, durable: bool = T
     Raises if it exists.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    with open(os.open(path, flags, mode), "wb") as file:  # noqa: PTH123  # a descriptor, not a path
-        file.write(data)
-        file.flush()
+    descriptor = os.open(path, flags, mode)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
         if durable:
-            os.fsync(file.fileno())
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def write_whole(
@@ -161,13 +163,19 @@ def write_whole(
     It is written in `staging` (on the same file system), by default beside the target. What is made again from other
     files need not be `durable`: after a power cut it may be missing or empty.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    (staging or path.parent).mkdir(exist_ok=True)
     temporary = (staging or path.parent) / temporary_name()
     try:
-        write_new(temporary, data, 0o600, durable=durable)
+        try:
+            write_new(temporary, data, 0o600, durable=durable)
+        except FileNotFoundError:
+            temporary.parent.mkdir(parents=True, exist_ok=True)
+            write_new(temporary, data, 0o600, durable=durable)
         temporary.chmod(mode)
-        temporary.replace(path)
+        try:
+            temporary.replace(path)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -212,30 +220,47 @@ def sync_file(path: "Path | str", flags: int = os.O_NOFOLLOW) -> None:
         os.close(descriptor)
 
 
-def sync_all(sync: Callable[[_T], None], items: Collection[_T]) -> None:
-    """Sync files with `sync`, many at a time, so that the disk writes them together."""
-    if len(items) <= _MANY:
-        for item in items:
-            sync(item)
-        return
-    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415  # a first snapshot has many, later ones few
+def sync_all(sync: Callable[[_T], None], items: Iterable[_T]) -> None:
+    """Sync files with `sync`, several at a time: the disk writes them together, in a fourth of the time."""
+    waiting = list(items)
+    problems: list[BaseException] = []
 
-    with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        for _ in pool.map(sync, items):
-            pass
+    def work() -> None:
+        try:
+            while True:
+                sync(waiting.pop())
+        except IndexError:
+            return
+        except BaseException as error:  # noqa: BLE001  # raised below, by the thread that asked
+            problems.append(error)
+
+    helpers = []
+    if len(waiting) > 1:
+        from threading import Thread  # noqa: PLC0415  # a hook outside a loop syncs nothing
+
+        helpers = [Thread(target=work) for _ in range(min(8, len(waiting)) - 1)]
+    with suppress(RuntimeError):  # no more threads may be had: then this one syncs the rest
+        for helper in helpers:
+            helper.start()
+    work()
+    for helper in helpers:
+        if helper.ident is not None:
+            helper.join()
+    if problems:
+        raise problems[0]
 
 
-def sync_below(folder: "Path") -> None:
-    """Sync all files below a folder, and their names.
-
-    Called once all are written: the first sync waits for the disk, and the others find most of it done.
-    """
+def sync_below(folder: "Path", without: str | None = None) -> None:
+    """Sync all files below a folder, and their names, but for those in its folder `without`."""
+    left_out = f"{os.fspath(folder)}/{without}/" if without else None
+    found = []
     for place, _, names in os.walk(folder, topdown=False):
-        for name in names:
-            path = f"{place}/{name}"
-            if not os.path.islink(path):  # noqa: PTH114  # called for each file, and pathlib is slow
-                sync_file(path)
-        sync_folder(place)
+        if left_out and f"{place}/".startswith(left_out):
+            continue
+        # Called for each file, and pathlib is slow.
+        found += [path for name in names if not os.path.islink(path := f"{place}/{name}")]  # noqa: PTH114
+        found.append(place)
+    sync_all(sync_file, found)
 
 
 def digest(data: bytes) -> str:

@@ -62,6 +62,12 @@ def test_what_runs_after_every_iteration_does_without_heavy_imports():
     assert imported_by(code).isdisjoint({"pydantic", "yaml", "click", "jinja2", "git", "lizard"})
 
 
+def test_it_runs_as_a_module():
+    words = [sys.executable, "-m", "ralph_tracker", "--version"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, f"ralph-tracker {ralph_tracker.__version__}\n")
+
+
 def test_a_loop_is_driven_by_the_public_names_alone(tmp_path, monkeypatch):
     monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
     metrics = {"quality_score": 0.5, "testing": {"test_count": 1, "tests_passed": 1, "tests_failed": 0}}

@@ -17,6 +17,7 @@ from ralph_tracker.safe_files import (
     file_digest,
     files_below,
     read_regular,
+    sync_all,
     sync_below,
     write_new,
     write_whole,
@@ -95,6 +96,27 @@ class TestDigest:
 
 
 class TestSyncing:
+    def test_raises_what_a_sync_raises_once_all_others_have_ended(self):
+        synced: list[int] = []
+
+        def sync(number: int) -> None:
+            if number == 7:
+                raise OSError(errno.EIO, "broken")
+            synced.append(number)
+
+        with pytest.raises(OSError, match="broken"):
+            sync_all(sync, range(20))
+        assert sorted(synced) == [number for number in range(20) if number != 7]
+
+    def test_goes_on_where_no_more_threads_may_be_had(self, monkeypatch):
+        def refuse(_thread: object) -> None:
+            raise RuntimeError("can't start new thread")
+
+        monkeypatch.setattr("threading.Thread.start", refuse)
+        synced: list[int] = []
+        sync_all(synced.append, range(20))
+        assert sorted(synced) == list(range(20))
+
     def test_reaches_every_file_and_folder_below_and_follows_no_link(self, tmp_path, monkeypatch):
         (tmp_path / "in" / "deep").mkdir(parents=True)
         (tmp_path / "outside").write_text("not ours")
@@ -106,7 +128,7 @@ class TestSyncing:
         monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append(os.fstat(descriptor).st_ino))
         sync_below(tmp_path / "in")
         wanted = ("in/deep/two", "in/deep", "in/one", "in")
-        assert synced == [(tmp_path / path).stat().st_ino for path in wanted]
+        assert sorted(synced) == sorted((tmp_path / path).stat().st_ino for path in wanted)
 
 
 class TestStaging:

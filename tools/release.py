@@ -10,7 +10,7 @@ from pathlib import Path
 
 from building import CHECKOUT, built, run
 
-from ralph_tracker import __version__
+from ralph_tracker.version import __version__
 
 DIST = CHECKOUT / "dist"
 HEADING = re.compile(r"^## (?P<name>\S+)(?: - (?P<date>\d{4}-\d\d-\d\d))?$", re.MULTILINE)

@@ -15,7 +15,6 @@ from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import summary_at
 
 Ask = Callable[[str], Awaitable[str]]
-_TIMEOUT_S: Final = 10.0
 _READ_AT_MOST: Final = 1 << 20
 
 
@@ -40,7 +39,7 @@ def claude_ask(**options: Any) -> Ask:  # noqa: ANN401  # keys of ClaudeAgentOpt
     return ask
 
 
-def openai_ask(base_url: str, model: str, key: str | None = None, *, timeout_s: float = _TIMEOUT_S) -> Ask:
+def openai_ask(base_url: str, model: str, key: str | None = None, *, timeout_s: float = 10.0) -> Ask:
     """Return a function that asks a model by POST `base_url`/chat/completions, the API of OpenAI and others.
 
     `base_url` usually ends with /v1. `key` is sent as a bearer token, None sends none. `timeout_s` limits each network

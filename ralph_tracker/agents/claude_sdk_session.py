@@ -37,7 +37,6 @@ HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
 _SYNTHETIC: Final = "<synthetic>"  # the client's own messages have this model
 HOOK_TIMEOUT_S: Final = 86_400.0
 """How long the client waits for a hook: a person at a checkpoint has 15 minutes after each question."""
-_KEPT: Final = 1024
 _FAILED: Final = "what follows the session failed; the session continues"
 _LOG: Final = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
@@ -283,7 +282,7 @@ def _call_or_log(act: Callable[[], _Given]) -> _Given | None:
 
 def _forget(known: OrderedDict[str, Any]) -> None:
     """Drop the oldest entries, as the ends of some tools never come."""
-    if len(known) > _KEPT:
+    if len(known) > 1024:
         known.popitem(last=False)
 
 

@@ -41,13 +41,8 @@ RULES: Final = (
     "results. Tests that are deleted, skipped or weakened are detected and rolled back; fix failing tests by changing "
     "the code that they test."
 )
-_NOTHING: Final = "All measurements are fine; continue with the task."
 _LINE: Final = 200
-_MESSAGE_LINES: Final = 4
-_FIRST: Final = 3
 _FILES: Final = 8
-_PARTS: Final = 2
-_LEAST_POINTS: Final = 0.5
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _ADVICE: Final[Mapping[str, tuple[str, str]]] = {
     "all_tests_pass": ("failing tests", "make them pass"),
@@ -62,7 +57,6 @@ _ADVICE: Final[Mapping[str, tuple[str, str]]] = {
     "loc_appropriate": ("the change in the size of the code", "remove what the task does not need"),
     "no_code_bloat": ("the growth of the code", "remove what the task does not need"),
 }
-_WHOLE: Final = 100.0
 
 
 class ScorePart(NamedTuple):
@@ -130,7 +124,7 @@ def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
     body = _fit_lines([each for each in _sections(at) if each.items or each.total], room)
     if not body and at.problems is not None:
-        body = [_NOTHING]
+        body = ["All measurements are fine; continue with the task."]
     return without_held_back("\n".join((*head, *body, *tail)))
 
 
@@ -236,7 +230,7 @@ def _of_tests(problems: RemainingProblems, where: str) -> Iterator[Section]:
 
 def _failing_test(test: FailingTest) -> str:
     """Return a failing test with the first lines of its message."""
-    lines = [line for line in test.message.splitlines() if line.strip()][1:_MESSAGE_LINES]
+    lines = [line for line in test.message.splitlines() if line.strip()][1:4]
     again = " (it passed before)" if test.is_broken else ""
     return "\n".join((first_words(test) + again, *(f"    {line.strip()}" for line in lines)))
 
@@ -247,8 +241,8 @@ def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:
     for part in parts:
         remedy = _ADVICE.get(part.name, (part.name.replace("_", " "), "raise it"))
         costs[remedy] = costs.get(remedy, 0.0) + part.points
-    for (what, advice), points in sorted(costs.items(), key=lambda each: -each[1])[:_PARTS]:
-        if points >= _LEAST_POINTS:
+    for (what, advice), points in sorted(costs.items(), key=lambda each: -each[1])[:2]:
+        if points >= 0.5:
             yield f"{plain_number(half_up(points, 1))} of 100 points for {what}: {advice}"
 
 
@@ -259,7 +253,7 @@ def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
         for section in sections
     ]
     shown = [0] * len(sections)
-    for most in (1, _FIRST, None):
+    for most in (1, 3, None):
         for index, section in enumerate(sections):
             room = _take_items(section, items[index], shown, index, most, room)
     lines: list[str] = []
@@ -300,9 +294,8 @@ def _cut(text: str) -> str:
 
 
 def token_budget_of(store: LoopStore) -> int:
-    """Return the token budget of the feedback; the default for a loop of an earlier version. Raises RecordError."""
-    section: Any = ConfiguredLoop.read(store, configured_by).config.document.get("feedback")
-    return int(section["tokens"]) if isinstance(section, dict) else TOKENS
+    """Return the token budget of the feedback. Raises RecordError."""
+    return int(ConfiguredLoop.read(store, configured_by).config.document["feedback"]["tokens"])
 
 
 def feedback_facts_of(
@@ -391,4 +384,4 @@ def score_parts(committed: SealedRecords, number: int) -> tuple[ScorePart, ...]:
         return ()
     shares = component_shares(record["weights"], record["components"])
     known = (each for each in shares if each.value is not None)
-    return tuple(ScorePart(each.name, each.weight * (_WHOLE - (each.value or 0.0))) for each in known)
+    return tuple(ScorePart(each.name, each.weight * (100.0 - (each.value or 0.0))) for each in known)

@@ -7,8 +7,6 @@ from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import HookAnswer, HookEvent, Host, Settings
 
-_MILLISECONDS: Final = 1000
-
 
 def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
     """Return the usage since the last recorded iteration, {} if unknown; as `hosts.stop_hook.UsageReader`."""
@@ -16,7 +14,7 @@ def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: 
 
     listed = event.get("answers")
     answers = [
-        ModelAnswer(each["at"] / _MILLISECONDS, int(each["input"]), int(each["output"]), float(each["cost"]))
+        ModelAnswer(each["at"] / 1000, int(each["input"]), int(each["output"]), float(each["cost"]))
         for each in (listed if isinstance(listed, list) else ())
     ]
     return usage_since(event, answers, since, counted)

@@ -24,7 +24,6 @@ _ENDS: Final[Mapping[str, Call]] = {COMPLETE: "finish", ERROR: "select"}
 SUPPORTED_SCHEMA: Final = 1
 STANDING: Final = "ralph-orchestrator.json"
 READ_AT_MOST: Final = 1 << 20
-_SCHEMA: Final = 1
 
 
 class Event(NamedTuple):
@@ -133,7 +132,7 @@ def answer(environment: Mapping[str, str], descriptor: int = 0) -> str:
             lines.append(tracker.select_output(apply="output", finish=call != "select").selection.message)
     paths, latest = _loop(tracker)
     if paths is not None and latest is not None:  # at the end, so that an event whose call was killed is answered again
-        plain = {"schema_version": _SCHEMA, **RunnerState.at(event, latest)._asdict()}
+        plain = {"schema_version": 1, **RunnerState.at(event, latest)._asdict()}
         write_whole(paths.folder / STANDING, to_json(plain))
     return "".join(f"{line}\n" for line in lines)
 

@@ -140,7 +140,7 @@ def _codex_files(item: Object) -> Iterator[Event]:
     try:
         if _SHELL.match(command):
             inside = shlex.split(command)
-            command = inside[2] if len(inside) == 3 else ""  # noqa: PLR2004  # the shell, its flags, the command
+            command = inside[2] if len(inside) == 3 else ""  # the shell, its flags, the command
         words = [] if re.search(r"[|;&<>$`\n]", command) else shlex.split(command)  # more than one command
     except ValueError:
         return

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Final, NoReturn
 
-from ralph_tracker import __version__
 from ralph_tracker.cli.terminal import complain, flush, say
 from ralph_tracker.errors import (
     EXIT_BUG,
@@ -20,6 +19,7 @@ from ralph_tracker.errors import (
     RalphTrackerError,
     Terminated,
 )
+from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
 _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)

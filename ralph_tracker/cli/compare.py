@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ralph_tracker.replay.replay import Replay
 
 _COLUMNS = ("rank", "candidate", "tests", "score", "gained", "lost")
-_SUBJECT = 40
 
 
 class CandidateDocument(TypedDict):
@@ -100,7 +99,7 @@ def command(  # noqa: PLR0917  # as click passes them
         if not as_json:
             first, *others = replay.commits
             what = quantity(len(others), "candidate")
-            say(f"{replay.loop_id}: {what} against {first.short} {cut(first.subject, _SUBJECT)}")
+            say(f"{replay.loop_id}: {what} against {first.short} {cut(first.subject, 40)}")
             for warning in replay.warnings:
                 say_wrapped(warning, indent=2)
             flush()

@@ -37,10 +37,8 @@ TOOLS: Final = ("pytest", "coverage", "ruff")
 _SAMPLE: Final = Path(__file__).resolve().parent.parent / "demo"
 _CONFIG: Final = "ralph-tracker.yaml"
 _SCRIPT: Final = "script.yaml"
-_PYTHON: Final = '"{python}"'
 # Variables that would affect the demo: a loop's name, pytest options, a surrounding coverage run.
 _FOREIGN: Final = ("RALPH_", "PYTEST_", "COVERAGE_", "COV_CORE_", "RUFF_")
-_INSTALL_TIMEOUT_S: Final = 300
 
 
 @click.command("demo")
@@ -92,7 +90,7 @@ def _refine_and_select(root: Path) -> Tracker:
     """Run the loop, saying each turn in a line, and return its tracker."""
     say(f"A scripted agent refines a small Python library in {root}")
     python = python_with_tools(root)
-    config = (_SAMPLE / _CONFIG).read_text(encoding="utf-8").replace(_PYTHON, json.dumps(python))
+    config = (_SAMPLE / _CONFIG).read_text(encoding="utf-8").replace('"{python}"', json.dumps(python))
     with as_store_error(root / _CONFIG):
         (root / _CONFIG).write_text(config, encoding="utf-8")
     say(f"pytest, coverage and ruff measure it, with {python}")
@@ -140,7 +138,7 @@ def python_with_tools(root: Path, tools: Sequence[str] = TOOLS) -> str:
     install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *tools]
     try:
         venv.create(folder, with_pip=True, symlinks=True)
-        subprocess.run(install, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S, check=True)  # noqa: S603  # our own command
+        subprocess.run(install, capture_output=True, text=True, timeout=300, check=True)  # noqa: S603  # our own command
     except (OSError, subprocess.SubprocessError) as error:
         raise ConfigError(
             f"{', '.join(tools)} cannot be installed into {folder} ({_last_words(error)}); "

@@ -18,10 +18,10 @@ from ralph_tracker.iteration.diff import (
 from ralph_tracker.report.wording import ABSENT, number, percent, signed_text
 from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
+from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"
-_LINK: Final = "120000"
 TESTS_SHOWN: Final = 20
 
 
@@ -66,7 +66,7 @@ def _say_rest(rest: int, what: str) -> None:
 
 def _mode(file: FileChange) -> str:
     if file.status == "type_changed":
-        return " (now a link)" if file.new_mode == _LINK else " (now a file)"
+        return " (now a link)" if file.new_mode == LINK_MODE else " (now a file)"
     if file.new_mode is None or (file.old_mode == _EXECUTABLE) is (file.new_mode == _EXECUTABLE):
         return ""
     return " (executable)" if file.new_mode == _EXECUTABLE else " (no longer executable)"

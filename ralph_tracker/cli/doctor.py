@@ -35,7 +35,6 @@ from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 
 State = Literal["ok", "warning", "missing"]
-_WITH_GIT: Final = "install git: what a repository tracks is read with it, and a branch is made with it"
 _REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?P<marker>.*)")
 
 
@@ -149,7 +148,8 @@ def _git(root: Path, environment: Mapping[str, str]) -> Line:
     """Check git and the repository, which are needed for branches but not for keeping files."""
     version = version_of(["git"], Path("/"), environment)
     if not version:
-        return _line("warning", "git", "not found", _WITH_GIT)
+        step = "install git: what a repository tracks is read with it, and a branch is made with it"
+        return _line("warning", "git", "not found", step)
     repository = repository_around(root)
     trouble = repository.trouble() if repository else None
     if trouble:

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
-_PATIENCE_S: Final = 120.0
 
 
 @click.command("export", short_help="Send loops to MLflow or an OTLP receiver, or write them as a table.")
@@ -34,7 +33,7 @@ _PATIENCE_S: Final = 120.0
 @click.option(
     "--patience",
     type=click.FloatRange(min=0),
-    default=_PATIENCE_S,
+    default=120.0,
     metavar="SECONDS",
     help="How long to try again while a server does not answer.",
 )

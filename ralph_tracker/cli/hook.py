@@ -13,7 +13,6 @@ from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
 
-_ANOTHER: Final = "`ralph-tracker hook pre-loop` starts another loop"
 _TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 
@@ -125,7 +124,7 @@ def refuse_idle_branch(apply: str, branch: str | None) -> None:
         raise click.UsageError(f"--branch needs --apply branch, not {apply}")
 
 
-def step_after(closed: Any, step: str = _ANOTHER) -> str:  # noqa: ANN401  # a FinishedLoop
+def step_after(closed: Any, step: str = "`ralph-tracker hook pre-loop` starts another loop") -> str:  # noqa: ANN401  # a FinishedLoop
     """Return the next step after a selection: to put it in place where the working tree is another one, else `step`."""
     if closed.in_place is None:
         return step

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from ralph_tracker import __version__
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, ConfigError, RalphTrackerError
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer  # an extra

@@ -14,13 +14,12 @@ from ralph_tracker.store.restore_mark import interrupted_restore
 SAME_AGAIN: Final = "the same command continues"
 MEASURES_AGAIN: Final = "the same command measures again"
 RESUME: Final = "`ralph-tracker run --resume` continues"
-_AT_WORK: Final = "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration"
 _RECORD: Final = "`ralph-tracker hook post-iteration`"
 _FINISH: Final = "`ralph-tracker hook post-loop`"
 _ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
 WORK: Final = f"let the agent work, then {_RECORD}"
 _DRIVEN: Final[dict[str | None, str]] = {
-    "driving": _AT_WORK,
+    "driving": "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration",
     "interrupted": f"{RESUME}, {_FINISH} selects and ends the loop",
 }
 _ENDED: Final = {

@@ -24,9 +24,7 @@ _SENSELESS: Final = {
     "prompt_file": "--prompt-file: with --plan the tasks are the prompts; put shared text into `context:` of the plan",
     "apply": "--apply: with --plan the result of each task stays in the working tree; leave --apply out",
 }
-_LOOP_ID: Final = "--loop-id: with --plan each task has its own loop; leave --loop-id out"
 _GO_ON: Final = "run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
-_FAILED: Final = "see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks"
 _APPLY: Final = ("output", "worktree", "none")
 _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
 _MINUTE_S: Final = 60.0
@@ -125,7 +123,7 @@ def _settings(options: Mapping[str, Any]) -> dict[str, Any]:
 def refuse_senseless(loop_id: str | None, options: Mapping[str, Any]) -> None:
     """Raise UsageError for options that cannot be used with a plan."""
     if loop_id is not None:
-        raise click.UsageError(_LOOP_ID)
+        raise click.UsageError("--loop-id: with --plan each task has its own loop; leave --loop-id out")
     for name, why in _SENSELESS.items():
         if options[name] is not None:
             raise click.UsageError(why)
@@ -145,7 +143,9 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Screen
             why = each.outcome.reason if each.outcome else ""
             say(f"  failed: {each.id} ({each.task.title}){f': {why}' if why else ''}")
         if failed:
-            say_next(_FAILED)
+            say_next(
+                "see its loop with `ralph-tracker history --loop-id ID`; continue with a plan of the remaining tasks"
+            )
         return EXIT_FAILURE if failed else EXIT_OK
     by_person = outcome.was_asked or (outcome.ended.how == "aborted" and person is not None)
     say(f"{'Stopped' if by_person else 'A person is needed'}: {outcome.ended.reason}")

@@ -16,8 +16,6 @@ from ralph_tracker.report.iteration_view import iteration_view, rerun_line
 from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, percent, point_of
 from ralph_tracker.store.records_to_show import listing
 
-_TESTS_SHOWN: Final = 5
-_FILES_SHOWN: Final = 20
 _DECISION: Final = frozenset({"action", "reason", "confidence"})
 
 
@@ -79,7 +77,7 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
             say_wrapped(f"not taken: it {it.not_kept}")
         if explanation.compared_with is not None:
             say(f"since iteration {explanation.compared_with}")
-            say_differences(explanation.differences, _TESTS_SHOWN, _FILES_SHOWN)
+            say_differences(explanation.differences, 5, 20)
         for check in explanation.checks or ():
             say(f"check {check['name']}: {check['summary']}")
         if explanation.output is not None:

@@ -4,13 +4,14 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Final, NamedTuple, TypedDict, cast
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 import click
 
 from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.config.load import load_config
+from ralph_tracker.core.codec import document_of, encode
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
 from ralph_tracker.safe_files import open_regular
@@ -18,7 +19,9 @@ from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimplePr
 from ralph_tracker.steering.session_continuation import (
     Action,
     Complexity,
+    ComplexityLimits,
     Continuation,
+    Parts,
     TurnVerdict,
     classify_task_complexity,
     continuation_thresholds_of,
@@ -90,12 +93,11 @@ def command(
     return EXIT_OK
 
 
-class PartsDocument(TypedDict):
-    velocity: float
-    not_stuck: float
-    tokens: float
-    interventions: float
-    complexity: float
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    PartsDocument = dict[str, Any]
+    LimitsDocument = dict[str, Any]
+else:
+    PartsDocument, LimitsDocument = document_of(Parts), document_of(ComplexityLimits)
 
 
 class EvaluationDocument(TypedDict):
@@ -114,13 +116,6 @@ class TurnDocument(TypedDict):
     reasons: list[str]
     message: str | None
     evaluation: EvaluationDocument | None
-
-
-class LimitsDocument(TypedDict):
-    max_interventions: int
-    max_iterations: int
-    tool_budget: int
-    share: float
 
 
 class ProgressDocument(TypedDict):
@@ -148,7 +143,7 @@ def document(turns: list[Turn], complexity: Complexity, continuation: "Continuat
     return {
         "schema_version": SCHEMA_VERSION,
         "complexity": complexity,
-        "limits": cast("LimitsDocument", continuation.limits._asdict()),
+        "limits": encode(continuation.limits),
         "context_window": continuation.thresholds.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
@@ -168,8 +163,8 @@ def _plain(verdict: "TurnVerdict", evaluation: tuple[bool, str] | None) -> TurnD
         "turn": verdict.turn,
         "action": verdict.action,
         "score": verdict.score,
-        "parts": cast("PartsDocument", verdict.parts._asdict()),
-        "terms": cast("PartsDocument", verdict.terms._asdict()),
+        "parts": encode(verdict.parts),
+        "terms": encode(verdict.terms),
         "reasons": list(verdict.reasons),
         "message": verdict.message,
         "evaluation": None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]},

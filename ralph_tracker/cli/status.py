@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import click
 
@@ -52,14 +52,13 @@ def document_at(paths: LoopPaths) -> StatusDocument:
     """Return the state of a loop and the next step. Raises RecordError as `summary_at` does."""
     summary = summary_at(paths)
     begun = unrecorded_iteration(paths, summary)
-    document = {
+    return {
         **summary.plain(),
         "unrecorded": begun,
         "interrupted_restore": interrupted_document(interrupted_restore(paths)),
         "missing_files": missing_files(paths),
         "next_step": next_step(summary, begun, paths),
     }
-    return cast("StatusDocument", document)
 
 
 def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:

@@ -19,11 +19,7 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from ralph_tracker.tracker import Tracker
 
 WIDTH: Final = 80
-_NARROWEST: Final = 40
-_DIGITS: Final = 4
-_CUT: Final = "…"
 _COMMAND: Final = re.compile(r"`[^`]*`")
-_QUESTION: Final = "Continue, adjust or abort?"
 _TIED: Final = "\0"  # does not occur in escaped text
 
 
@@ -106,10 +102,10 @@ def progress() -> Callable[[str], None] | None:
 def screen_width() -> int:
     """Return the width of the screen: COLUMNS, or else the terminal's; 80 in a pipe, at least 40."""
     told = os.environ.get("COLUMNS", "")
-    columns = int(told[:_DIGITS]) if told.isdecimal() else 0
+    columns = int(told[:4]) if told.isdecimal() else 0
     with suppress(OSError, ValueError, AttributeError):  # no terminal, or no standard output
         columns = columns or os.get_terminal_size(sys.stdout.fileno()).columns
-    return max(columns or WIDTH, _NARROWEST)
+    return max(columns or WIDTH, 40)
 
 
 def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
@@ -181,7 +177,7 @@ def _total(widths: Mapping[int, int], gap: int) -> int:
 
 def cut(text: str, width: int) -> str:
     """Return a text cut to at most that width."""
-    return text if len(text) <= width else f"{text[: width - 1]}{_CUT}"
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def tracker_of(root: "Path", loop_id: str | None, *, trust: bool = False) -> "Tracker":
@@ -235,7 +231,9 @@ def ask_checkpoint(checkpoint: "Checkpoint") -> str | None:
     for line in checkpoint.text.splitlines():
         click.echo(harmless(line), err=True)
     try:
-        return str(click.prompt(_QUESTION, default="", show_default=False, prompt_suffix=" ", err=True))
+        return str(
+            click.prompt("Continue, adjust or abort?", default="", show_default=False, prompt_suffix=" ", err=True)
+        )
     except click.Abort:
         return None
 

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker import __version__
 from ralph_tracker.cli.terminal import complain, say_text
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, EXIT_USAGE
+from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
 COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"

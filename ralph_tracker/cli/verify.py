@@ -1,7 +1,7 @@
 """ralph-tracker verify: check everything that is kept against its seals."""
 
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TypedDict
 
 import click
 
@@ -13,8 +13,6 @@ from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, interrupted_document, interrupted_restore
 from ralph_tracker.tracker import Tracker
-
-_RULES: Final = "store/ignore was lost: the ignore rules of today take its place"
 
 
 class VerificationDocument(TypedDict):
@@ -50,7 +48,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
     repaired: list[str] | None = [] if repair else None
     if repair and not found._replace(lost=()).is_whole:
         before = found
-        notes = [_RULES] if tracker.repair() else []
+        notes = ["store/ignore was lost: the ignore rules of today take its place"] if tracker.repair() else []
         found = tracker.verify()._replace(lost=before.lost)
         repaired = before.rebuilt_in(found)
     collected, interrupted = sorted(tracker.store().collected_iterations()), interrupted_restore(tracker.store().paths)

@@ -30,12 +30,8 @@ from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_ite
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-_LOOK_S: Final = 1.0
-_ROWS: Final = 8
 _WRONG: Final = 6
-_ALERTS: Final = 4
 _NARROW: Final = 60
-_MINUTE_S: Final = 60
 _LOUD: Final = {"CRITICAL": "bold red", "HIGH": "yellow"}
 _CLASSES: Final = {"forward": "green", "regression": "red", "stalled": "yellow"}
 
@@ -80,7 +76,7 @@ def _follow(paths: LoopPaths, console: "Console") -> None:
             while isinstance(shown, str) or shown.summary.status == "running":
                 live.update(_drawn(paths, shown, console, console.height), refresh=True)
                 with suppress(Empty):
-                    resized.get(timeout=_LOOK_S)
+                    resized.get(timeout=1.0)
                 now = version_of([paths])
                 if now != version or isinstance(shown, str):
                     version, shown = now, read(paths)
@@ -99,7 +95,7 @@ def read(paths: LoopPaths) -> LoopDisplay | str:
             summary,
             state_sentence(summary, paths),
             scores_of(records),
-            records.rows()[0][-_ROWS:],
+            records.rows()[0][-8:],
             wrong_lines(records, summary.head),
             "" if summary.cost_usd is None else cost,
             next_step(summary, unrecorded_iteration(paths, summary), paths),
@@ -131,7 +127,7 @@ def drawn(shown: LoopDisplay, activity: Activity, width: int, height: int | None
     wrong = [*shown.wrong[:_WRONG], *([f"and {rest} more failing or lost"] if rest > 0 else [])]
     foot = [Text(harmless(line), style="red") for line in wrong]
     worst = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
-    for alert in worst[:_ALERTS]:
+    for alert in worst[:4]:
         line = f"{alert['severity']} {alert['type']}: {alert['message']}"
         foot.append(Text(harmless(line), style=_LOUD.get(alert["severity"], "")))
     foot += [Text(harmless(f"cost: {shown.cost}"))] if shown.cost else []
@@ -196,7 +192,7 @@ def _now(activity: Activity, now: float) -> list[str]:
     since = ""
     if activity.since is not None:
         at = time.strftime("%H:%M:%S", time.localtime(activity.since))
-        minutes, seconds = divmod(max(0, int(now - activity.since)), _MINUTE_S)
+        minutes, seconds = divmod(max(0, int(now - activity.since)), 60)
         since = f" since {at} ({f'{minutes} min ' if minutes else ''}{seconds} s)"
     said = [f"it says: {activity.said}"] if activity.said else []
     return [f"now: {activity.what}{since}", *said]

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker import __version__
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, short_text
 from ralph_tracker.safe_files import read_regular
+from ralph_tracker.version import __version__
 
 CONFIG_FILE: Final = "ralph-tracker.yaml"
 PYPROJECT: Final = "pyproject.toml"

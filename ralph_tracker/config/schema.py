@@ -21,8 +21,6 @@ from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 from ralph_tracker.steering.session_continuation import ContinuationThresholds
 
-_SUM_TOLERANCE = 1e-6
-
 
 def also_by_their_other_names(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Let the published schema take what the model takes: a key by any of its names."""
@@ -95,7 +93,7 @@ def _with_bounds(hint: Any) -> Any:  # noqa: ANN401  # an annotation, as the cor
 
 def _sum_problem(weights: Section) -> str | None:
     total = sum(getattr(weights, name) for name in type(weights).model_fields)
-    return f"the weights sum to {total:g}, not to 1" if abs(total - 1) > _SUM_TOLERANCE else None
+    return f"the weights sum to {total:g}, not to 1" if abs(total - 1) > 1e-6 else None
 
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]

@@ -15,7 +15,6 @@ PYTHONS_ADVICE: Final = "; use sys.set_int_max_str_digits() to increase the limi
 _PLAIN_WORDS: Final = {"but found another document": "a second document begins; keep one in a file"}
 
 _TEXT: Final = "tag:yaml.org,2002:str"
-_MAPPING: Final = "tag:yaml.org,2002:map"
 _RESOLVER: Final[Any] = yaml.resolver.Resolver()
 
 _Loader: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -38,7 +37,7 @@ class _Dumper(_SafeDumper):  # type: ignore[misc]  # the C dumper where libyaml 
         if kind is dict:
             represent = self.represent_data
             pairs = [(represent(key), represent(value)) for key, value in data.items()]
-            return yaml.MappingNode(_MAPPING, pairs, flow_style=False)
+            return yaml.MappingNode("tag:yaml.org,2002:map", pairs, flow_style=False)
         return cast("yaml.Node", super().represent_data(data))
 
     def resolve(self, kind: type[yaml.Node], value: Any, implicit: tuple[bool, bool]) -> str:  # noqa: ANN401  # as above

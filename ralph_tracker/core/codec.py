@@ -5,9 +5,10 @@ A value with a `known_values` method is written as what that returns; one with a
 
 from collections.abc import Callable, Mapping
 from enum import IntEnum
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from types import UnionType
-from typing import Any, Final, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Plain = dict[str, Any]
 Read = Callable[[Any], Any]
@@ -37,6 +38,44 @@ def decode(kind: type[_Value], plain: Any) -> _Value:  # noqa: ANN401  # as pars
     annotation: Any = kind
     value: _Value = _reader(annotation)(plain)
     return value
+
+
+def document_of(
+    kind: Any,  # noqa: ANN401  # a class made by NamedTuple
+    more: Mapping[str, Any] | None = None,
+    *,
+    names: Mapping[str, Any] | None = None,
+    without_none: bool = False,
+) -> Any:  # noqa: ANN401  # a TypedDict
+    """Return the TypedDict of what `encode` makes of the values of a class.
+
+    `more` are keys beside its fields. With `without_none` a field that is None is left out. `names` are types that its
+    module imports for type checkers only.
+    """
+    hints = get_type_hints(kind, localns=dict(names or {}))
+    fields = {name: _written(hint) for name, hint in hints.items()}
+    if without_none:
+        fields = {name: _present(hint) if type(None) in get_args(hint) else hint for name, hint in fields.items()}
+    make: Any = TypedDict
+    document = make(f"{kind.__name__}Document", {**fields, **(more or {})})
+    document.__doc__ = kind.__doc__
+    return document
+
+
+def _present(hint: Any) -> Any:  # noqa: ANN401  # an annotation with None
+    return NotRequired[reduce(or_, (each for each in get_args(hint) if each is not type(None)))]
+
+
+def _written(hint: Any) -> Any:  # noqa: ANN401  # any annotation
+    """Return the annotation of what `encode` writes for that of a field."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hasattr(hint, "_fields"):
+        return document_of(hint)
+    if origin in {tuple, frozenset}:
+        return list[_written(arguments[0])]  # type: ignore[misc]  # mypy knows no annotation that is made
+    if origin is Mapping:
+        return dict[arguments[0], _written(arguments[1])]  # type: ignore[misc, valid-type]  # as above
+    return reduce(or_, map(_written, arguments)) if origin in {Union, UnionType} else hint
 
 
 @cache

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
+from ralph_tracker.core.codec import document_of, encode
 from ralph_tracker.core.decision import Action, Decision
 from ralph_tracker.core.integrity_result import (
     EarlierTests,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their 
     QualityDocument = dict[str, Value]
     CodebaseDocument = dict[str, Value]
     UsageDocument = Numbers
+    RerunDocument = Document
 else:
 
     def _measured(name: str, values: type, fields: Iterable[str]) -> type:
@@ -42,6 +44,7 @@ else:
         for section in SECTIONS
     )
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
+    RerunDocument = document_of(Rerun)
 
 
 class MetricsDocument(TypedDict, total=False):
@@ -87,20 +90,6 @@ class AlertDocument(AlertFactsDocument):
     action: NotRequired[str]
     triggered_at: str
     state: AlertState
-
-
-class RerunDocument(TypedDict):
-    """Earlier tests against this source: `references` maps files to the iteration whose form of them was run."""
-
-    references: dict[str, int]
-    files: list[str]
-    whole: bool
-    commands: list[str]
-    duration_s: float
-    tests: int
-    failed: int
-    flaky: list[str]
-    problem: str | None
 
 
 class SuppressionsDocument(TypedDict):
@@ -230,17 +219,8 @@ def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
 
 def rerun_document(rerun: Rerun) -> RerunDocument:
     """Return a run of earlier tests: which form of which files, by what command, what it gave."""
-    return {
-        "references": dict(rerun.references),
-        "files": list(rerun.files[:TESTS_LISTED]),
-        "whole": rerun.whole,
-        "commands": list(rerun.commands),
-        "duration_s": rerun.duration_s,
-        "tests": rerun.tests,
-        "failed": rerun.failed,
-        "flaky": list(rerun.flaky[:TESTS_LISTED]),
-        "problem": rerun.problem,
-    }
+    document: RerunDocument = encode(rerun._replace(files=rerun.files[:TESTS_LISTED], flaky=rerun.flaky[:TESTS_LISTED]))
+    return document
 
 
 def suppressions_document(counts: Mapping[SuppressionKind, int]) -> SuppressionsDocument:
@@ -257,18 +237,6 @@ def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:
         "message": alert.message,
         "triggered_at": alert.triggered_at,
         "state": state,
-    }
-
-
-def stored_decision(decision: Decision) -> StoredDecisionDocument:
-    """Return the decision as state.json holds it."""
-    return {
-        "action": decision.action,
-        "reason": decision.reason,
-        "confidence": decision.confidence,
-        "target_iteration": decision.target_iteration,
-        "alternatives": list(decision.alternatives),
-        "rule": decision.rule,
     }
 
 

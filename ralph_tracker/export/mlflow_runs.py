@@ -13,13 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
+from ralph_tracker.version import __version__
 
 ADDRESS: Final = "MLFLOW_TRACKING_URI"
 EXPERIMENT: Final = "MLFLOW_EXPERIMENT_NAME"

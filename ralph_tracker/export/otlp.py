@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.store.export_queue import PendingExport
 from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.version import __version__
 
 # The names that receivers see, in one place, because dashboards are built on them. Those of events are of the semantic
 # conventions of OpenTelemetry for generative AI (Development, as of 1.38).
@@ -44,11 +44,7 @@ ALERT_ID: Final = "ralph_tracker.alert.id"
 ALERT_TYPE: Final = "ralph_tracker.alert.type"
 
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_ROWS_AT_ONCE: Final = 100
-_TIMEOUT_S: Final = 30.0
 _TRY_AGAIN: Final = frozenset({429, 502, 503, 504})
-_NANO: Final = 1_000_000_000
-_MICRO: Final = 1_000
 _SEVERITY: Final = {"CRITICAL": 21, "HIGH": 17, "MEDIUM": 13, "LOW": 9}  # FATAL, ERROR, WARN, INFO
 _INFO: Final = 9
 
@@ -60,7 +56,7 @@ class OtlpReceiver:
     times. Raises ConfigError if the library or the address is missing.
     """
 
-    batch: Final = _ROWS_AT_ONCE
+    batch: Final = 100
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         try:
@@ -167,7 +163,7 @@ class OtlpReceiver:
 
 
 def _nano(row: Row) -> int:
-    return int(row.at.timestamp()) * _NANO + row.at.microsecond * _MICRO
+    return int(row.at.timestamp()) * 1_000_000_000 + row.at.microsecond * 1_000
 
 
 def _attributes(values: Mapping[str, str | float]) -> list[dict[str, Any]]:
@@ -210,7 +206,7 @@ def _post(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
     request = urllib.request.Request(address, gzip.compress(data, mtime=0), {**headers, **known})  # noqa: S310  # checked
     where = urlsplit(address).netloc.rpartition("@")[2]
     try:
-        with _OPENER.open(request, timeout=_TIMEOUT_S) as answer:
+        with _OPENER.open(request, timeout=30.0) as answer:
             body: bytes = answer.read()
             return body
     except urllib.error.HTTPError as error:

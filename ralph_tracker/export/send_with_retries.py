@@ -14,8 +14,6 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary
 
 _FIRST_PAUSE_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 15.0
-_LOCK_PATIENCE_S: Final = 600.0
 
 
 class UnreachableError(RalphTrackerError):
@@ -73,7 +71,7 @@ def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> 
     UnreachableError after that, RefusedError at once; the next call goes on where this one ended.
     """
     queue = PendingExport(loop.paths, name)
-    with hold_lock(queue.lock, f"export to {name}", _LOCK_PATIENCE_S):
+    with hold_lock(queue.lock, f"export to {name}", 600.0):
         queue.take()
         key, sent = key_of(loop), 0
         try:
@@ -113,6 +111,6 @@ def _tries(work: Callable[[], Iterator[int]], patience_s: float) -> Iterator[int
             if time.monotonic() + pause > deadline:
                 raise
             time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE_S)
+            pause = min(2 * pause, 15.0)
         else:
             return

@@ -44,7 +44,6 @@ from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_co
 from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
-    STORE,
     CheckDocument,
     IterationSnapshots,
     KeptIteration,
@@ -520,7 +519,7 @@ class IterationMeasurer:
             given = given._replace(measurement=given.measurement._replace(plan=tasks))
             if not IterationSnapshots(store).baseline_is_kept:
                 return given
-            reader = ReadOnlyFiles(store, folder / STORE)
+            reader = ReadOnlyFiles(store, folder / "store")
             kept = reader.capture(state.lineage.head, state.lineage.segments)
             measurement = _with_tree(given.measurement, kept, tree_notes(kept))
             return MeasuredIteration(self._with_integrity(measurement, reader, kept, state))
@@ -529,7 +528,7 @@ class IterationMeasurer:
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
         target = target_of(loop.config, store.paths.root, folder, cache, environment)
         return self._measure_target(
-            target, ReadOnlyFiles(store, folder / STORE), state, allow_missing=True, progress=progress
+            target, ReadOnlyFiles(store, folder / "store"), state, allow_missing=True, progress=progress
         )
 
     def _measure_target(

@@ -44,6 +44,7 @@ def record_iteration(
         walked=judgement.walked,
         summary=summary_of(judgement, started_at),
         fill=measured.fill(number),
+        copies={} if measured.kept is None else measured.kept.copies,
     )
     store.commit(entry)
     measured.name(number)

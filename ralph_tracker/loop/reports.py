@@ -48,7 +48,6 @@ from ralph_tracker.store.snapshots.file_changes import FileChange
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
 DIFF_ROOM: Final = 1_500_000
-_PATCH: Final = 40_000
 _NOTES: Final = {"binary": "not text", "large": "too large to read"}
 
 
@@ -345,7 +344,7 @@ def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, 
         patch = patch[max(0, patch.find("\n@@") + 1) :].rstrip("\n")
         if file.patch is None:
             note = _NOTES.get(file.content, "") or command
-        elif len(patch) > _PATCH:
+        elif len(patch) > 40_000:
             patch, note = "", f"{len(patch)} characters: {command}"
         found.append(FilePatch(file.name, file.status, patch, note))
     return tuple(found)

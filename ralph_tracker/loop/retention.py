@@ -26,7 +26,6 @@ from ralph_tracker.store.loop_summary import Summary, summary_at
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY
 
-_IN_STORE: Final = "store/"
 # Left only by killed writers; those in the store are removed by its sweep.
 _LEFTOVERS: Final = (
     *("tmp/*", ".tmp-*", "*/.tmp-*"),
@@ -83,7 +82,7 @@ class Collector(IterationSnapshots):
                 if plain and folder.is_dir() and not any(folder.iterdir()):  # its records are in a pack
                     folder.rmdir()
             for name in leftovers:
-                if not name.startswith(_IN_STORE):
+                if not name.startswith("store/"):
                     _remove(self.paths.folder / name)
 
     def _plain(self, number: int) -> tuple[Path, ...]:

@@ -3,9 +3,9 @@
 The sentence needs only the few iterations that matter, so that it is fast in a long loop.
 """
 
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from ralph_tracker.core.codec import decode
+from ralph_tracker.core.codec import decode, document_of
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.walk import WalkedIteration
@@ -15,12 +15,11 @@ from ralph_tracker.report.wording import Setback, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import Status, Summary, latest_iteration, state_after
+from ralph_tracker.store.loop_summary import Summary, latest_iteration, state_after
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
-_POINTS: Final = 400
 
 
 def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
@@ -88,7 +87,7 @@ def scores_of(records: SealedRecords) -> list[tuple[int, float]]:
         rows, _ = records.rows()
     except RecordError:
         return []
-    every = max(1, len(rows) // _POINTS)
+    every = max(1, len(rows) // 400)
     kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
     walked = [decode(WalkedIteration, row["walked"]) for row in kept]
     return [(each.iteration, each.score) for each in walked]
@@ -99,8 +98,6 @@ def missing_files(paths: LoopPaths) -> str | None:
 
     The latest iteration is named last: while a writer is at work, or was killed, it may have no name yet.
     """
-    if paths.old_store.is_dir():
-        return None
     if not (paths.iteration(0) / MANIFEST).exists():
         seal = read_json(paths.iteration(0) / "seal.json")
         files = seal.get("files") if isinstance(seal, dict) else None
@@ -123,38 +120,26 @@ def missing_files(paths: LoopPaths) -> str | None:
     return f"the snapshots of iterations {shown} are missing in {paths.shown}/store"
 
 
-class StatusDocument(TypedDict):
-    """A `Summary`, and what is seen of the files.
-
-    `head` is the iteration that the next descends from; `unrecorded` was begun and is not on record. `missing_files`
-    says what of the kept files is missing at a glance, null if nothing is; `verify` looks at all.
-    """
-
-    schema_version: SchemaVersion
-    loop_id: str
-    status: Status
-    iteration: int
-    head: int
-    started_at: str
-    updated_at: str
-    classification: str
-    message: str
-    quality_score: float
-    adjusted_score: float
-    best_iteration: int | None
-    best_quality_score: float
-    best_adjusted_score: float
-    verified: bool
-    decision: StoredDecisionDocument
-    alerts: list[AlertDocument]
-    accepted: list[str]
-    cost_usd: float | None
-    carried_out: dict[str, int] | None
-    integrity: Verdict | None
-    unrecorded: int | None
-    interrupted_restore: InterruptedRestoreDocument | None
-    missing_files: str | None
-    next_step: str
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    StatusDocument = dict[str, Any]
+else:
+    # `unrecorded` was begun and is not on record. `missing_files` says what of the kept files is missing at a glance,
+    # null if nothing is; `verify` looks at all.
+    StatusDocument = document_of(
+        Summary,
+        {
+            "schema_version": SchemaVersion,
+            "unrecorded": int | None,
+            "interrupted_restore": InterruptedRestoreDocument | None,
+            "missing_files": str | None,
+            "next_step": str,
+        },
+        names={
+            "StoredDecisionDocument": StoredDecisionDocument,
+            "AlertDocument": AlertDocument,
+            "Verdict": Verdict,
+        },
+    )
 
 
 class LoopsDocument(TypedDict):

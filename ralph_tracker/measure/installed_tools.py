@@ -15,12 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ralph_tracker import __version__
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_content import plain
 from ralph_tracker.measure.process import SHELL
 from ralph_tracker.measure.run_checks import Check, environment_for_checks, is_our_bin, without_own_environment
+from ralph_tracker.version import __version__
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?"

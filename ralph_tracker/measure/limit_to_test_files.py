@@ -1,7 +1,7 @@
 """Limit a check of tests to certain test files, if its runner accepts files.
 
-The project's command is kept, except for the words that name tests. If anything is not recognised for certain (a shell
-script, a wrapper, an option that changes the folder) all tests run.
+The project's command is kept, except for the words that name tests. If anything is not recognised for certain (another
+runner, a shell script, a wrapper, an option that changes the folder) all tests run.
 """
 
 import os
@@ -65,11 +65,6 @@ _VITEST_VALUED: Final = frozenset(
     {"-t", "--testNamePattern", "-c", "--config", "--reporter", "--outputFile", "--project", "--exclude", "--pool"}
     | {"--environment", "--coverage.reporter", "--coverage.reportsDirectory", "--coverage.provider", "--mode"}
 )
-_MOCHA_VALUED: Final = frozenset(
-    {"-r", "--require", "-R", "--reporter", "-O", "--reporter-option", "--reporter-options", "-u", "--ui", "-t"}
-    | {"--timeout", "-g", "--grep", "-f", "--fgrep", "--config", "--package", "--extension", "--ignore", "--exclude"}
-    | {"-s", "--slow", "--file", "-j", "--jobs", "--retries", "--import", "-n", "--node-option"}
-)
 _GO_VALUED: Final = frozenset(
     f"{dashes}{name}"
     for dashes in ("-", "--")
@@ -85,10 +80,6 @@ _CARGO_TARGETS: Final = (
     *("--lib", "--bin", "--bins", "--doc", "--test", "--tests", "--example", "--examples", "--bench", "--benches"),
     *("--all-targets", "--manifest-path", "-C", "-p", "--package", "--exclude"),
 )
-_PACKAGE: Final = r"(?m)^\s*package\s+([\w.]+)"
-_CLASS: Final = r"(?m)^(?:(?:public|internal|open|final|abstract)\s+)*class\s+(\w+)"
-_JVM: Final = frozenset({".java", ".kt", ".groovy", ".scala"})
-_INTEGRATION: Final = r"IT\w*|\w+IT|\w+ITCase"
 
 
 class LimitedCheck(NamedTuple):
@@ -226,7 +217,7 @@ def _limited_script(words: Sequence[str], files: Sequence[str], cwd: Path) -> li
     given = list(words[words.index("--") + 1 :]) if "--" in words else []
     own = [*map(_value, commands[0]), *given]
     at = _runner_at(own)
-    adds = None if at is None else {"jest": [_BY_PATH, *files], "vitest": files, "mocha": files}.get(_program(own[at]))
+    adds = None if at is None else {"jest": [_BY_PATH, *files], "vitest": files}.get(_program(own[at]))
     new = None if adds is None else _limited_words(own, files, cwd)
     if new is None or adds is None or sorted(new) != sorted([*own, *adds]):
         return None
@@ -366,23 +357,6 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
     return [*command, *new, *_without(rest, places)] if new else None
 
 
-def _mocha(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name the files, unless the settings name some too, because mocha would run both."""
-    own = (read_json(cwd / "package.json") or {}).get("mocha")
-    settings = [text_of(path) or "" for path in cwd.glob(".mocharc*")]
-    if _has(args, {"--spec", "-w", "--watch", "--config"}) or any("spec" in text for text in [*settings, str(own)]):
-        return None
-
-    def is_path(word: str) -> bool:
-        return (cwd / word).exists() or next(cwd.glob(word.removeprefix("./")), None) is not None
-
-    places = _places(args, _MOCHA_VALUED, is_path)
-    named = [args[place].removeprefix("./") for place in places]
-    matched = {_relative(path, cwd) for pattern in named if pattern for path in cwd.glob(pattern)}
-    new = [file for file in files if not named or any(_covers(path, file) for path in matched)]
-    return [*new, *_without(args, places)] if new else None
-
-
 def _go(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     """Replace the packages of the command by those of the files that it runs."""
     if args[:1] != ["test"] or _has(args, {"-C"}) or not all(file.endswith("_test.go") for file in files):
@@ -413,14 +387,6 @@ def _is_run(folder: str, packages: Sequence[str], cwd: Path) -> bool:
         if below or os.path.normpath(path) == folder:
             return True
     return False
-
-
-def _gotestsum(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    if "--" not in args or _has(args, {"--packages", "--raw-command", "--watch"}):
-        return None
-    at = args.index("--") + 1
-    new = _go(["test", *args[at:]], files, cwd)
-    return None if new is None else [*args[:at], *new[1:]]
 
 
 def _cargo(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -459,8 +425,8 @@ def _target(file: PurePosixPath, cwd: Path) -> tuple[str | None, str] | None:
     for target in manifest.get("test", []):
         if os.path.normpath(target.get("path", "")) == inner.as_posix() and "name" in target:
             return mine, target["name"]
-    name = inner.parts[1] if len(inner.parts) == 3 and inner.name == "main.rs" else inner.stem  # noqa: PLR2004
-    is_target = inner.parts[0] == "tests" and inner.suffix == ".rs" and (len(inner.parts) == 2 or name != inner.stem)  # noqa: PLR2004
+    name = inner.parts[1] if len(inner.parts) == 3 and inner.name == "main.rs" else inner.stem
+    is_target = inner.parts[0] == "tests" and inner.suffix == ".rs" and (len(inner.parts) == 2 or name != inner.stem)
     return (mine, name) if is_target else None
 
 
@@ -476,57 +442,6 @@ def _toml(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _classes(file: str, cwd: Path) -> list[str]:
-    """Return the classes of a file with their package, [] if it is not a JVM language."""
-    path = cwd / file
-    if path.suffix not in _JVM:
-        return []
-    text = text_of(path) or ""
-    package = re.search(_PACKAGE, text)
-    names = [path.stem] if path.suffix == ".java" else re.findall(_CLASS, text)
-    return [name if package is None else f"{package[1]}.{name}" for name in names]
-
-
-def _maven(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name the classes, with the options (of surefire before and since 3.0) that allow modules without any of them."""
-    found = [_classes(file, cwd) for file in files]
-    goals = [word for word in args if not word.startswith("-")]
-    if (
-        not all(found)
-        or _has(args, {"-Dtest", "-Dit.test", "-f", "--file"})
-        or set(goals) - {"clean", "test", "verify"}
-    ):
-        return None
-    classes = [name for names in found for name in names]
-    integration = [name for name in classes if re.fullmatch(_INTEGRATION, name.rpartition(".")[2])]
-    if "verify" in goals and integration:
-        return None
-    skipped = ["-DskipITs"] if "verify" in goals else []
-    flags = ["-Dsurefire.failIfNoSpecifiedTests=false", "-DfailIfNoTests=false"]
-    return [*args, f"-Dtest={','.join(classes)}", *flags, *skipped]
-
-
-def _gradle(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Name the classes after the `test` task of each module that has some: in others gradle would fail."""
-    tasks = [word for word in args if not word.startswith("-")]
-    modules: dict[str, list[str]] = {}
-    for file in files:
-        module = file.partition("/src/")[0] if "/src/" in file else ""
-        modules.setdefault(module, []).extend(_classes(file, cwd))
-    known = all(any((cwd / module).glob("build.gradle*")) for module in modules if module)
-    if tasks.count("test") != 1 or set(tasks) - {"clean", "cleanTest", "test"} or not known:
-        return None
-    if not all(modules.values()) or _has(args, {"--tests", "-p", "--project-dir", "-b"}):
-        return None
-    several = any("include" in (text_of(path) or "") for path in cwd.glob("settings.gradle*"))
-    new = []
-    for module, classes in sorted(modules.items()):
-        task = f":{module.replace('/', ':')}:test" if module else ":test" if several else "test"
-        new += [task, *(word for name in classes for word in ("--tests", name))]
-    at = args.index("test")
-    return [*args[:at], *new, *args[at + 1 :]]
-
-
 _RUNNERS: Final[dict[str, Callable[[list[str], Sequence[str], Path], list[str] | None]]] = {
     "pytest": _pytest,
     "py.test": _pytest,
@@ -534,14 +449,6 @@ _RUNNERS: Final[dict[str, Callable[[list[str], Sequence[str], Path], list[str] |
     "xmlrunner": _unittest,
     "jest": _jest,
     "vitest": _vitest,
-    "mocha": _mocha,
-    "_mocha": _mocha,
     "go": _go,
-    "gotestsum": _gotestsum,
     "cargo": _cargo,
-    "mvn": _maven,
-    "mvnw": _maven,
-    "mvnd": _maven,
-    "gradle": _gradle,
-    "gradlew": _gradle,
 }

@@ -56,7 +56,6 @@ _MANIFESTS: Final = (
 _MORE: Final = {"POETRY_VIRTUALENVS_IN_PROJECT": "1", "UV_PROJECT_ENVIRONMENT": ".venv"}
 _LIMIT_S: Final = 3600.0
 _READY: Final = "ready"
-_DIRECT: Final = "*/lib/python*/site-packages/*.dist-info/direct_url.json"
 
 
 class SetUpError(RalphTrackerError):
@@ -172,7 +171,7 @@ class Environments:
 
 def _copied_project(home: LentEnvironment) -> str | None:
     """Return a package that was copied from the checkout into the environment, so that it hides other commits."""
-    for file in sorted(home.root.glob(_DIRECT)):
+    for file in sorted(home.root.glob("*/lib/python*/site-packages/*.dist-info/direct_url.json")):
         try:
             told = json.loads(file.read_bytes())
             is_own = str(told["url"]).startswith(home.top.as_uri())

@@ -22,16 +22,12 @@ from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, endless_in_tree, repository_around
 
-_FORMAT: Final = "%H%x00%T%x00%ct%x00%s"
-_RANGE: Final = ".."
 # What a user may have set for the working tree: both would leave traces in the repository or files out of the checkout.
 _SETTINGS: Final = ("core.splitIndex", "core.sparseCheckout", "core.untrackedCache")
 _CHECKOUT: Final = ("core.autocrlf", "core.eol", "core.symlinks", "core.fileMode")
 _ATTRIBUTES: Final = ("--", ":(top,glob)**/.gitattributes")
 # How `diff-tree --stdin` begins the paths of each pair.
 _PAIR: Final = re.compile(rb"^[0-9a-f]{40,64} [0-9a-f]{40,64}\n")
-_SHORT: Final = 10
-_SHA1_DIGITS: Final = 40
 # The mode of a folder; of all else also what changes with its content, its owner or its links.
 _State = tuple[int, ...]
 
@@ -47,7 +43,7 @@ class Commit(NamedTuple):
     @property
     def short(self) -> str:
         """Return the beginning of the id, as people write it."""
-        return self.sha[:_SHORT]
+        return self.sha[:10]
 
 
 class Choice(NamedTuple):
@@ -125,8 +121,8 @@ class History(NamedTuple):
         return self._describe_commits((first, *ids))
 
     def _ends(self, revisions: str) -> tuple[str, str]:
-        parts = revisions.split(_RANGE)
-        if len(parts) != 2 or not parts[0] or parts[1].startswith("."):  # noqa: PLR2004  # two ends
+        parts = revisions.split("..")
+        if len(parts) != 2 or not parts[0] or parts[1].startswith("."):  # two ends
             raise InputError(f"{revisions}: no range of commits; write FROM..TO, for example main..HEAD")
         ends = [self._id(name or "HEAD") for name in parts]
         base = self._ask("merge-base", *ends)
@@ -186,7 +182,7 @@ class History(NamedTuple):
         return None if answer.status else answer.out.decode().split()[-1]
 
     def _describe_commits(self, ids: Sequence[str]) -> tuple[Commit, ...]:
-        words = ("log", "--no-walk=unsorted", "--no-show-signature", f"--format={_FORMAT}", "--stdin")
+        words = ("log", "--no-walk=unsorted", "--no-show-signature", "--format=%H%x00%T%x00%ct%x00%s", "--stdin")
         told = self._run(*words, stdin="".join(f"{sha}\n" for sha in ids).encode())
         fields = [line.split("\0") for line in told.decode("utf-8", "replace").split("\n") if line]
         return tuple(Commit(sha, tree, int(time), subject) for sha, tree, time, subject in fields)
@@ -263,7 +259,7 @@ class History(NamedTuple):
     def make_root(self, commit: Commit, folder: Path, settings: Mapping[str, str]) -> None:
         """Make a folder with a commit laid out the top of a repository of its own, which has that commit's files."""
         objects = [self.repository.common / "objects", *([self.objects] if self.objects else [])]
-        format_ = "sha1" if len(commit.tree) == _SHA1_DIGITS else "sha256"
+        format_ = "sha1" if len(commit.tree) == 40 else "sha256"
         files = CommittedFiles(commit.tree, objects, _index_of(folder), settings, format_, commit.subject, commit.time)
         with as_store_error(folder):
             make_git_root(folder, files)

@@ -17,7 +17,6 @@ from pathlib import Path
 from threading import BoundedSemaphore, Event, Lock, Thread
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker import __version__
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.installed_tools import portable_tools
@@ -29,6 +28,7 @@ from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupt
 from ralph_tracker.safe_files import as_store_error, temporary_name
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
+from ralph_tracker.version import __version__
 
 _PATIENCE_S: Final = 600.0
 _TOOLS_SHOWN: Final = 3
@@ -153,12 +153,9 @@ _NO_WORKER: Final = (
     "build the environment, with --setup CMD or from a lock file"
 )
 _CONNECT_S: Final = 10
-_SHOWN: Final = 200
 _LOOK_S: Final = 0.1
-_NEWS_S: Final = 1.0
 # A commit that takes so many times as long as the longest so far is asked of another worker too.
 _MUCH_LONGER: Final = 4.0
-_LEAST_S: Final = 30.0
 # How long a scheduler may be silent.
 _SILENCE_S: Final = 30.0
 
@@ -282,7 +279,7 @@ class Cluster:
 
     def _watch(self) -> None:
         """Keep the list of workers up to date; a scheduler that hangs holds up this thread only."""
-        while not self._closed.wait(_NEWS_S):
+        while not self._closed.wait(1.0):
             with suppress(Exception):  # of a scheduler that is gone
                 self._slots = dict(self._client.nthreads())
                 self._news_at = time.monotonic()
@@ -312,7 +309,7 @@ class Cluster:
             self._look()
             if self._lost or worker not in self._slots:
                 return Answer(failed="it is gone")
-            limit_s = max(_LEAST_S, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
+            limit_s = max(30.0, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
             if time.monotonic() - began > limit_s:
                 self._late.append(future)  # one that nobody holds is forgotten
                 future.add_done_callback(lambda _: self._release(worker))
@@ -352,7 +349,7 @@ def _client(address: str) -> Any:  # noqa: ANN401  # a Client of an extra
 
 
 def _error_text(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_SHOWN]
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:200]
 
 
 def bundle_of(history: History, commits: Sequence[Commit], folder: Path) -> bytes:

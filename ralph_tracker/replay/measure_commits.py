@@ -18,7 +18,6 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from ralph_tracker import __version__
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
@@ -40,11 +39,11 @@ from ralph_tracker.measure.run_checks import (
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.safe_files import as_store_error, temporary_name, write_whole
+from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"
 _RESULT: Final = "result.msgpack"
-_AGAIN: Final = "again-"
 # What decides about the numbers of a commit; thresholds do not.
 _MEASURING: Final = ("checks", "severity")
 
@@ -373,7 +372,7 @@ class CommitMeasurer(NamedTuple):
         Raises Interrupted.
         """
         digest = hashlib.sha256("\n".join(sorted(tests)).encode()).hexdigest()
-        kept = measured.results.folder / f"{_AGAIN}{digest[:16]}"
+        kept = measured.results.folder / f"again-{digest[:16]}"
         with suppress(FileNotFoundError, msgspec.DecodeError):
             return msgspec.msgpack.decode(kept.read_bytes(), type=dict[str, str])
         try:

@@ -63,7 +63,6 @@ from ralph_tracker.tracker import Tracker
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "replay.json"
-_DIGITS: Final = 7
 
 
 class ReplayJournal(NamedTuple):
@@ -112,7 +111,7 @@ def digest_of(commits: Sequence[Commit], document: Any, *more: str | None) -> st
 
 def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool = False) -> str:
     """Return the id of the loop of that replay: the last that was begun, else a new one, which it is if `anew`."""
-    first, last = (commit.sha[:_DIGITS] for commit in (journal.commits[0], journal.commits[-1]))
+    first, last = (commit.sha[:7] for commit in (journal.commits[0], journal.commits[-1]))
     name, number = f"{kind}-{first}-{last}", 1
     begun, loop_id = None, name
     while True:

@@ -17,7 +17,6 @@ HEIGHT: Final = 260
 SMALL: Final = (200, 60)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
-_LABELS: Final = 20
 # In a Mermaid chart the labels of more columns than these run into each other.
 MERMAID_COLUMNS: Final = 20
 _HUNDRED: Final = 100
@@ -182,7 +181,7 @@ def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
         y = frame.y(value)
         parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.width - frame.right}"/>')
         parts.append(f'<text x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(value)}</text>')
-    every = max(1, -(-(frame.last - frame.first + 1) // _LABELS))
+    every = max(1, -(-(frame.last - frame.first + 1) // 20))
     for count, number in enumerate(range(frame.first, frame.last + 1, every)):
         x = place.x(number + (0.0 if ticks_at is None else 0.4))
         odd = ' class="odd"' if count % 2 else ""  # hidden where there is little room

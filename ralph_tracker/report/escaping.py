@@ -9,7 +9,6 @@ from typing import Final
 
 # Invisible formatting characters that can change how the text around them is displayed.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-_SHORT: Final = 0xFFFF
 # An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
@@ -28,7 +27,7 @@ def _visible_char(char: str) -> str:
     if unicodedata.category(char) not in _INVISIBLE:
         return char
     code = ord(char)
-    return f"\\u{code:04x}" if code <= _SHORT else f"\\U{code:08x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def commands_for_markdown(text: str) -> str:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report import generated_iteration_report as shipped
 from ralph_tracker.report.escaping import commands_for_markdown, for_markdown, for_terminal
-from ralph_tracker.report.iteration_view import iteration_view
+from ralph_tracker.report.iteration_view import FindingRow, IterationView, MetricRow, iteration_view
 from ralph_tracker.safe_files import read_regular
 
 if TYPE_CHECKING:
@@ -34,9 +33,6 @@ ITERATION_REPORT: Final = "iteration-report.md.j2"
 LINES: Final = 60
 # By this a workflow finds the comment that it wrote before.
 MARK: Final = "<!-- ralph-tracker -->"
-_ROWS: Final = 10
-_ALERTS: Final = 8
-_WRONG: Final = 10
 _LONGEST: Final = 500
 
 
@@ -160,7 +156,91 @@ def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> s
     view = iteration_view(document)
     if has_own(ITERATION_REPORT, root):
         return render(ITERATION_REPORT, {"it": view}, root)
-    return shipped.render(view)
+    return shipped_iteration_report(view)
+
+
+def shipped_iteration_report(it: IterationView) -> str:
+    """Return what the shipped template makes of an iteration: importing Jinja alone takes longer than a step."""
+    md, is_first = for_markdown, it.classification == "baseline"
+    best = "none yet" if it.best == "n/a" else f"Iteration {it.best} (quality: {it.best_score})"
+    lines = [
+        f"## Iteration {it.iteration} Progress Report",
+        "",
+        f"**Timestamp**: {md(it.timestamp)}",
+        f"**Classification**: {md(it.classification)}",
+        f"**Quality Score**: {it.quality_score}",
+        *("", "### Metrics", "", *_metric_table(it.rows, is_first=is_first)),
+        *("", "### Quality Score Breakdown", ""),
+        "| Dimension | Score | Weight | Contribution |",
+        "|-----------|-------|--------|--------------|",
+        *(f"| {each.label} | {each.score} | {each.weight} | {each.contribution} |" for each in it.dimensions),
+        f"| **Total** | **{it.total}** | 1.00 | **{it.total}** |",
+        *("", "### Alerts", ""),
+        *(
+            f"- **{alert.severity}** {md(alert.type)}{f', open since {md(alert.since)}' if alert.carried else ''}"
+            f": {md(alert.message)}{f' ({md(alert.note)})' if alert.note else ''}"
+            f"{' (accepted)' if alert.state == 'accepted' else ''}"
+            for alert in it.all_alerts
+        ),
+        *(() if it.all_alerts else ("No alerts",)),
+        *("", "### Best Iteration Tracker", ""),
+        f"- **Current Best**: {best}",
+        f"- **This Iteration**: Iteration {it.iteration} (quality: {it.quality_score})",
+        f"- **Best Preserved**: {it.best_preserved}",
+        *("", "### Recommendation", ""),
+        f"**Action**: {md(it.action)}",
+        f"**Reason**: {md(it.reason)}",
+        f"**Confidence**: {it.confidence}",
+        *(f"- {md(each)}" for each in it.alternatives),
+        *("", "### Adjusted Score and Verdict", ""),
+        f"- **Adjusted Score**: {it.adjusted_score}{f' ({md(it.adjusted_because)})' if it.adjusted_because else ''}",
+        f"- **Evidence**: {it.evidence} of the score's components were measured",
+        f"- **Verified**: {it.verified}",
+        *((f"- **Not Taken**: it {md(it.not_kept)}",) if it.not_kept else ()),
+        *((f"- **Integrity**: {it.integrity}",) if it.integrity else ()),
+        *((f"- **Cost**: {it.cost}",) if it.cost else ()),
+        *((f"- **Plan**: {it.plan} tasks done",) if it.plan else ()),
+        *(f"- **Closed**: {md(each)}" for each in it.closed_alerts),
+        *(f"- **Note**: {md(each)}" for each in it.notes),
+    ]
+    if it.findings:
+        lines += ["", "### Integrity", "", *(line for each in it.findings for line in _finding_lines(each))]
+        if it.more_findings:
+            lines.append(f"- and {it.more_findings} more: `ralph-tracker integrity {it.iteration}`")
+    for title, listed in (("Earlier Tests on This Source", it.reruns), ("Not Checked", it.unread)):
+        if listed:
+            lines += ["", f"### {title}", "", *(f"- {md(each)}" for each in listed)]
+    if it.more_rows:
+        lines += ["", "### All Metrics", "", *_metric_table(it.more_rows, is_first=is_first)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _metric_table(rows: Sequence[MetricRow], *, is_first: bool) -> list[str]:
+    if is_first:
+        return [
+            *("| Metric | Current |", "|--------|---------|"),
+            *(f"| {row.label} | {row.current} |" for row in rows),
+        ]
+    return [
+        "| Metric | Current | Previous | Delta | Baseline | Delta from Baseline |",
+        "|--------|---------|----------|-------|----------|---------------------|",
+        *(
+            f"| {row.label} | {row.current} | {row.previous} | {row.change} | {row.baseline} | "
+            f"{row.change_from_baseline} |"
+            for row in rows
+        ),
+    ]
+
+
+def _finding_lines(finding: FindingRow) -> list[str]:
+    test = f", {for_markdown(finding.test)}" if finding.test else ""
+    message = for_markdown(finding.message)
+    facts = {"old": finding.old, "new": finding.new, "failed with": finding.failure}
+    return [
+        f"- **{finding.severity}** {finding.rule} {for_markdown(finding.place)}{test}: {message}",
+        *(f"    - {name}: {for_markdown(text)}" for name, text in facts.items() if text),
+        *((f"    - again: `{finding.command}`",) if finding.command else ()),
+    ]
 
 
 class SelectionReports(NamedTuple):
@@ -185,15 +265,15 @@ def pull_request(
     next_step: str,
 ) -> str:
     """Return the comment's text: the sentence, failing and lost tests, open alerts, the decision, picture and table."""
-    shown = {row.iteration for row in view.rows[-_ROWS:]} | {view.selected, view.rows[0].iteration}
+    shown = {row.iteration for row in view.rows[-10:]} | {view.selected, view.rows[0].iteration}
     table = [cells for row, cells in zip(view.rows, view.table, strict=True) if row.iteration in shown]
     return render(
         "pull-request.md.j2",
         {
             "mark": MARK,
             "s": view,
-            "wrong": _few(wrong, _WRONG),
-            "alerts": _few(alerts, _ALERTS),
+            "wrong": _few(wrong, 10),
+            "alerts": _few(alerts, 8),
             "decision": _cut(decision),
             "next_step": _cut(next_step),
             "table": table,

@@ -16,7 +16,6 @@ from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatri
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
 from ralph_tracker.report.wording import number
 
-_STYLE: Final = "loop.css"
 _SCRIPTS: Final = ("loop.js", "live.js")
 _HUNDRED: Final = 100
 FINDINGS_SHOWN: Final = 200
@@ -158,7 +157,8 @@ def policy_of(*, live: bool) -> str:
 def _sources(*, live: bool) -> tuple[str, str]:
     loader = jinja_environment(SHIPPED).loader
     style, script, more = (
-        str(loader.get_source(jinja_environment(SHIPPED), name)[0]) if loader else "" for name in (_STYLE, *_SCRIPTS)
+        str(loader.get_source(jinja_environment(SHIPPED), name)[0]) if loader else ""
+        for name in ("loop.css", *_SCRIPTS)
     )
     return style, script + more if live else script
 

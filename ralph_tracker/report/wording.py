@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.metrics import SECTIONS, MetricSpec, half_up, plain_number, quantity
 
 ABSENT: Final = "n/a"
-_DIME: Final = 0.1
 # Openings of a reason that repeat the action, or that contradict the alert named after them.
 _OPENINGS: Final = (
     (re.compile(r"Rollback to iteration \d+ due to regression(?:: )?"), ""),
@@ -19,10 +18,8 @@ _OPENINGS: Final = (
     (re.compile(r"Continue - "), ""),
     (re.compile(r"Escalate to human - "), ""),
 )
-_NOT_QUITE: Final = 99.9
 _HUNDRED: Final = 100
 _SETBACKS_SHOWN: Final = 3
-_POINT: Final = 0.01
 _FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
 _BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
 
@@ -55,7 +52,7 @@ def percent(score: float | None) -> str:
     if score is None:
         return "unknown"
     share = half_up(score * _HUNDRED, 1)
-    return f"{plain_number(min(share, _NOT_QUITE) if score < 1 else share)} %"
+    return f"{plain_number(min(share, 99.9) if score < 1 else share)} %"
 
 
 def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:
@@ -225,7 +222,7 @@ def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
         falls.append(f"{_tests(last)} tests")
     if None not in (peak.coverage, last.coverage) and (last.coverage or 0) < (peak.coverage or 0):
         falls.append(f"{_percentage(last.coverage)} % coverage")
-    if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - _POINT:
+    if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - 0.01:
         falls.append(f"a score of {percent(last.score)}")
     return "added nothing" if rolled_back or not falls else f"fell to {' and '.join(falls)}"
 
@@ -287,7 +284,7 @@ def cost_per_point(cost_usd: float | None, gained: float | None) -> str:
     if cost_usd is None or gained is None or gained <= 0:
         return ABSENT
     price = cost_usd / (gained * _HUNDRED)
-    return f"${price:.2f}" if price >= _DIME or not price else f"${price:.2g}"
+    return f"${price:.2f}" if price >= 0.1 or not price else f"${price:.2g}"
 
 
 def rounded_weights(weights: Mapping[str, float]) -> dict[str, str]:

@@ -20,11 +20,8 @@ from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 _AT_ONCE: Final = 1 << 16
 FOLDER: Final = "agent"
-_CAP: Final = 50_000_000
 # How many times longer to wait for a provider's limit than after a failed agent.
 _LIMIT_TIMES: Final = 6
-_LONGEST_PAUSE_S: Final = 600.0
-_LONGEST_WAIT_S: Final = 1800.0
 
 
 class Stream(NamedTuple):
@@ -147,7 +144,7 @@ def run_agent(
         follower.look()
         screen.status(status)
 
-    streams = Streams(logs.out, logs.err, prepared.stdin, _CAP)
+    streams = Streams(logs.out, logs.err, prepared.stdin, 50_000_000)
     try:
         finished = run_command(
             prepared.argv, streams, cwd=cwd, env=environment, timeout_s=limits.timeout_s, stop=stop, look=look
@@ -274,12 +271,12 @@ def step_after(
         elif ran.report.retry_after_s is not None:
             pause = ran.report.retry_after_s
         else:
-            pause = min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), _LONGEST_WAIT_S)
+            pause = min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), 1800.0)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)
     if ran.changed or verdict in _ENDED_WELL:
         return Step("measure", why)
     if tried <= patience.retries:
-        return Step("again", why, min(patience.pause_s * 2.0 ** (tried - 1), _LONGEST_PAUSE_S))
+        return Step("again", why, min(patience.pause_s * 2.0 ** (tried - 1), 600.0))
     return Step("block", f"{why}, {tried} times in a row" if tried > 1 else why)

@@ -11,8 +11,6 @@ from ralph_tracker.core.metrics import Usage
 
 AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
 ANY: Final = "*"
-_TOKENS: Final = 1_000_000
-_DECIMALS: Final = 6
 _FLAGS: Final = ("--model", "-m")
 
 
@@ -90,5 +88,5 @@ def add_cost(
         price = prices.get(model, prices.get(named, prices.get(ANY)))
         if price is None:
             return usage
-        costs.append((read * price.input + written * price.output) / _TOKENS)
-    return usage._replace(cost_usd=round(sum(costs), _DECIMALS))
+        costs.append((read * price.input + written * price.output) / 1_000_000)
+    return usage._replace(cost_usd=round(sum(costs), 6))

@@ -49,7 +49,6 @@ _UNKNOWN: Final = (
 )
 _UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
 _LONGEST_ID: Final = 56  # the limit of LOOP_ID, without the number after it
-_CENTS_OF_NOTHING: Final = 1e-9
 _FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
 
 
@@ -298,7 +297,7 @@ class PlanRun:
             if self.rules.max_cost_usd is not None:
                 before = assignment.summary.cumulative_cost or 0.0
                 left = self.rules.max_cost_usd - before - (spent_on(self.tracker, begun.loops) or 0.0)
-            if status is None and left is not None and left <= _CENTS_OF_NOTHING:
+            if status is None and left is not None and left <= 1e-9:
                 return TaskOutcome("stopped", reason=f"nothing is left of the budget of ${self.rules.max_cost_usd:.2f}")
             stopped = self._refine_task(tracker, assignment, self._asked_for(tracker, assignment, begun, left))
             if stopped is not None:

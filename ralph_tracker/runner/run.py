@@ -41,7 +41,7 @@ from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
-from ralph_tracker.store.iteration_snapshots import STORE, ReadOnlyFiles, temporary_folder
+from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -55,10 +55,8 @@ if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
 
 _MINUTE_S = 60
-_HOUR_S = 3600.0
 _HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
-_PROMPT: Final = "prompt.md"
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
 # With `stall.window` (3) this makes the five iterations without progress of the README.
 _ITERATIONS_AFTER_WARNING: Final = 2
@@ -67,9 +65,7 @@ _NO_COST: Final = (
 )
 _NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
 _NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
-_INTERRUPTED: Final = "interrupted: the run was stopped from outside"
 _FIRST_CTRL_C: Final = "Ctrl-C: this iteration is finished first; press it again to stop now; {resume} continues later"
-_START: Final = "start with `ralph-tracker run -- AGENT COMMAND`"
 
 
 class Interrupts:
@@ -116,7 +112,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
     """
     with temporary_folder("run") as folder:
         try:
-            return ReadOnlyFiles(SealedRecords(paths), folder / STORE).store.snapshot().tree
+            return ReadOnlyFiles(SealedRecords(paths), folder / "store").store.snapshot().tree
         except NoSnapshotError:
             return None
 
@@ -229,7 +225,7 @@ class Run:
             return
         report = report_from_logs(logs_of(self.paths, progress.iteration, progress.tried))
         usage = add_usages(progress.usage, self._usage_of(report))
-        self._go(at_work=False, usage=usage, notes=(*progress.notes, _INTERRUPTED))
+        self._go(at_work=False, usage=usage, notes=(*progress.notes, "interrupted: the run was stopped from outside"))
 
     def _run_agent(self) -> bool:
         """Run the agent until there is something to measure; return False after Ctrl-C."""
@@ -238,7 +234,7 @@ class Run:
             most, pause_s = self.progress.settings.calls_per_hour, step.pause_s
             latest = () if most is None else self.progress.starts[-most:]
             if most is not None and len(latest) == most:
-                pause_s = max(pause_s, latest[0] + _HOUR_S - self.now())
+                pause_s = max(pause_s, latest[0] + 3600.0 - self.now())
             if pause_s or step.why:
                 self.over = self._limit_before(pause_s)
                 if self.over is not None:
@@ -271,7 +267,7 @@ class Run:
         """Run the agent with the prompt of now, keep how that ended, and return what to do next."""
         progress, settings = self.progress, self.progress.settings
         text = self._prompt()
-        file = self.paths.folder / _PROMPT
+        file = self.paths.folder / "prompt.md"
         with as_store_error(file):
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         client, command = self._client, settings.command
@@ -498,7 +494,10 @@ def take_up(tracker: Tracker, asked: RunRequest) -> RunProgress:
     summary = selected_loop_summary(tracker)
     if summary is None:
         if not asked.command:
-            raise LoopError(f"no loop in {tracker.root.resolve()}, nothing to resume; {_START}")
+            raise LoopError(
+                f"no loop in {tracker.root.resolve()}, nothing to resume; "
+                "start with `ralph-tracker run -- AGENT COMMAND`"
+            )
         return begin(tracker, asked)
     if asked.limits:
         names = named_options(asked.limits)

@@ -7,7 +7,6 @@ from time import monotonic
 from typing import Final
 
 _ERASE: Final = b"\r\x1b[K"
-_QUIET_S: Final = 1.0
 
 
 class Screen:
@@ -46,7 +45,7 @@ class Screen:
 
         `text` is called only if it is shown.
         """
-        if self._live and self._at_start and monotonic() - self._last >= _QUIET_S:
+        if self._live and self._at_start and monotonic() - self._last >= 1.0:
             self._write(2, _ERASE + text().encode())
             self._shown, self._last = True, monotonic()
 
@@ -62,7 +61,7 @@ class Screen:
             self._shown = False
         self._write(descriptor, piece)
         self._begun[descriptor] = not piece.endswith(b"\n")
-        if descriptor == 2 or self._together:  # noqa: PLR2004  # standard error
+        if descriptor == 2 or self._together:  # standard error
             self._at_start = piece.endswith(b"\n")
         self._last = monotonic()
 

@@ -27,12 +27,7 @@ from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.session_ui.session_dialog import STOPPING, Conversation
 from ralph_tracker.steering.human_oversight import SILENCE_S, Outcome
 
-_PIECE: Final = 4096
-_LINE_CHARACTERS: Final = 4096
 _SEQUENCES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|.?)")  # arrows and the like
-_ERASES: Final = "\x7f\b"
-_ERASES_LINE: Final = "\x15"
-_ENDS_INPUT: Final = "\x04"
 
 
 class TypedLine:
@@ -58,13 +53,13 @@ class TypedLine:
             if char in "\r\n":
                 lines.append(self.typed)
                 self.typed = ""
-            elif char in _ERASES:
+            elif char in "\x7f\b":
                 self.typed = self.typed[:-1]
-            elif char == _ERASES_LINE:
+            elif char == "\x15":
                 self.typed = ""
-            elif char == _ENDS_INPUT:
+            elif char == "\x04":
                 self.ended = self.ended or not self.typed
-            elif char.isprintable() and len(self.typed) < _LINE_CHARACTERS:
+            elif char.isprintable() and len(self.typed) < 4096:
                 self.typed += char
         return lines
 
@@ -107,7 +102,7 @@ class Keyboard:
             if self._waking in ready:
                 return
             try:
-                piece = os.read(self._descriptor, _PIECE)
+                piece = os.read(self._descriptor, 4096)
             except OSError:  # the terminal has gone
                 piece = b""
             self._loop.call_soon_threadsafe(self._hear, piece)

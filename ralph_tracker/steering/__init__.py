@@ -3,89 +3,130 @@
 Importing this package is cheap: each public name imports its module on first access.
 """
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-_WHERE: Final = {
-    "Action": "session_continuation",
-    "AgentCallbacks": "human_oversight",
-    "AllAgree": "progress_evaluators",
-    "Assignment": "plan_driver",
-    "Checkpoint": "plan_driver",
-    "CheckpointRules": "plan_driver",
-    "ComplexityLimits": "session_continuation",
-    "ComplexityThresholds": "session_continuation",
-    "Continuation": "session_continuation",
-    "ContinuationThresholds": "session_continuation",
-    "Event": "session_events",
-    "FileChanged": "session_events",
-    "FileRead": "session_events",
-    "Guidance": "session_continuation",
-    "Interaction": "human_oversight",
-    "InteractiveProgressEvaluator": "progress_evaluators",
-    "LLMProgressEvaluator": "progress_evaluators",
-    "LiveProgress": "plan",
-    "Outcome": "human_oversight",
-    "Parts": "session_continuation",
-    "Person": "plan_driver",
-    "PersonSaid": "session_events",
-    "Plan": "plan",
-    "PlanAdjustment": "plan_driver",
-    "PlanCalls": "plan_driver",
-    "PlanEnded": "plan_driver",
-    "PlanState": "plan",
-    "PlanTask": "plan",
-    "PriorTaskContext": "plan_driver",
-    "ProgressEvaluator": "progress_evaluators",
-    "ProgressInfo": "progress_evaluators",
-    "ProgressMetrics": "session_continuation",
-    "ProgressMonitor": "progress_evaluators",
-    "ProgressThresholds": "session_continuation",
-    "QualityProgressEvaluator": "progress_evaluators",
-    "QualityState": "progress_evaluators",
-    "SessionProgress": "progress_evaluators",
-    "SessionResponse": "progress_evaluators",
-    "SimpleProgressEvaluator": "progress_evaluators",
-    "Task": "plan",
-    "TaskOutcome": "plan",
-    "TaskProgressSummary": "plan",
-    "TestsPassed": "session_events",
-    "TokenBudget": "session_continuation",
-    "ToolEnded": "session_events",
-    "ToolLog": "human_oversight",
-    "ToolStarted": "session_events",
-    "TurnEnded": "session_events",
-    "TurnVerdict": "session_continuation",
-    "VerdictThresholds": "session_continuation",
-    "apply_plan_adjustment": "plan_driver",
-    "build_impl_prompt": "plan_driver",
-    "checkpoint_rules": "plan_driver",
-    "checkpoint_text": "human_oversight",
-    "checkpoint_triggers": "plan_driver",
-    "choice_of": "plan_driver",
-    "classify_task_complexity": "session_continuation",
-    "compute_progress_summary": "plan",
-    "continuation_thresholds_of": "session_continuation",
-    "digest_of": "session_events",
-    "drive_plan": "plan_driver",
-    "event_from_plain": "session_events",
-    "event_to_plain": "session_events",
-    "follow": "human_oversight",
-    "format_adjustment": "plan_driver",
-    "format_checkpoint": "plan_driver",
-    "format_progress_summary": "plan",
-    "hold_checkpoint": "human_oversight",
-    "is_approval": "human_oversight",
-    "is_cancel": "human_oversight",
-    "new_plan_state": "plan",
-    "parse_plan_revision": "plan_driver",
-    "plan_revision_text": "plan_driver",
-    "prior_task_contexts": "plan_driver",
-    "read_events": "session_events",
-    "run_evaluated": "progress_evaluators",
-    "state_from_plain": "plan",
-    "state_to_plain": "plan",
-    "steer": "session_continuation",
+if TYPE_CHECKING:
+    from ralph_tracker.steering.human_oversight import (
+        AgentCallbacks as AgentCallbacks,
+        Interaction as Interaction,
+        Outcome as Outcome,
+        ToolLog as ToolLog,
+        checkpoint_text as checkpoint_text,
+        follow as follow,
+        hold_checkpoint as hold_checkpoint,
+        is_approval as is_approval,
+        is_cancel as is_cancel,
+    )
+    from ralph_tracker.steering.plan import (
+        LiveProgress as LiveProgress,
+        Plan as Plan,
+        PlanState as PlanState,
+        PlanTask as PlanTask,
+        Task as Task,
+        TaskOutcome as TaskOutcome,
+        TaskProgressSummary as TaskProgressSummary,
+        compute_progress_summary as compute_progress_summary,
+        format_progress_summary as format_progress_summary,
+        new_plan_state as new_plan_state,
+        state_from_plain as state_from_plain,
+        state_to_plain as state_to_plain,
+    )
+    from ralph_tracker.steering.plan_driver import (
+        Assignment as Assignment,
+        Checkpoint as Checkpoint,
+        CheckpointRules as CheckpointRules,
+        Person as Person,
+        PlanAdjustment as PlanAdjustment,
+        PlanCalls as PlanCalls,
+        PlanEnded as PlanEnded,
+        PriorTaskContext as PriorTaskContext,
+        apply_plan_adjustment as apply_plan_adjustment,
+        build_impl_prompt as build_impl_prompt,
+        checkpoint_rules as checkpoint_rules,
+        checkpoint_triggers as checkpoint_triggers,
+        choice_of as choice_of,
+        drive_plan as drive_plan,
+        format_adjustment as format_adjustment,
+        format_checkpoint as format_checkpoint,
+        parse_plan_revision as parse_plan_revision,
+        plan_revision_text as plan_revision_text,
+        prior_task_contexts as prior_task_contexts,
+    )
+    from ralph_tracker.steering.progress_evaluators import (
+        AllAgree as AllAgree,
+        InteractiveProgressEvaluator as InteractiveProgressEvaluator,
+        LLMProgressEvaluator as LLMProgressEvaluator,
+        ProgressEvaluator as ProgressEvaluator,
+        ProgressInfo as ProgressInfo,
+        ProgressMonitor as ProgressMonitor,
+        QualityProgressEvaluator as QualityProgressEvaluator,
+        QualityState as QualityState,
+        SessionProgress as SessionProgress,
+        SessionResponse as SessionResponse,
+        SimpleProgressEvaluator as SimpleProgressEvaluator,
+        run_evaluated as run_evaluated,
+    )
+    from ralph_tracker.steering.session_continuation import (
+        Action as Action,
+        ComplexityLimits as ComplexityLimits,
+        ComplexityThresholds as ComplexityThresholds,
+        Continuation as Continuation,
+        ContinuationThresholds as ContinuationThresholds,
+        Guidance as Guidance,
+        Parts as Parts,
+        ProgressMetrics as ProgressMetrics,
+        ProgressThresholds as ProgressThresholds,
+        TokenBudget as TokenBudget,
+        TurnVerdict as TurnVerdict,
+        VerdictThresholds as VerdictThresholds,
+        classify_task_complexity as classify_task_complexity,
+        continuation_thresholds_of as continuation_thresholds_of,
+        steer as steer,
+    )
+    from ralph_tracker.steering.session_events import (
+        Event as Event,
+        FileChanged as FileChanged,
+        FileRead as FileRead,
+        PersonSaid as PersonSaid,
+        TestsPassed as TestsPassed,
+        ToolEnded as ToolEnded,
+        ToolStarted as ToolStarted,
+        TurnEnded as TurnEnded,
+        digest_of as digest_of,
+        event_from_plain as event_from_plain,
+        event_to_plain as event_to_plain,
+        read_events as read_events,
+    )
+
+_NAMES: Final = {
+    "human_oversight": (
+        "AgentCallbacks Interaction Outcome ToolLog checkpoint_text follow hold_checkpoint is_approval is_cancel"
+    ),
+    "plan": (
+        "LiveProgress Plan PlanState PlanTask Task TaskOutcome TaskProgressSummary compute_progress_summary "
+        "format_progress_summary new_plan_state state_from_plain state_to_plain"
+    ),
+    "plan_driver": (
+        "Assignment Checkpoint CheckpointRules Person PlanAdjustment PlanCalls PlanEnded PriorTaskContext "
+        "apply_plan_adjustment build_impl_prompt checkpoint_rules checkpoint_triggers choice_of drive_plan "
+        "format_adjustment format_checkpoint parse_plan_revision plan_revision_text prior_task_contexts"
+    ),
+    "progress_evaluators": (
+        "AllAgree InteractiveProgressEvaluator LLMProgressEvaluator ProgressEvaluator ProgressInfo "
+        "ProgressMonitor QualityProgressEvaluator QualityState SessionProgress SessionResponse "
+        "SimpleProgressEvaluator run_evaluated"
+    ),
+    "session_continuation": (
+        "Action ComplexityLimits ComplexityThresholds Continuation ContinuationThresholds Guidance Parts "
+        "ProgressMetrics ProgressThresholds TokenBudget TurnVerdict VerdictThresholds "
+        "classify_task_complexity continuation_thresholds_of steer"
+    ),
+    "session_events": (
+        "Event FileChanged FileRead PersonSaid TestsPassed ToolEnded ToolStarted TurnEnded digest_of "
+        "event_from_plain event_to_plain read_events"
+    ),
 }
+_WHERE: Final = dict(sorted((name, module) for module, names in _NAMES.items() for name in names.split()))
 __all__ = list(_WHERE)
 
 

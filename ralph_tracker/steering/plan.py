@@ -4,9 +4,9 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
-from ralph_tracker.core.codec import encode
+from ralph_tracker.core.codec import document_of, encode
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.session_events import Event, TurnEnded
 
@@ -156,19 +156,13 @@ def plan_digest(plan: Plan) -> str:
     return hashlib.sha256(json.dumps(plan).encode()).hexdigest()
 
 
-class OutcomeDocument(TypedDict):
-    """What came of a task; `rolled_back` is what was tried and taken back. Costs are in USD."""
-
-    status: Ended
-    cost_usd: NotRequired[float]
-    changed_files: list[str]
-    commit: NotRequired[str]
-    fix_cycles: int
-    validation_failure: NotRequired[str]
-    failing_tests: list[str]
-    open_alerts: list[str]
-    rolled_back: list[str]
-    reason: str
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    OutcomeDocument = dict[str, Any]
+    CheckpointDocument = dict[str, Any]
+    SummaryDocument = dict[str, Any]
+else:
+    OutcomeDocument = document_of(TaskOutcome, {"status": Ended}, without_none=True)
+    CheckpointDocument = document_of(OpenCheckpoint, without_none=True)
 
 
 class TaskDocument(TypedDict):
@@ -182,11 +176,6 @@ class TaskDocument(TypedDict):
     outcome: NotRequired[OutcomeDocument]
     loops: NotRequired[list[str]]
     head: NotRequired[str]
-
-
-class CheckpointDocument(TypedDict):
-    trigger: Trigger
-    failed: NotRequired[str]
 
 
 class PlanDocument(TypedDict):
@@ -348,19 +337,8 @@ class TaskProgressSummary(NamedTuple):
         return self.tasks_completed + self.tasks_remaining + self.tasks_skipped + self.tasks_failed
 
 
-class SummaryDocument(TypedDict):
-    """Costs are USD; `cost_is_partial` says that some tasks reported none, so it is a lower bound."""
-
-    tasks_completed: int
-    tasks_remaining: int
-    tasks_skipped: int
-    tasks_failed: int
-    cumulative_cost: float | None
-    cost_is_partial: bool
-    estimated_remaining_cost: float | None
-    changed_files_so_far: list[str]
-    fix_cycles_so_far: int
-    current_task_title: str | None
+if not TYPE_CHECKING:
+    SummaryDocument = document_of(TaskProgressSummary)
 
 
 class ShownPlanDocument(PlanDocument):
@@ -369,7 +347,7 @@ class ShownPlanDocument(PlanDocument):
 
 def plan_document(state: PlanState, summary: TaskProgressSummary) -> ShownPlanDocument:
     """Return the state of a plan and how far it has come."""
-    return {**state_to_plain(state), "summary": cast("SummaryDocument", encode(summary))}
+    return {**state_to_plain(state), "summary": encode(summary)}
 
 
 def compute_progress_summary(state: PlanState) -> TaskProgressSummary:

@@ -50,7 +50,6 @@ _HEAD: Final = """\
 _BULLET: Final = re.compile(r"^[-*]\s+")
 _SKIPPED: Final = re.compile(r"^skip\s*:\s*", re.IGNORECASE)
 _UNCHANGED: Final = "nothing was changed"
-_UNCLEAR = "not understood; answer continue, adjust or abort"
 
 
 class CheckpointRules(NamedTuple):
@@ -490,7 +489,7 @@ async def _ask_person(checkpoint: Checkpoint, person: Person, tell: Callable[[st
         choice = choice_of(answer)
         if choice is not None:
             return choice
-        tell(_UNCLEAR)
+        tell("not understood; answer continue, adjust or abort")
 
 
 async def _adjust_plan(

@@ -21,9 +21,7 @@ from ralph_tracker.steering.session_events import Event, TurnEnded
 _WORD: Final = re.compile(r"\w+")
 _FIRST_WORD: Final = re.compile(r"\w+(?:[-'’]\w+)*")
 _RUN_WORDS: Final = 20
-_RUN_TIMES: Final = 4
 _SHOWN: Final = 200
-_OUTPUTS: Final = 3
 _RECENT_CHARACTERS: Final = 500
 
 
@@ -63,7 +61,7 @@ class SessionProgress:
         self.turns_completed = 0
         self._tokens: int | None = 0
         self._cost_usd: float | None = 0.0
-        self._outputs: deque[str] = deque(maxlen=_OUTPUTS)
+        self._outputs: deque[str] = deque(maxlen=3)
 
     def fold(self, event: Event) -> None:
         """Handle an event; only ends of turns matter."""
@@ -113,7 +111,7 @@ class SimpleProgressEvaluator(NamedTuple):
             return False, "Generation too slow"
         words = _WORD.findall(info.recent_output.casefold())
         runs = Counter(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
-        if any(times >= _RUN_TIMES and any(not word.isdigit() for word in run) for run, times in runs.items()):
+        if any(times >= 4 and any(not word.isdigit() for word in run) for run, times in runs.items()):
             return False, "Detected repetition"
         limit, cost = self.max_cost_usd, info.cost_so_far
         if limit is not None and cost is not None and cost > limit:
@@ -423,7 +421,6 @@ async def _stop_host(stop: Callable[[], Awaitable[None]] | None) -> bool:
     return True
 
 
-_SHOWN_OUTPUT: Final = 100
 _YES: Final = frozenset({"", "y", "yes", "continue", "go", "ok"})
 _NO: Final = frozenset({"n", "no", "stop", "cancel"})
 
@@ -482,7 +479,7 @@ class InteractiveProgressEvaluator:
 def progress_question(info: ProgressInfo) -> str:
     """Return the question for a person, without terminal control characters."""
     cost = "unknown" if info.cost_so_far is None else f"${info.cost_so_far:.2f}"
-    recent = " ".join(info.recent_output[-_SHOWN_OUTPUT:].split())
+    recent = " ".join(info.recent_output[-100:].split())
     return (
         f"\n--- Progress Check (Turn {info.turns_completed}) ---\n"
         f"Cost so far: {cost}\n"

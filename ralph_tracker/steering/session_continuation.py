@@ -137,13 +137,11 @@ def continuation_thresholds_of(section: Mapping[str, Any]) -> ContinuationThresh
     return decode(ContinuationThresholds, {name: section[name] for name in ContinuationThresholds._fields})
 
 
-_SEVERAL: Final = 2
 _SPACES: Final = re.compile(r"[^\S\n]+")
 _MAKES: Final = "write|create|generate|implement|scaffold|draft"
 _CHANGES: Final = "build|add|fix|refactor|document|test|migrate|update|convert|port|deploy|remove|rename"
 # The start of a clause that may be a request: "how to write" does not ask for writing.
 _CLAUSES: Final = re.compile(r"[.!?;:,](?=\s)|\n|\b(?:please|and|then|also|now)\b", re.IGNORECASE)
-_MARKS: Final = " \t-*•0123456789.)"
 _ASKED: Final = re.compile(
     r"(?:to |(?:can|could|would|will) you |i (?:want|need) you to |i'd like you to )?"
     rf"(?:(?P<makes>{_MAKES})|{_CHANGES})\b",
@@ -176,10 +174,10 @@ def classify_task_complexity(
     `context_size` is the size of its context in tokens, None if unknown. `thresholds` None are the defaults.
     """
     text = _SPACES.sub(" ", prompt[:_READ])
-    asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(_MARKS)))]
+    asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(" \t-*•0123456789.)")))]
     verbs = len({found[0].lower().rpartition(" ")[2] for found in asked})
     items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))
-    if max(verbs, items) >= _SEVERAL or _LIST.search(text) or _WHOLE.search(text):
+    if max(verbs, items) >= 2 or _LIST.search(text) or _WHOLE.search(text):
         return "complex"
     generates = any(found["makes"] for found in asked)
     if not generates and (text.rstrip().endswith("?") or _QUESTION.match(text)) and not _PATH.search(text):

@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import InputError
 
-_DIGEST_CHARACTERS: Final = 16
 _SPACE: Final = re.compile(r"\s+")
 # Keys in which two equal calls may differ, as various hosts name them.
 _PASSING: Final = frozenset(
@@ -121,7 +120,7 @@ def digest_of(value: Any, *, is_result: bool = False) -> str:  # noqa: ANN401  #
     times in the texts of a result are left out too, so that the same failure has the same digest.
     """
     text = json.dumps(_canonical(value, is_result), sort_keys=True, ensure_ascii=False, default=str)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARACTERS]
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # as above

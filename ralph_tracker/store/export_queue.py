@@ -19,7 +19,6 @@ from ralph_tracker.store.lock import holder_of
 _PROGRAM: Final = (sys.executable, "-P", "-c", "from ralph_tracker.cli.app import main; main()")
 # The shell ends at once: nothing waits for the process that sends, and none is left as a zombie.
 _BESIDE: Final = ("/bin/sh", "-c", 'out=$1; shift; "$@" </dev/null >"$out" 2>&1 &', "sh")
-_LIMIT_S: Final = 5.0
 _WAITING: Final = ".waiting"
 
 
@@ -73,7 +72,7 @@ class PendingExport:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
-            timeout=_LIMIT_S,
+            timeout=5.0,
             check=False,
         )
 

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypedDict
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import as_store_error, refuse_link, write_new, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
-from ralph_tracker.store.layout import BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
+from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import SealedRecords, Seals
 from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.record_packs import Documents, kept_json
@@ -23,20 +23,15 @@ from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UND
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 
-ARTIFACTS: Final = "artifacts"
 CHECKS: Final = "checks.json"
-_NO_FILES: Final = "iteration {} has no files: metrics were handed in; set codebase.keep: always"
 _NO_RECORD: Final = (
     "iteration {}: the store is missing and the record is damaged; `ralph-tracker verify` lists what is left"
 )
 _LOST: Final = "iteration {}: its files were kept and {}; run `ralph-tracker verify --repair`, or bring {}/store back"
-_UNMOVED: Final = "{}: files kept by an earlier version; run `ralph-tracker verify --repair`, which moves them"
 SNAPSHOT: Final = "the snapshot in store"
 COLLECTED: Final = "iteration {} was deleted by gc; its record is kept"
 # The parts of an iteration's folder that gc removes.
 COLLECTABLE: Final = (ARTIFACTS, "reports")
-_STORE_PACKED_EVERY: Final = 25
-STORE: Final = "store.git"
 
 
 class CheckDocument(TypedDict):
@@ -150,6 +145,11 @@ class KeptIteration(NamedTuple):
     changed_by_checks: tuple[str, ...] = ()
     note: str | None = None
 
+    @property
+    def copies(self) -> dict[str, str]:
+        """Return the sha256 of each plain file that `fill` writes from the store, by its path in the folder."""
+        return {f"{ARTIFACTS}/{change.path}": change.new_id for change in self.changed if change.new_id}
+
 
 class VerificationCache(NamedTuple):
     """What is read once where many iterations are examined: seals, what gc collected, contents found to be `whole`."""
@@ -174,15 +174,8 @@ class IterationSnapshots:
 
     @cached_property
     def store(self) -> SnapshotStore:
-        """Return the store of the loop. Raises StoreError if the files are still in that of an earlier version."""
-        if self.are_unmoved:
-            raise StoreError(_UNMOVED.format(f"{self.paths.shown}/{self.paths.old_store.name}"))
+        """Return the store of the loop."""
         return SnapshotStore(self.paths.store, self._root)
-
-    @property
-    def are_unmoved(self) -> bool:
-        """Return whether the files are still in the git store of an earlier version: only a writer moves them."""
-        return self.paths.old_store.is_dir() and not self.paths.store.is_dir()
 
     @property
     def baseline_is_kept(self) -> bool:
@@ -308,7 +301,7 @@ class IterationSnapshots:
         sealed = (*seals.broken_files(number), *seals.broken_chain(number))
         if number in collected:
             return tuple(name for name in sealed if name.partition("/")[0] not in COLLECTABLE)
-        if not self.keeps(number) or self.are_unmoved:
+        if not self.keeps(number):
             return sealed
         manifest = kept_json(self.paths, number, MANIFEST)
         named = manifest.get("commit") if isinstance(manifest, dict) else None
@@ -325,9 +318,12 @@ class IterationSnapshots:
         return VerificationCache(self._committed.seals, self._committed.collected_iterations(), set())
 
     def refuse_damaged(self, number: int) -> None:
-        """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept."""
+        """Raise StoreError if an iteration differs from its seal, NoSnapshotError if nothing of it is kept.
+
+        Its plain copies do not count: nothing is restored from them.
+        """
         self._refuse_absent(number)
-        damaged = self.damage(number)
+        damaged = [name for name in self.damage(number) if name.partition("/")[0] != ARTIFACTS]
         if damaged:
             names = ", ".join(shown(path) for path in damaged[:3])
             raise StoreError(
@@ -409,7 +405,7 @@ class IterationSnapshots:
 
     def pack_store(self, number: int) -> None:
         """Pack the store after every few iterations; a failure is ignored, since the next time will do."""
-        if number % _STORE_PACKED_EVERY == 0:
+        if number % 25 == 0:
             with suppress(StoreError):
                 self.store.pack()
 
@@ -452,7 +448,7 @@ class IterationSnapshots:
         # Then it is not known whether files were kept.
         if is_recorded(self.paths, number) and self._committed.seals.broken_files(number):
             raise StoreError(_NO_RECORD.format(number))
-        raise NoSnapshotError(_NO_FILES.format(number))
+        raise NoSnapshotError(f"iteration {number} has no files: metrics were handed in; set codebase.keep: always")
 
     def _lost_error(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))

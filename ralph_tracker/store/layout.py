@@ -16,6 +16,8 @@ PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.
 MANIFEST: Final = "manifest.json"
+# Plain copies of the files that an iteration changed, in its folder.
+ARTIFACTS: Final = "artifacts"
 _SHOWN: Final = 40
 
 
@@ -59,7 +61,6 @@ class LoopPaths:
         self.attempt = folder / "attempt.json"  # the mark of an iteration that is being recorded, or failed to be
         self.restoring = folder / "restoring.json"  # the mark of a restore that has begun and is not recorded yet
         self.store = folder / "store"  # of the snapshots
-        self.old_store = folder / "store.git"  # the git directory in which earlier versions kept files
         self.trees = folder / "trees"  # the index of iterations by their trees
         self.staging = folder / "tmp"  # where files are made before they are renamed into place
         self.lock = folder / "lock"  # of all writers of this loop

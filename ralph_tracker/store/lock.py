@@ -13,7 +13,6 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import as_store_error
 
 PATIENCE_S: Final = 30.0
-_PAUSE_S: Final = 0.02
 _NAME: Final = "ralph-tracker.lock"  # of a snapshot store
 
 
@@ -30,8 +29,9 @@ def hold_lock(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Itera
         with as_store_error(path):
             busy = "{}: in use by {}; wait for it to end and try again"
             _acquire(descriptor, patience_s, lambda: busy.format(path.parent.name, _holder(descriptor)))
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "purpose": purpose}).encode(), 0)
+            holder = json.dumps({"pid": os.getpid(), "purpose": purpose}).encode()
+            # Blanks over the rest of what the last holder wrote: cutting the file off waits for the disk.
+            os.pwrite(descriptor, holder.ljust(os.fstat(descriptor).st_size), 0)
         yield
     finally:
         os.close(descriptor)
@@ -62,7 +62,7 @@ def _acquire(descriptor: int, patience_s: float, refusal: Callable[[], str]) -> 
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 raise StoreError(refusal()) from None
-            time.sleep(_PAUSE_S)
+            time.sleep(0.02)
         else:
             return
 

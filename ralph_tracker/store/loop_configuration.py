@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from ralph_tracker.config.load import Config, frozen_config, validity_mark
@@ -65,18 +66,7 @@ class ConfiguredLoop(NamedTuple):
         if data is None:
             raise RecordError(f"{name}: missing; {START_ANEW}")
         try:
-            document = load_yaml(data.decode("utf-8"), name)
-            refuse_newer(document, name)
-            frozen, mark = document["configuration"], document.get("configuration_validated")
-            config = frozen_config(frozen, name, document["configuration_digest"], mark)
-            config = config._replace(
-                detected=document.get("checks_detected") is True,
-                limits=tuple(key for key in document.get("limits_given", ()) if key in frozen["loop"]),
-                given=tuple(name for name in document.get("checks_given", ()) if name in frozen["checks"]),
-            )
-            origin: Origin = "measured" if document.get("metrics") == "measured" else "given"
-            started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
-            _ = document["environment"]  # the last key: a truncated file may still be valid YAML
+            config, started, origin = _frozen(data, name)
         except (InputError, ConfigError) as error:
             raise RecordError(f"{error}; {START_ANEW}") from None
         except (KeyError, TypeError, ValueError):
@@ -109,3 +99,23 @@ class ConfiguredLoop(NamedTuple):
         except RecordError:
             summary = self.rebuilt()
             return self.store.state(summary, self.config.thresholds), summary
+
+
+@lru_cache(maxsize=4)
+def _frozen(data: bytes, name: str) -> tuple[Config, datetime, Origin]:
+    """Return what a loop's own document says; a process that records many iterations parses the same bytes once.
+
+    Raises InputError, ConfigError, KeyError, TypeError or ValueError for what cannot be used.
+    """
+    document = load_yaml(data.decode("utf-8"), name)
+    refuse_newer(document, name)
+    frozen, mark = document["configuration"], document.get("configuration_validated")
+    config = frozen_config(frozen, name, document["configuration_digest"], mark)
+    config = config._replace(
+        detected=document.get("checks_detected") is True,
+        limits=tuple(key for key in document.get("limits_given", ()) if key in frozen["loop"]),
+        given=tuple(name for name in document.get("checks_given", ()) if name in frozen["checks"]),
+    )
+    started = datetime.fromisoformat(document["created_at"]).astimezone(UTC)
+    _ = document["environment"]  # the last key: a truncated file may still be valid YAML
+    return config, started, "measured" if document.get("metrics") == "measured" else "given"

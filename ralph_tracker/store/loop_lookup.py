@@ -13,7 +13,7 @@ _WRITTEN: Final = (
     *("tmp", "trees", "packed", "reports", "agent", "iterations"),
     *("progress", "progress/amended", "progress/events.jsonl"),
     *("store", "store/objects", "store/objects/pack", "store/tmp", "store/damaged", "store/ralph-tracker.lock"),
-    *("store/refs", "store/refs/iterations", "store/refs/safety", "store/refs/git", "store.git"),
+    *("store/refs", "store/refs/iterations", "store/refs/safety"),
 )
 _START: Final = "run `ralph-tracker hook pre-loop` first"
 

@@ -22,7 +22,6 @@ from ralph_tracker.core.iteration_record import (
     RecordDocument,
     alert_document,
     open_alert_document,
-    stored_decision,
 )
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.judge_state import JudgeState
@@ -47,6 +46,7 @@ from ralph_tracker.safe_files import (
 )
 from ralph_tracker.store.json_documents import append_line, read_json, to_json
 from ralph_tracker.store.layout import (
+    ARTIFACTS,
     LOOP_ID,
     PACKED_TOGETHER,
     SCHEMA_VERSION,
@@ -63,7 +63,6 @@ from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
 
 ON_RECORD: Final = "the iteration is on record; any next command finishes the rest"
 _NOT_RECORDED: Final = "this iteration was NOT recorded"
-_TAIL: Final = 4096
 DEFAULT_PREFIX: Final = "ralph-"
 
 
@@ -100,7 +99,7 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
         best_quality_score=best.score,
         best_adjusted_score=best.adjusted,
         verified=record.verified,
-        decision=stored_decision(record.decision),
+        decision=encode(record.decision),
         alerts=tuple(short_alerts(record)),
         accepted=tuple(sorted(judgement.state.accepted)),
         cost_usd=judgement.state.cost_usd,
@@ -141,7 +140,8 @@ def continuation_json(configuration: Mapping[str, Any]) -> bytes:
 class Entry(NamedTuple):
     """What is written for one iteration: its document, its measurement, and the state after it.
 
-    `fill` adds files to the iteration's folder before it is sealed.
+    `fill` adds files to the iteration's folder before it is sealed; `copies` are the sha256 of those, by their path
+    there, that are only copies of what the store of snapshots has.
     """
 
     document: RecordDocument
@@ -150,6 +150,7 @@ class Entry(NamedTuple):
     walked: WalkedIteration
     summary: Summary
     fill: Callable[[Path], None] | None = None
+    copies: Mapping[str, str] = {}
 
     @property
     def number(self) -> int:
@@ -171,10 +172,6 @@ class LoopStore(SealedRecords):
                 unfinished = clear_staging(self.paths.staging)
             ends_well = False
             try:
-                if self.paths.old_store.is_dir():
-                    from ralph_tracker.store.git_store_migration import migrate  # noqa: PLC0415  # a loop of an earlier version
-
-                    migrate(self.paths)
                 yield unfinished
                 ends_well = True
             except RalphTrackerError as error:
@@ -203,7 +200,7 @@ class LoopStore(SealedRecords):
         with as_store_error(self.paths.trajectory):
             try:  # the trajectory's last whole line
                 with open(self.paths.trajectory, "rb", opener=own_file) as file:  # pathlib's takes none
-                    file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+                    file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
                     last = int(json.loads(file.read().split(b"\n")[-2])["iteration"])
             except (FileNotFoundError, IndexError, ValueError, KeyError, TypeError):
                 return None
@@ -247,10 +244,12 @@ class LoopStore(SealedRecords):
             temporary.chmod(0o755)
             if entry.fill is not None:
                 entry.fill(temporary)
-            attached = {name: file_digest(temporary / name) for name in files_below(temporary)}
+            attached = {
+                name: entry.copies.get(name) or file_digest(temporary / name) for name in files_below(temporary)
+            }
             for name, data in self._files(entry, record, row, attached).items():
                 write_new(temporary / name, data, durable=False)
-            sync_below(temporary)
+            sync_below(temporary, without=ARTIFACTS)  # copied again from the store where a power cut takes them
             temporary.rename(self.paths.iteration(entry.number))
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)

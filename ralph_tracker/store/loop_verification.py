@@ -4,17 +4,19 @@ Each kept iteration is opened as a restore would open it: every content is read 
 """
 
 import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import digest, read_own_file
-from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
+from ralph_tracker.safe_files import as_store_error, digest, read_own_file, sync_below, sync_folder, temporary_name
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
-from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.layout import ARTIFACTS, MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
@@ -85,7 +87,29 @@ class LoopVerification(IterationSnapshots):
         today = self.store.rebuild(kept, self._known_undo_ids())
         for number in self._kept_iterations():
             self.repair(number)
+            with suppress(StoreError, NoSnapshotError):  # then `verify` still names them
+                self._rewrite_artifacts(number)
         return today
+
+    def _rewrite_artifacts(self, number: int) -> None:
+        """Copy the changed files of an iteration from the store again if they are not as sealed."""
+        broken = self._committed.seals.broken_files(number)
+        measured = self._committed.measurement(number)
+        if measured is None or not any(name.partition("/")[0] == ARTIFACTS for name in broken):
+            return
+        measurement, previous = measured
+        if measurement.tree is None or previous is None:
+            return
+        folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
+        with as_store_error(folder):
+            new.mkdir(mode=0o700, parents=True)
+            self.store.write_changed(self.changes_since(previous, measurement.tree), new)
+            sync_below(new)
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+            new.rename(folder)
+            sync_folder(folder.parent)
 
     def _kept_iterations(self) -> Iterator[int]:
         """Yield the iterations whose files are to be there."""
@@ -100,7 +124,7 @@ class LoopVerification(IterationSnapshots):
 
     def _damaged_undo_ids(self, whole: set[str]) -> Iterator[str]:
         """Yield what cannot be brought back, also what an interrupted restore needs."""
-        if self.are_unmoved or not self.store.exists:
+        if not self.store.exists:
             return
         names = {name.removeprefix(SAFETY) for name in self.store.references() if name.startswith(SAFETY)}
         marked = self.restoring.read()
@@ -113,9 +137,6 @@ class LoopVerification(IterationSnapshots):
 
     def _derived_of_store(self) -> Iterator[str]:
         if not self.keeps(0):
-            return
-        if self.are_unmoved:
-            yield f"{self.paths.old_store.name}/"
             return
         if self.store.exists:
             yield from (f"{_IN_STORE}{name}" for name in self.store.damaged_parts(f"{ITERATIONS}0"))
@@ -141,7 +162,7 @@ class LoopVerification(IterationSnapshots):
         return plain if isinstance(plain, dict) else {}
 
     def _manifest_snapshot(self, number: int) -> KeptSnapshot | None:
-        """Return the snapshot as its manifest describes it, None if that is damaged or names it by an id of git."""
+        """Return the snapshot as its manifest describes it, None if that is damaged."""
         manifest = self._manifest(number)
         if len(manifest.get("commit", "")) != DIGITS:
             return None
@@ -205,7 +226,7 @@ def _lost_files(committed: SealedRecords) -> Iterator[str]:
 
 
 def _frozen_continuation(paths: LoopPaths) -> bytes | None:
-    """Return continuation.json as the frozen configuration has it, None if that is damaged or of an older version."""
+    """Return continuation.json as the frozen configuration has it, None if that is damaged."""
     name = str(paths.loop_file)
     try:
         return continuation_json(load_yaml((read_own_file(paths.loop_file) or b"").decode(), name)["configuration"])

@@ -7,13 +7,11 @@ goes, so a killed call leaves records plain, or plain and packed.
 """
 
 import os
-import struct
 import zlib
-from collections.abc import Mapping
 from functools import lru_cache
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ralph_tracker.safe_files import (
     MAX_OWN,
@@ -28,72 +26,46 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.store.json_documents import parsed_json, refuse_newer
 from ralph_tracker.store.layout import PACKED_TOGETHER, LoopPaths, document_name, pack_name
 
+if TYPE_CHECKING:
+    from zipfile import ZipFile
+
 RECENT: Final = 100
-# A loop of an earlier version is packed little by little, so that no hook takes long.
+# What a call that was killed or refused left unpacked is packed little by little, so that no hook takes long.
 _AT_ONCE: Final = 2
 _PACKED_BYTES: Final = MAX_OWN >> 1
-_CONSEQUENCE: Final = "the records stay as plain files"
 _SEAL: Final = "seal.json"
 
-_END: Final = struct.Struct("<4s6xH4xI2x")
-_ENTRY: Final = struct.Struct("<4s6xH4xIIIHHH8xI")
-_NAME_LENGTHS: Final = struct.Struct("<HH")
-_LOCAL_LENGTHS_AT: Final = 26
-_LOCAL: Final = 30
-_STORED: Final = 0
-_DEFLATED: Final = 8
 
+class Pack:
+    """A pack in memory; a damaged one has no members."""
 
-# Where a document is in a pack: the method, the checksum, the compressed and the plain size, and the place.
-_Member = tuple[int, int, int, int, int]
+    def __init__(self, data: bytes) -> None:
+        import zipfile  # noqa: PLC0415  # 20 ms, which only a loop with packs pays
 
-
-class Pack(NamedTuple):
-    """A pack in memory."""
-
-    data: bytes
-    members: Mapping[str, _Member]
+        # What it raises for a damaged file: of its parts, its methods and its text.
+        self._damaged = (zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError, OSError)
+        try:
+            self._zip: ZipFile | None = zipfile.ZipFile(BytesIO(data))
+        except self._damaged:
+            self._zip = None
+        self.members = frozenset(() if self._zip is None else self._zip.namelist())
 
     def read(self, name: str) -> bytes | None:
         """Return a document, None if it is not in the pack or damaged."""
-        if name not in self.members:
+        if self._zip is None or name not in self.members:
             return None
-        method, checksum, compressed, size, at = self.members[name]
-        if size > MAX_OWN or at + _LOCAL > len(self.data):
+        size = self._zip.getinfo(name).file_size
+        try:
+            with self._zip.open(name) as file:  # its own `read` unpacks more than the size that is said
+                return file.read(size) if size <= MAX_OWN else None
+        except self._damaged:
             return None
-        start = at + _LOCAL + sum(_NAME_LENGTHS.unpack_from(self.data, at + _LOCAL_LENGTHS_AT))
-        data = self.data[start : start + compressed]
-        if method == _DEFLATED:
-            try:
-                data = zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size + 1)
-            except zlib.error:
-                return None
-        elif method != _STORED:
-            return None
-        return data if len(data) == size and zlib.crc32(data) == checksum else None
-
-
-def _members(data: bytes) -> dict[str, _Member]:
-    """Return the directory of a zip file, {} if it is damaged. At most 65,535 entries are read: the format's limit."""
-    found = {}
-    try:
-        _, count, at = _END.unpack_from(data, max(0, data.rfind(b"PK\5\6")))
-        for _ in range(count):
-            mark, method, checksum, compressed, size, name, extra, comment, start = _ENTRY.unpack_from(data, at)
-            if mark != b"PK\1\2":
-                return {}
-            at += _ENTRY.size
-            found[data[at : at + name].decode()] = method, checksum, compressed, size, start
-            at += name + extra + comment
-    except (struct.error, UnicodeDecodeError):
-        return {}
-    return found
 
 
 @lru_cache(maxsize=2)
 def _open_pack(path: str, _inode: int, _time: int, _size: int) -> Pack:
     data = read_own_file(path) or b""
-    return Pack(data, _members(data))
+    return Pack(data)
 
 
 def pack_of(paths: LoopPaths, number: int) -> Pack | None:
@@ -173,7 +145,7 @@ def pack_records(paths: LoopPaths, latest: int, at_once: int = _AT_ONCE) -> None
     A plain file is removed only if the pack on disk gives back the same bytes. The caller holds the loop's lock. Raises
     StoreError if the disk refuses: then records are plain, or both plain and packed.
     """
-    with as_store_error(paths.packs, _CONSEQUENCE):
+    with as_store_error(paths.packs, "the records stay as plain files"):
         ends = range(PACKED_TOGETHER, latest - RECENT + 1, PACKED_TOGETHER)
         # A pack is done once its plain files are removed: the last seal goes last.
         unpacked = [
@@ -198,7 +170,7 @@ def _plain_files(paths: LoopPaths, number: int) -> list[Path]:
 
 
 def _write_pack(paths: LoopPaths, numbers: range) -> None:
-    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo  # noqa: PLC0415  # whoever reads a pack does without it
+    from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo  # noqa: PLC0415  # as above
 
     mode, size, file = 0o644, 0, BytesIO()
     with ZipFile(file, "w") as pack:

@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
@@ -19,8 +19,6 @@ from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loo
 from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords, is_row
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.record_packs import Documents
-
-_A_FEW: Final = 2
 
 
 class RecordHistory:
@@ -158,7 +156,7 @@ def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[Record
     except RecordError:
         return tuple(records)  # derived data is damaged; the next hook rebuilds it
     rows: dict[int, Mapping[str, Any]]  # the trajectory's line of each record
-    if len(records) > _A_FEW:
+    if len(records) > 2:
         rows = {row["iteration"]: row for row in found.committed.rows()[0]}
     else:
         kept = ((record.number, found.committed.after(record.number).get("row")) for record in records)

@@ -219,13 +219,8 @@ _HEADERS: Final = (
 _NOTHING: Final = b"default-src 'none'; frame-ancestors 'none'"
 _NUMBER: Final = re.compile(r"[0-9]{1,9}\Z")
 _LOOK_S: Final = 1.0
-_KEPT: Final = 24
-_OK: Final = 200
 _LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
 ADDRESS: Final = "127.0.0.1"
-_PATIENCE_S: Final = 1
-_YIELDING: Final = 10
-_WAITING: Final = 128
 
 
 class Guard:
@@ -317,7 +312,7 @@ class AnswerCache:
         if found is None or found[0] != version:
             found = version, asyncio.create_task(asyncio.to_thread(make))
             self._tasks[address] = found
-            while len(self._tasks) > _KEPT:
+            while len(self._tasks) > 24:
                 self._tasks.popitem(last=False)
         else:
             self._tasks.move_to_end(address)
@@ -326,7 +321,7 @@ class AnswerCache:
         except Exception:
             self._forget(address, found)
             raise
-        if answer.status != _OK:
+        if answer.status != 200:
             self._forget(address, found)
         return answer
 
@@ -519,7 +514,7 @@ def open_socket(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((ADDRESS, port))
-        listener.listen(_WAITING)  # who opens the address at once has to wait, not to try again
+        listener.listen(128)  # who opens the address at once has to wait, not to try again
     except OSError as error:
         listener.close()
         raise StoreError(f"port {port}: {error.strerror}; take another one with --port") from None
@@ -529,7 +524,7 @@ def open_socket(port: int) -> socket.socket:
 def serve(app: ASGIApp, listener: socket.socket) -> None:
     """Answer requests until a signal ends it; the loop's own processes come first."""
     with suppress(OSError):
-        os.nice(_YIELDING)
+        os.nice(10)
     # Addresses hold the token: they are not logged.
     config = uvicorn.Config(
         app,
@@ -537,6 +532,6 @@ def serve(app: ASGIApp, listener: socket.socket) -> None:
         log_level="critical",
         server_header=False,
         lifespan="off",
-        timeout_graceful_shutdown=_PATIENCE_S,
+        timeout_graceful_shutdown=1,
     )
     uvicorn.Server(config).run(sockets=[listener])

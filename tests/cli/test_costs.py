@@ -30,7 +30,6 @@ NOT_NEEDED = {
     "ralph_tracker.measure.handed_in",
     "ralph_tracker.report.loop_view",
     "ralph_tracker.loop.start",
-    "ralph_tracker.store.git_store_migration",
     "tomllib",
 }
 PROBE = (

@@ -2,8 +2,6 @@
 
 import pytest
 
-from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.iteration_record import stored_decision
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.core.output_selection import selection_document
 
@@ -282,14 +280,3 @@ class TestSelection:
         assert selection["degradation_analysis"]["degradation_started"] is None
         assert selection["degradation_analysis"]["quality_loss"] == "0.00%"
         assert selection["selected_iteration_details"]["artifacts_path"] == "f/iterations/iteration-000/"
-
-
-def test_a_decision_is_kept_with_the_row_that_made_it():
-    assert stored_decision(Decision("rollback", "worse", 0.8, 2, ("continue",), 4)) == {
-        "action": "rollback",
-        "reason": "worse",
-        "confidence": 0.8,
-        "target_iteration": 2,
-        "alternatives": ["continue"],
-        "rule": 4,
-    }

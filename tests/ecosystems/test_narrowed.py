@@ -19,8 +19,6 @@ from . import sources
 
 pytestmark = pytest.mark.sampled
 
-_JAVA = "src/test/java/calc/CalcTest.java"
-_OTHER_JAVA = _JAVA.replace("CalcTest", "OtherTest")
 _JS = "import {test} from 'vitest';\ntest('other', () => {});\n"
 _PY = """import unittest
 
@@ -94,31 +92,10 @@ CASES = {
         frozenset({"whole"}),
         needs=("cargo",),
     ),
-    "maven": Case(
-        {**sources.POM, _OTHER_JAVA: sources.POM[_JAVA].replace("CalcTest", "OtherTest")},
-        _check(
-            ["mvn", "-q", "-B", "-Dmaven.test.failure.ignore=true", "test"], "**/target/surefire-reports/TEST-*.xml"
-        ),
-        _JAVA,
-        frozenset({"adds", "fails", "later"}),
-        needs=("mvn",),
-    ),
-    "gradle": Case(
-        {**sources.GRADLE, _OTHER_JAVA: sources.POM[_JAVA].replace("CalcTest", "OtherTest")},
-        _check(
-            ["gradle", "--no-daemon", "--console=plain", "--continue", "cleanTest", "test"],
-            "**/build/test-results/test/*.xml",
-        ),
-        _JAVA,
-        frozenset({"adds", "fails", "later"}),
-        needs=("gradle",),
-    ),
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.deep) if name == "gradle" else name for name in CASES]
-)
+@pytest.mark.parametrize("name", CASES)
 def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_path):
     case = CASES[name]
     with_tools(case.needs, case.install)
@@ -143,8 +120,6 @@ def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_
 def _run(check, copy, folder, environment):
     (done,) = run_checks([check], root=copy, folder=folder, reports=folder / "reports", environment=environment)
     printed = done.stdout.read_text() + done.stderr.read_text()
-    if any(word in printed for word in sources.UNREACHED):
-        pytest.skip("the repository of Java's packages cannot be reached; looked at where it can be")
     if "unittest" in check.run:
         return dict(_OF_UNITTEST.findall(printed))
     outcomes = {}

@@ -7,7 +7,6 @@ import pytest
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.run_checks import Check
 
-JAVA = "src/test/java/calc/ATest.java"
 FILES = {
     "tests/test_a.py": "",
     "tests/test_b.py": "",
@@ -30,16 +29,10 @@ FILES = {
     "tests/common/mod.rs": "",
     "crates/part/Cargo.toml": '[package]\nname = "part"\n',
     "crates/part/tests/some.rs": "",
-    JAVA: "package calc;\nclass Helper {}\npublic class ATest {}\n",
-    "src/test/java/calc/BIT.java": "package calc;\n",
-    "src/test/kotlin/K.kt": "package kk\nclass OneTest {\n}\ninternal class TwoTest\n",
-    "app/build.gradle.kts": "",
-    "app/src/test/java/AppTest.java": "",
 }
 PACKAGE = '{"scripts": {"test": "jest --ci", "unit": "vitest run", "cov": "vitest run --coverage", "all": "jest && x"}}'
 A, B = "tests/test_a.py", "tests/test_b.py"
 AJS = "test/a.test.js"
-MAVEN = "-Dsurefire.failIfNoSpecifiedTests=false -DfailIfNoTests=false"
 
 # command, files, the command that runs these alone
 NARROWED = {
@@ -87,7 +80,6 @@ NARROWED = {
         f"node_modules/.bin/vitest run {AJS} --reporter json",
     ),
     "vitest without run": ("vitest --coverage", [AJS], f"vitest {AJS} --coverage"),
-    "mocha": ("c8 -r lcov mocha --recursive test/*.js -R json", [AJS], f"c8 -r lcov mocha {AJS} --recursive -R json"),
     "npm": ("npm test", [AJS], f"npm test -- --runTestsByPath {AJS}"),
     "npm with words": (
         "npm run --silent test -- --json",
@@ -99,11 +91,6 @@ NARROWED = {
     "go's values": ("go test ./... -run X -count 1", ["a_test.go"], "go test . -run X -count 1"),
     "go and what the tests are given": ("go test ./... -args ./x", ["a_test.go"], "go test . -args ./x"),
     "go's other modules are kept out": ("go test ./...", ["other/c_test.go", "a_test.go"], "go test ."),
-    "gotestsum": (
-        "gotestsum --junitfile=x.xml -- -coverprofile=c ./...",
-        ["inner/b_test.go"],
-        "gotestsum --junitfile=x.xml -- -coverprofile=c ./inner",
-    ),
     "cargo": (
         "cargo +nightly test -- --nocapture",
         ["tests/whole.rs"],
@@ -116,15 +103,6 @@ NARROWED = {
     ),
     "a member": ("cargo test", ["crates/part/tests/some.rs"], "cargo test -p part --test some"),
     "all members": ("cargo test --workspace", ["crates/part/tests/some.rs"], "cargo test --test some --workspace"),
-    "maven": ("mvn -q -B test", [JAVA], f"mvn -q -B test -Dtest=calc.ATest {MAVEN}"),
-    "maven's integration tests": ("./mvnw verify", [JAVA], f"./mvnw verify -Dtest=calc.ATest {MAVEN} -DskipITs"),
-    "gradle": ("gradle cleanTest test --continue", [JAVA], "gradle cleanTest test --tests calc.ATest --continue"),
-    "kotlin": (
-        "./gradlew test",
-        ["src/test/kotlin/K.kt"],
-        "./gradlew test --tests kk.OneTest --tests kk.TwoTest",
-    ),
-    "modules": ("gradle test", ["app/src/test/java/AppTest.java"], "gradle :app:test --tests AppTest"),
 }
 
 # the line for the shell, files, the line that runs these alone
@@ -151,6 +129,7 @@ LINES = {
 
 WHOLE = {
     "another program": ("make test", [A]),
+    "another runner": ("mvn -q test", ["src/test/java/ATest.java"]),
     "a script of python": ("python tests/run.py pytest", [A]),
     "a tool of uv": ("uv pip install pytest", [A]),
     "another folder": ("uv run --directory web pytest", [A]),
@@ -171,11 +150,6 @@ WHOLE = {
     "unit tests of a crate": ("cargo test", ["tests/whole.rs", "src/lib.rs"]),
     "a helper of a crate": ("cargo test", ["tests/common/mod.rs"]),
     "documentation": ("cargo test --doc", ["tests/whole.rs"]),
-    "a maven goal": ("mvn install", [JAVA]),
-    "a person's classes": ("mvn test -Dtest=X", [JAVA]),
-    "integration tests": ("mvn verify", ["src/test/java/calc/BIT.java"]),
-    "a file that is no class": ("mvn test", [A]),
-    "another task": ("gradle check", [JAVA]),
 }
 
 WHOLE_LINES = {
@@ -225,21 +199,8 @@ def test_files_are_named_from_the_folder_of_the_check(project):
     assert found.check == check._replace(run=["jest", "--runTestsByPath", "test/a.test.js"])
 
 
-def test_a_modules_own_tests_are_named_where_there_are_others(project):
-    (project / "settings.gradle").write_text("include 'app'\n")
-    run = limited_to_files(Check(name="tests", run=["gradle", "test"]), [JAVA], project).check.run
-    assert run == ["gradle", ":test", "--tests", "calc.ATest"]
-
-
 def test_the_modules_of_a_workspace_are_run(project):
     (project / "go.work").touch()
     check = Check(name="tests", run=["go", "test", "./other/..."])
     run = limited_to_files(check, ["other/c_test.go"], project).check.run
     assert run == ["go", "test", "./other"]
-
-
-@pytest.mark.parametrize("settings", [".mocharc.json", "package.json"])
-def test_mocha_runs_what_its_settings_name_as_well(project, settings):
-    (project / settings).write_text('{"mocha": {"spec": "test"}}')
-    check = Check(name="tests", run=["mocha"])
-    assert limited_to_files(check, [AJS], project) == (check, True)

@@ -23,7 +23,6 @@ from ralph_tracker.agents.hosts.host import answer_function
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.verbs import cli
 from ralph_tracker.errors import EXIT_BUG, EXIT_OK
-from ralph_tracker.store.layout import LoopPaths
 
 from .test_hostile_git import SENTINELS, Trap
 
@@ -114,14 +113,6 @@ READING = (
 PAGES = ("/", "/compare?loop=ralph-001", "/loops/{}", "/loops/{}/diff?before=0&after=1")
 API = ("status", "history", "iterations/1", "diff?before=0&after=1")
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
-# What a store of git's can name that a program starts for, or that puts other contents in the place of its own.
-GIT_FILES = {
-    "info/attributes": "* filter=evil diff=evil merge=evil\n",
-    "info/grafts": f"{'1' * 40} {'2' * 40}\n",
-    "packed-refs": f"# pack-refs with: peeled\n{'1' * 40} refs/iterations/--upload-pack=evil\n"
-    f"{'1' * 40} refs/iterations/../../../evil\n",
-    "refs/replace/" + "1" * 40: "2" * 40 + "\n",
-}
 
 
 class Clone(Trap):
@@ -169,22 +160,6 @@ class Clone(Trap):
         python.chmod(0o755)
         self.write(shop.root / ".git/config")
         self.ran()
-
-    def set_old_store(self, paths: LoopPaths) -> None:
-        """Put in the place of the store one of an earlier version, with everything that git can be made to run by."""
-        shutil.rmtree(paths.store)
-        store = paths.old_store
-        subprocess.run(["git", "init", "-q", "--bare", str(store)], check=True)
-        self.write(store / "config")
-        self.write(store / "more")
-        with (store / "config").open("a") as config:
-            config.write("[include]\n\tpath = more\n")
-        for name, text in GIT_FILES.items():
-            (store / name).parent.mkdir(parents=True, exist_ok=True)
-            (store / name).write_text(text)
-        (store / "info/exclude").write_text("")
-        for program in (self._folder / "hooks").iterdir():
-            shutil.copy(program, store / "hooks" / program.name)
 
 
 def leaves(command: click.Command, at: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
@@ -234,21 +209,11 @@ def called(
     return found
 
 
-@pytest.mark.parametrize("is_old", [False, True], ids=["store", "store.git"])
-def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, monkeypatch):
-    if is_old:
-        clone.set_old_store(clone.shop.paths)
-        plain = {"GIT_DIR": str(clone.shop.paths.old_store), "GIT_WORK_TREE": str(clone.shop.root)}
-        subprocess.run(["git", "commit", "--allow-empty", "-m", "m"], env=clone.shop.environment | plain, check=False)
-        assert clone.ran(), "git runs what stands there"
+def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, monkeypatch):
     found = called(clone, monkeypatch, CALLS)
     assert {words: ran for words, (_, ran) in found.items() if ran} == {}
     assert (clone.shop.root / ".coverage").exists()
     assert EXIT_BUG not in {code for code, _ in found.values()}
-    if is_old:
-        monkeypatch.chdir(clone.shop.root)
-        run(["verify", "--repair"])  # only a writer moves such a store, and `run --resume` reads first
-        assert clone.ran() == set()
     monkeypatch.setenv("RALPH_TRACKER_TRUST", "1")
     trusted = called(clone, monkeypatch, WORST)
     ran = set().union(*(ran for _, ran in trusted.values()))
@@ -256,12 +221,9 @@ def test_no_verb_runs_a_program_of_a_clone_until_it_is_trusted(clone, is_old, mo
     assert ran.isdisjoint(sentinel.name for sentinel in SENTINELS)
 
 
-@pytest.mark.parametrize("is_old", [False, True], ids=["store", "store.git"])
-def test_the_pages_of_serve_run_no_program_of_a_clone(clone, is_old, program):
+def test_the_pages_of_serve_run_no_program_of_a_clone(clone, program):
     pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
     paths = clone.shop.paths
-    if is_old:
-        clone.set_old_store(paths)
     before = contents(clone.shop.root)
     words = [program, "serve", "--root", clone.shop.root]
     with subprocess.Popen(

@@ -1,5 +1,6 @@
 """What `ralph_tracker.steering` promises by name, and that importing it costs nothing."""
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,13 @@ def test_a_public_name_is_there(name):
 
 def test_names_stand_in_their_order_and_once():
     assert steering.__all__ == sorted(set(steering.__all__))
+
+
+def test_a_type_checker_sees_every_public_name_where_it_is_imported_from():
+    tree = ast.parse(Path(steering.__file__).read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    seen = {name.asname: node.module for node in imports for name in node.names if name.asname}
+    assert seen == {name: f"ralph_tracker.steering.{module}" for name, module in steering._WHERE.items()}
 
 
 def test_no_name_is_that_of_a_module_which_would_take_its_place():

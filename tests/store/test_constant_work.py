@@ -51,16 +51,18 @@ def come_to(loop, first: int, last: int) -> tuple[list[int], int, list[str]]:
 
 
 @pytest.mark.skipif(not IO.exists(), reason="only Linux tells what a process has read")
-@pytest.mark.parametrize(("far", "more"), [(110, 1), (310, 0)])  # neither packs records
+# Neither packs records, and all three follow an iteration that is as good: after a worse one the outcomes of the kept
+# iteration are read too.
+@pytest.mark.parametrize("far", [115, 310])
 @pytest.mark.slow
-def test_bytes_and_files_are_the_same_at_iteration_10_and_late_in_the_loop(driven, together, far, more):
+def test_bytes_and_files_are_the_same_at_iteration_10_and_late_in_the_loop(driven, together, far):
     driven.start(tests=TESTS)
     costs = []
     for first, last in ((1, EARLY), (EARLY + 1, far)):
         together(lambda first=first, last=last: come_to(driven, first, last))
         costs += together.wait()
     (early, opened_early, listed_early), (late, opened_late, listed_late) = costs
-    assert 0 <= opened_late - opened_early <= more
+    assert opened_late == opened_early
     for before, after in zip(early, late, strict=True):
         assert after == pytest.approx(before, rel=0.1)
     assert all(is_staged(driven, path) for path in (*listed_early, *listed_late))

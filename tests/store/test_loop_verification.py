@@ -168,6 +168,9 @@ DAMAGE = {
     "a content with a copy is lost": (lose(b"two\n", damaged=False), 1),
     "a content with a copy is damaged": (lose(b"two\n", damaged=True), 1),
     "a content of the working tree is lost": (lose(b"b\n", damaged=False), 0),
+    "a plain copy of a changed file": (remove("iterations/iteration-001/artifacts/a.txt"), 1),
+    "half a plain copy": (cut("iterations/iteration-001/artifacts/a.txt"), 1),
+    "all plain copies": (remove("iterations/iteration-001/artifacts"), 1),
     "the table of a pack": (lose_table, 0),
     "a row of a pack": (damage_pack, 1),
 }
@@ -192,6 +195,13 @@ def test_damage_is_named_and_made_again(case, loop, ask):
         loop.tracker.restore(number)
         assert tree(loop) == files
     assert loop.turn().iteration == 3
+
+
+def test_an_iteration_is_restored_although_its_plain_copies_are_edited(loop):
+    """Nothing is restored from them: the store has what was recorded."""
+    (loop.paths.iteration(1) / "artifacts/a.txt").write_text("edited\n")
+    loop.tracker.restore(1)
+    assert tree(loop) == TREES[1]
 
 
 def test_a_lost_store_beside_a_damaged_record_is_not_taken_for_a_loop_without_files(loop, ask):

@@ -22,7 +22,6 @@ _LONGEST_LINE: Final = 4 << 20
 _TAIL: Final = 1 << 18
 _MOST: Final = 256 << 20
 _TO_THE_SECOND: Final = len("2026-01-01T00:00:00")
-_SHOWN: Final = 200
 _Tokens = tuple[int, int | None]
 
 
@@ -108,7 +107,7 @@ def ends_with(path: Path, text: str) -> bool:
     except (OSError, InputError):
         return True
     last = next((line for line in reversed(lines) if b'"type":"assistant"' in line), b"")
-    wanted = text.strip()[:_SHOWN]
+    wanted = text.strip()[:200]
     return any(json.dumps(wanted, ensure_ascii=plain)[1:-1].encode() in last for plain in (True, False))
 
 
@@ -155,8 +154,6 @@ def _answer(line: bytes, since: str) -> tuple[str, _Tokens] | None:
 
 
 _KEPT: Final = 32
-_LAG_S: Final = 1.0
-_PAUSE_S: Final = 0.02
 
 
 def usage_of(event: HookEvent, loop: Path, since: str, began: float, counted: dict[str, Any]) -> dict[str, float]:
@@ -200,7 +197,7 @@ def _tokens(transcript: Path, since: str, counted: dict[str, Any]) -> TokenUse |
 def _wait_for_client(event: HookEvent, loop: str, began: float) -> None:
     """Wait briefly for what the client writes in the background: the last answer, and the cost."""
     path, text = event.get("transcript_path"), event.get("last_assistant_message")
-    deadline = time.monotonic() + _LAG_S
+    deadline = time.monotonic() + 1.0
     while time.monotonic() < deadline:
         is_written = not isinstance(path, str) or not isinstance(text, str) or ends_with(Path(path), text)
         # A session without a status line has no cost there.
@@ -208,4 +205,4 @@ def _wait_for_client(event: HookEvent, loop: str, began: float) -> None:
             event.get("session_id") not in costs_of(loop) or os.stat(f"{loop}/{COSTS}").st_mtime >= began  # noqa: PTH116
         ):
             return
-        time.sleep(_PAUSE_S)
+        time.sleep(0.02)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from ralph_tracker import __version__
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.agents.hosts.settings_text import (
     PROGRAM,
@@ -30,10 +29,9 @@ from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.safe_files import as_store_error, digest, read_regular, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
+from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
-_SCHEMA: Final = 1
-_OWNERS: Final = 0o644
 _NOTHING: Final = "nothing of ralph-tracker is installed there"
 Scope = Literal["project", "local", "user"]
 
@@ -108,7 +106,7 @@ class Installation:
         new_folder = not self.file.parent.is_dir()
         self._write(edited.text)
         note = {
-            "schema_version": _SCHEMA,
+            "schema_version": 1,
             "settings": digest(edited.text.encode()),
             "inserted": [list(each) for each in edited.inserted],
             "kept": containers(self.host, text or ""),
@@ -184,7 +182,7 @@ class Installation:
         """Write the settings in place, keeping permissions and following a link."""
         with as_store_error(self.file):
             target = self.file.resolve()
-            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else _OWNERS
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o644
             write_whole(target, text.encode(), mode=mode)
 
 

@@ -16,7 +16,6 @@ from ralph_tracker.safe_files import own_file
 
 COSTS: Final = "agent-costs.json"
 _CONTEXT: Final = "agent-context.json"
-_SCHEMA: Final = 1
 _KEPT: Final = 32
 _LONGEST_LINE: Final = 4 << 20
 _MILLISECONDS: Final = 1000
@@ -183,5 +182,5 @@ def _write_sessions(loop: str, name: str, sessions: Mapping[str, Any]) -> None:
     temporary = f"{loop}/.tmp-{name}-{os.getpid()}"
     kept = dict(list(sessions.items())[-_KEPT:])
     with open(temporary, "x", encoding="utf-8") as file:  # noqa: PTH123  # pathlib is slower than all of this
-        json.dump({"schema_version": _SCHEMA, "sessions": kept}, file)
+        json.dump({"schema_version": 1, "sessions": kept}, file)
     os.replace(temporary, f"{loop}/{name}")  # noqa: PTH105  # as above

@@ -21,12 +21,10 @@ from ralph_tracker.store.loop_summary import summary_at
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"
-_SCHEMA: Final = 1
 PATIENCE_S: Final = 1700.0
 UsageReader = Callable[[HookEvent, Path, str, float, dict[str, Any]], dict[str, float]]
 """Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
 (UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
-_GO_ON: Final = "Go on with the task. When you stop, it is measured again."
 
 
 @dataclass(slots=True)
@@ -64,7 +62,7 @@ class Turns:
     def write(self, loop: Path) -> None:
         """Store the values. Raises OSError if the disk refuses."""
         plain = {
-            "schema_version": _SCHEMA,
+            "schema_version": 1,
             "session": self.session,
             "prompt": self.prompt,
             "blocks": self.blocks,
@@ -192,7 +190,7 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
     stop.note(record, action=action, blocked=True)
     store = stop.tracker.store()
     text = feedback(feedback_facts_of(store, record, stop.tracker.root, decided.decision), token_budget_of(store))
-    words = [text, _GO_ON]
+    words = [text, "Go on with the task. When you stop, it is measured again."]
     if turns.blocks == cap:
         words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")
     return HookAnswer("hold", "Stop", "\n".join(words))

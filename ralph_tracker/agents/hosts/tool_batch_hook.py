@@ -35,7 +35,6 @@ _TURN: Final = "PostToolBatch"
 _ENDLESS: Final = 1 << 53
 # Other sources are the client itself, such as ended background work. Older clients send no source.
 _BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
-_BY_THE_CLIENT: Final = "<task-notification>"
 Line = Mapping[str, Any]
 
 
@@ -76,7 +75,7 @@ def steering_of(loop: str) -> SteeringConfig:
 def log_prompt(loop: str, event: HookEvent) -> None:
     """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
-    if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith(_BY_THE_CLIENT):
+    if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith("<task-notification>"):
         return
     steering = steering_of(loop)
     if steering.enabled:

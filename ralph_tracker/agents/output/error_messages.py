@@ -33,7 +33,6 @@ _ISO: Final = re.compile(
 _DATE: Final = re.compile(
     r"\bat (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:st|nd|rd|th), (?P<rest>\d{4} \d{1,2}:\d\d [AP]M)\b"
 )
-_DIGITS_OF_SECONDS: Final = 10
 _FLAGS: Final = re.IGNORECASE
 _READ: Final = 4_000
 _SHORT: Final = 400
@@ -114,7 +113,6 @@ _ASKS: Final = re.compile(
     r"|\(y/n\)|\[y/n\]|\(yes/no\)|\(y\)es/\(n\)o",
     _FLAGS,
 )
-_ASKING_END: Final = 300
 
 
 class When(NamedTuple):
@@ -138,7 +136,7 @@ def _time(words: str) -> float | None:
     epoch = _EPOCH.search(words)
     if epoch:
         digits = epoch["epoch"]
-        return float(digits) if len(digits) == _DIGITS_OF_SECONDS else float(digits) / 1_000
+        return float(digits) if len(digits) == 10 else float(digits) / 1_000
     iso = _ISO.search(words)
     date = _DATE.search(words)
     try:
@@ -177,7 +175,7 @@ def outcome_of_whole_message(message: str) -> RunOutcome | None:
 
 def asks_permission(message: str) -> str | None:
     """Return the last line of a message that ends by asking for permission, None if it does not."""
-    end = plain(message[-_ASKING_END:]).strip()
+    end = plain(message[-300:]).strip()
     return end.rsplit("\n", 1)[-1] if _ASKS.search(end) else None
 
 

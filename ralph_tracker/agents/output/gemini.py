@@ -14,7 +14,6 @@ from ralph_tracker.core.metrics import Usage
 
 _EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
 _TYPES: Final = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
-_SAID: Final = 8_000
 
 
 class GeminiStream:
@@ -51,7 +50,7 @@ class GeminiStream:
             part = event.get("content")
             if isinstance(part, str):
                 before = self._last or "" if self._speaking and event.get("delta") else ""
-                self._last = (before + part)[-_SAID:]
+                self._last = (before + part)[-8_000:]
                 self._speaking, self._trouble = True, None
             return
         self._speaking = False

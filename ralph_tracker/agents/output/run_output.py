@@ -31,7 +31,6 @@ MAX_LINE: Final = 1 << 20
 _END: Final = re.compile(rb"[\r\n]")
 
 
-_SHORT: Final = 1_000
 _LONGEST: Final = 4_000
 
 
@@ -54,7 +53,7 @@ class PlainText:
         self.tail = f"{self.tail}\n{line[-_LONGEST:]}"[-_LONGEST:]
         if self.whole is not None:
             whole = f"{self.whole}\n{line}" if self.whole else line
-            self.whole = whole if len(whole) <= _SHORT else None
+            self.whole = whole if len(whole) <= 1_000 else None
 
     @property
     def last_line(self) -> str | None:
@@ -158,8 +157,6 @@ def recognise(event: Object) -> Events | None:
 
 
 _SESSION_KEYS: Final = ("session_id", "sessionID", "thread_id")
-_LAST_OF_OUTPUT: Final = 5
-_LAST_OF_ERRORS: Final = 20
 
 
 class RunOutputReader:
@@ -169,8 +166,8 @@ class RunOutputReader:
     """
 
     def __init__(self) -> None:
-        self._output = _Stream(_LAST_OF_OUTPUT)
-        self._errors = _Stream(_LAST_OF_ERRORS)
+        self._output = _Stream(5)
+        self._errors = _Stream(20)
 
     def feed_stdout(self, chunk: bytes) -> None:
         """Read a chunk of standard output."""

@@ -24,8 +24,6 @@ STATUS: Final[dict[str, FileStatus]] = {
 }
 # Comparing renames costs the product of old and new files; beyond this only equal contents are matched.
 _RENAMES: Final = 200
-_ALIKE: Final = 0.5
-_EMPTY: Final = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 _SHORT: Final = 7
 _AROUND: Final = 3  # lines
 _STARTS: Final = re.compile(r"([-+])(\d+)")
@@ -144,7 +142,9 @@ def file_changes(kept: KeptTrees, before: str, after: str) -> tuple[FileChange, 
 
 def _pair_unchanged(gone: Sequence[Change], come: Sequence[Change]) -> Iterator[_Pair]:
     """Match files that moved unchanged, first those that kept their name."""
-    rest = [item for item in gone if item.old_id != _EMPTY]
+    # Not an empty file, which is like any other one.
+    # An empty file is like any other one: its sha256 says nothing.
+    rest = [item for item in gone if item.old_id != "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"]
     for new in come:
         alike = [
             old
@@ -170,7 +170,7 @@ def _pair_edited(gone: Sequence[Change], come: Sequence[Change], contents: _Cont
     )
     taken: set[str] = set()
     for alike, old, new in sorted(ways, key=lambda way: (-way[0], way[1].path, way[2].path)):
-        if alike >= _ALIKE and taken.isdisjoint({f"-{old.path}", f"+{new.path}"}):
+        if alike >= 0.5 and taken.isdisjoint({f"-{old.path}", f"+{new.path}"}):
             taken |= {f"-{old.path}", f"+{new.path}"}
             yield _pair("R", old, new, alike)
 

@@ -43,7 +43,6 @@ _CLASSES: Final = {
     "xdigit": "0123456789abcdefABCDEF",
 }
 _NEVER: Final = "(?!)"
-_ANY_FOLDERS: Final = "(?:.*/)?"
 _PLAIN: Final = re.compile(r"\A[^*?\[\\]*")
 _CLASS: Final = re.compile(r"\[:([^:\]]*):\]")
 _STARS: Final = re.compile(r"(?:\*\*/)+")
@@ -150,7 +149,7 @@ def _pieces(pattern: str) -> Iterator[str]:
         begins = at in {0, start} or pattern[at - 1] == "/"
         stars = _STARS.match(pattern, at) if begins else None
         if stars:
-            yield _ANY_FOLDERS
+            yield "(?:.*/)?"
             at = stars.end()
         elif begins and pattern[at:] == "**":
             yield ".*"  # everything below

@@ -44,7 +44,6 @@ _GIT: Final = ".git"
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
-_WHILE_MOVING: Final = 30
 
 
 class SeenFile(NamedTuple):
@@ -227,12 +226,15 @@ def load(folder: Path) -> Index:
 
 
 def save(index: Index, folder: Path, staging: Path) -> None:
-    """Write the index if it has changed; every object it refers to must already be durable."""
+    """Write the index if it has changed; every object it refers to must already be durable.
+
+    It is a cache with a checksum: after a power cut it may be missing, and every file is read again.
+    """
     if index.is_saved:
         return
     body = b"".join(listed.encode(path) for path, listed in index.folders.items())
     head = _HEAD.pack(zlib.crc32(body), len(body))
-    write_whole(folder / NAME, _MAGIC + head + body, staging)
+    write_whole(folder / NAME, _MAGIC + head + body, staging, durable=False)
     index.is_saved = True
 
 
@@ -291,7 +293,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         except StoreError:  # a file changed type, was truncated or vanished, or there is a real error
             failures += 1
             moving = moving or scanner.prints(scan.paths) != scan.prints
-            if failures >= (_WHILE_MOVING if moving else _TRIES):
+            if failures >= (30 if moving else _TRIES):
                 raise
             continue
         tries += 1

@@ -10,21 +10,21 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import clear_staging, own_file, refuse_link, sync_all, sync_file, sync_folder
-from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
+from ralph_tracker.store.snapshots.snapshot_types import DIGITS, OBJECTS
 from ralph_tracker.store.snapshots.working_tree_io import CHUNK
 
 SUFFIX: Final = ".pack"
 _MAGIC: Final = b"ralph-tracker pack 1\n"
 _ROW: Final = struct.Struct(">32sQQ")  # sha256, offset, length
 _END: Final = struct.Struct(">Q32s")  # rows, sha256 of the table
-_KEY: Final = 32
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
 _SMALL: Final = 1 << 20  # bytes that are cheap to copy
@@ -37,12 +37,9 @@ _LEVEL: Final = 1
 # A content that fits into this window is compressed with small tables: those of zlib's defaults cost more to set up
 # than most source files take to compress.
 _WINDOW_BITS: Final = 14
-_MEMORY: Final = 6
 _LETTERS: Final = 2
-_DIGITS: Final = 64
 # More contents than that, or more bytes than CHUNK, become a pack: a single file to sync.
 _FEW: Final = 16
-_DRAFT: Final = "draft"
 _TRIES: Final = 5
 
 
@@ -110,7 +107,7 @@ class Pack:
         except ValueError:
             return None  # no id, but what an edited record says
         count = len(table) // _ROW.size
-        row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + _KEY])
+        row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + 32])
         if row == count:
             return None
         found, offset, length = _ROW.unpack_from(table, row * _ROW.size)
@@ -168,6 +165,7 @@ class Objects:
         self._staged: Draft | None = None
         self._packs: dict[str, Pack] | None = None
         self._folders: frozenset[str] | None = None  # of loose contents
+        self._held: dict[str, BinaryIO] | None = None  # packs by their paths, while they are held open
 
     def add(self, data: bytes) -> str:
         """Stage a content and return its id."""
@@ -176,7 +174,7 @@ class Objects:
             if len(data) > 1 << _WINDOW_BITS:
                 packed = zlib.compress(data, _LEVEL)
             else:
-                packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, _MEMORY)
+                packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _WINDOW_BITS, 6)
                 packed = packer.compress(data) + packer.flush()
             self._draft().add(object_id, packed)
         return object_id
@@ -221,6 +219,18 @@ class Objects:
                 self._staged.file.close()
         self._staged = self._packs = self._folders = None
         clear_staging(self.staging)
+
+    @contextmanager
+    def packs_held_open(self) -> Iterator[None]:
+        """Open each pack once for all contents that are read within: opening costs more than a small content."""
+        held: dict[str, BinaryIO] = {}
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            for file in held.values():
+                file.close()
 
     def has(self, object_id: str) -> bool:
         """Return whether a content is there or staged."""
@@ -327,7 +337,7 @@ class Objects:
 
     def _draft(self) -> Draft:
         if self._staged is None:
-            self._staged = Draft(self.staging / _DRAFT)
+            self._staged = Draft(self.staging / "draft")
         return self._staged
 
     def _publish_pack(self, draft: Draft) -> str:
@@ -398,6 +408,8 @@ class Objects:
             if place is None:
                 raise _damage_error(object_id)
             try:
+                if self._held is not None and place.length is not None and place.length <= CHUNK:
+                    return BytesIO(self._bytes_in_held(place)), place.length
                 file = open(place.path, "rb", opener=own_file)  # noqa: SIM115  # the caller closes it
                 file.seek(place.offset)
             except FileNotFoundError:  # packed by another process
@@ -407,6 +419,13 @@ class Objects:
                 raise _unreadable_error(place.path, error) from None
             return file, os.fstat(file.fileno()).st_size if place.length is None else place.length
         raise _damage_error(object_id)
+
+    def _bytes_in_held(self, place: Place) -> bytes:
+        held = {} if self._held is None else self._held
+        file = held.get(place.path)
+        if file is None:
+            file = held[place.path] = open(place.path, "rb", 0, opener=own_file)  # noqa: SIM115  # closed with all
+        return os.pread(file.fileno(), place.length or 0, place.offset)
 
     def _find(self, object_id: str, known: Mapping[str, Pack] = _NO_PACKS) -> Place | None:
         """Return the location of a content, None if it is not known; packs that are `known` are not opened again."""
@@ -464,7 +483,7 @@ class Objects:
         for folder in self._letters():
             for path in folder.iterdir():
                 object_id = folder.name + path.name
-                if len(object_id) == _DIGITS:
+                if len(object_id) == DIGITS:
                     yield object_id, Place(os.fspath(path))
 
 

@@ -25,15 +25,12 @@ ITERATIONS: Final = "refs/iterations/"
 # The frozen ignore rules, and the contents, in a store's folder.
 RULES: Final = "ignore"
 OBJECTS: Final = "objects"
-# The length of an id, and of a git id in an earlier version.
+# The length of an id.
 DIGITS: Final = 64
-GIT_DIGITS: Final = 40
 _SCHEMA: Final = 1
-_REFERENCE: Final = r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)"
 # What HFS+ leaves out when it compares names.
 _UNSEEN: Final = "[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
 UNDO_ID: Final = re.compile(r"undo-[0-9a-f]{12}")
-_HEX: Final = r"[0-9a-f]+"
 Status = Literal["A", "M", "D", "T"]
 # Called with the undo id and the current tree, before a restore touches anything.
 Begun = Callable[[str, str], None]
@@ -182,8 +179,8 @@ def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
 
 def check_content_id(content: str) -> str:
     """Return a valid id or full name of a reference; raise NoSnapshotError for anything else."""
-    is_id = len(content) in {DIGITS, GIT_DIGITS} and re.fullmatch(_HEX, content)
-    if not is_id and not re.fullmatch(_REFERENCE, content):
+    is_id = len(content) == DIGITS and re.fullmatch(r"[0-9a-f]+", content)
+    if not is_id and not re.fullmatch(r"refs/(iterations/[0-9]+|safety/undo-[0-9a-f]+)", content):
         raise NoSnapshotError(f"{shown(content)} is not the id of a tree or a commit")
     return content
 

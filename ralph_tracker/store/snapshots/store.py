@@ -46,7 +46,6 @@ from ralph_tracker.store.snapshots.snapshot_types import (
 )
 from ralph_tracker.store.snapshots.trees import (
     NAME_FOLDERS,
-    OF_GIT,
     KeptTrees,
     encode_snapshot,
 )
@@ -213,8 +212,7 @@ class SnapshotStore(KeptTrees):
         found = [f"{OBJECTS}/pack/{name}" for name in self.objects.damaged_packs()]
         if not self._has_frozen_rules():
             found.append(RULES)
-        # A missing or damaged index is empty and not saved; one of a store that was just migrated is not written yet.
-        if not indexes.load(self._place).is_saved and not any((self._place / OF_GIT).glob("*")):
+        if not indexes.load(self._place).is_saved:  # missing or damaged
             found.append(indexes.NAME)
         if not self._kept_though_ignored(baseline) <= self._scope().tracked:
             found.append(TRACKED)
@@ -241,7 +239,7 @@ class SnapshotStore(KeptTrees):
                 _make_frozen(self._place, self._root)
         with self._held() as clock:
             self.objects.set_aside(self._place / _DAMAGED)
-            self._folders.clear()  # they may be damaged by now
+            self._documents.clear()  # they may be damaged by now
             index = Index()
             self._capture(index, clock())
             rebuild(self, snapshots)
@@ -258,9 +256,9 @@ class SnapshotStore(KeptTrees):
         return without_rules
 
     def _has_frozen_rules(self) -> bool:
-        """Return whether the ignore rules are there and as frozen; a store of an earlier version has no digest."""
+        """Return whether the ignore rules are there and as frozen."""
         rules, known = (read_own_file(self._place / name) for name in (RULES, _RULES_DIGEST))
-        return rules is not None and (known is None or digest(rules) == known.decode("ascii", "replace").strip())
+        return rules is not None and digest(rules) == (known or b"").decode("ascii", "replace").strip()
 
     def _kept_though_ignored(self, content: str) -> frozenset[str]:
         """Return the paths of a content that a rule would leave out: git tracked them. Empty if it cannot be read."""
@@ -372,22 +370,15 @@ class SnapshotStore(KeptTrees):
                 self.objects.clear()
 
 
-def make_store(folder: Path, rules: bytes, tracked: bytes | None) -> None:
-    """Create a store with that scope, or what is missing of it; `tracked` is None if git could not be asked."""
-    _make_folders(folder)
-    if tracked is not None:
-        write_whole(folder / TRACKED, tracked)
-    write_whole(folder / _RULES_DIGEST, f"{digest(rules)}\n".encode())
-    write_whole(folder / RULES, rules)
-
-
 def _make_frozen(folder: Path, root: Path, include: Sequence[str] = (), more: Iterable[str] = ()) -> None:
     """Create a store with the scope of a tree as it is now."""
     frozen = freeze(root)
-    tracked = (
-        None if frozen.tracked is None else {*frozen.tracked, *tracked_but_ignored(more, IgnoreRules(frozen.rules))}
-    )
-    make_store(folder, frozen.rules, None if tracked is None else _lines(sorted(tracked)))
+    _make_folders(folder)
+    if frozen.tracked is not None:  # git could be asked
+        tracked = {*frozen.tracked, *tracked_but_ignored(more, IgnoreRules(frozen.rules))}
+        write_whole(folder / TRACKED, _lines(sorted(tracked)))
+    write_whole(folder / _RULES_DIGEST, f"{digest(frozen.rules)}\n".encode())
+    write_whole(folder / RULES, frozen.rules)
     if include:
         write_whole(folder / INCLUDED, _lines(include))
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -13,7 +14,6 @@ from ralph_tracker.store.snapshots.objects import Objects
 from ralph_tracker.store.snapshots.snapshot_types import (
     EXEC_MODE,
     FILE_MODE,
-    GIT_DIGITS,
     ITERATIONS,
     LINK_MODE,
     OBJECTS,
@@ -37,9 +37,7 @@ _FOLDER_MODE: Final = "040000"
 MODES: Final = (FILE_MODE, EXEC_MODE, LINK_MODE)
 # Yields the content with an id in parts.
 Chunks = Callable[[str], Iterator[bytes]]
-# Names of the ids that git gave to what an earlier version kept.
-OF_GIT: Final = "refs/git/"
-NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"), OF_GIT.rstrip("/"))
+NAME_FOLDERS: Final = (ITERATIONS.rstrip("/"), SAFETY.rstrip("/"))
 _FOLDERS_REMEMBERED: Final = 1000
 _ID: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -72,11 +70,17 @@ def encode_folder(files: Iterable[File], folders: Mapping[str, str]) -> bytes:
 
 def decode_folder(document: bytes) -> Folder | None:
     """Read a folder; None if it is not one, or has a name that no folder of a working tree has."""
-    if not document.startswith(_FOLDER):
-        return None
+    return _decode_lines(_lines_of(document)) if document.startswith(_FOLDER) else None
+
+
+def _lines_of(document: bytes) -> list[bytes]:
+    return document[len(_FOLDER) :].split(b"\0")[:-1]
+
+
+def _decode_lines(lines: Iterable[bytes]) -> Folder | None:
     files: dict[str, File] = {}
     folders: dict[str, str] = {}
-    for line in os.fsdecode(document[len(_FOLDER) :]).split("\0")[:-1]:
+    for line in map(os.fsdecode, lines):
         about, _, name = line.partition("\t")
         match about.split(" "):
             case [mode, "-", object_id] if mode == _FOLDER_MODE:
@@ -125,7 +129,7 @@ class NamedIds:
         write_whole(self._folder / name, f"{object_id}\n".encode(), self._staging)
 
     def all(self) -> Iterator[str]:
-        for folder in NAME_FOLDERS[:-1]:
+        for folder in NAME_FOLDERS:
             yield from sorted(f"{folder}/{path.name}" for path in (self._folder / folder).glob("*"))
 
     def forget(self, names: Iterable[str]) -> None:
@@ -147,7 +151,8 @@ class KeptTrees:
         self._place = folder
         self.objects = Objects(folder, lenders)
         self.names = NamedIds(folder, self.objects.staging)
-        self._folders: dict[str, Folder] = {}
+        self._documents: dict[str, bytes] = {}
+        self._decoded = lru_cache(_FOLDERS_REMEMBERED)(decode_folder)
 
     @property
     def exists(self) -> bool:
@@ -162,14 +167,18 @@ class KeptTrees:
     def describe(self, content: str) -> Content:
         """Return the tree, and for a snapshot the note, of an id or name."""
         self.require()
-        name = f"{OF_GIT}{check_content_id(content)}" if len(content) == GIT_DIGITS else check_content_id(content)
+        name = check_content_id(content)
         object_id = self.names.read(name) if name.startswith("refs/") else name
-        if object_id is not None and object_id in self._folders:
+        if object_id is not None and object_id in self._documents:
             return Content(object_id, None, None)
         if object_id is None or not self.objects.has(object_id):
             raise not_kept(content)
         document = self.objects.read(object_id)
-        if self._remember(object_id, document) is not None:
+        if document.startswith(_FOLDER):
+            first, end, _ = document[len(_FOLDER) :].partition(b"\0")
+            if end and _decode_lines([first]) is None:  # a user's file that begins as a folder does
+                raise not_kept(content)
+            self._remember(object_id, document)
             return Content(object_id, None, None)
         if not document.startswith(_SNAPSHOT):
             raise not_kept(content)
@@ -207,7 +216,7 @@ class KeptTrees:
         waiting = [("", old_tree, new_tree)]
         while waiting:
             start, *trees = waiting.pop()
-            old, new = (NO_FILES if tree is None else self.folder(tree) for tree in trees)
+            old, new = self._differing(*trees)
             changed = {name for name, _ in old.files.items() ^ new.files.items()}
             for name in changed:
                 was, now = old.files.get(name), new.files.get(name)
@@ -238,13 +247,14 @@ class KeptTrees:
         """Return contents by the ids in a change, each cut after `at_most` bytes."""
         self.require()
         found: dict[str, bytes] = {}
-        for object_id in dict.fromkeys(object_ids):
-            data = b""
-            for chunk in self.objects.chunks(object_id):
-                data += chunk
-                if at_most is not None and len(data) >= at_most:
-                    break
-            found[object_id] = data[:at_most]
+        with self.objects.packs_held_open():
+            for object_id in dict.fromkeys(object_ids):
+                data = b""
+                for chunk in self.objects.chunks(object_id):
+                    data += chunk
+                    if at_most is not None and len(data) >= at_most:
+                        break
+                found[object_id] = data[:at_most]
         return found
 
     def export(self, content: str, destination: Path) -> None:
@@ -259,7 +269,7 @@ class KeptTrees:
     def write_changed(self, changes: Iterable[Change], destination: Path) -> None:
         """Write the new contents of changed files into an empty or new folder; deleted ones are ignored."""
         self.require()
-        with into_empty_folder(destination) as writer:
+        with into_empty_folder(destination) as writer, self.objects.packs_held_open():
             for each in changes:
                 if each.new_mode and each.new_id:
                     writer.write(each.path, each.new_mode, self.objects.chunks(each.new_id))
@@ -281,7 +291,7 @@ class KeptTrees:
         """
         tree = self.describe(content).tree
         whole = set() if whole is None else whole
-        self._folders.clear()  # those read so far may be damaged by now
+        self._documents.clear()  # those read so far may be damaged by now
         try:
             files = self.files(tree)
         except (StoreError, NoSnapshotError):
@@ -292,20 +302,36 @@ class KeptTrees:
         return tuple(file.path for file in files if file.object_id in bad)
 
     def folder(self, tree: str) -> Folder:
-        """Return a kept folder by its id; recent ones are cached, as one tree is compared with several."""
-        known = self._folders.get(tree)
-        if known is not None:
-            return known
-        folder = self._remember(tree, self.objects.read(tree))
+        """Return a kept folder by its id."""
+        folder = self._decoded(self._document(tree))
         if folder is None:
-            raise StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")
+            raise _damaged_tree(tree)
         return folder
 
-    def _remember(self, tree: str, document: bytes) -> Folder | None:
-        """Return the folder in a document, None if it holds none."""
-        folder = decode_folder(document)
-        if folder is not None:
-            if len(self._folders) >= _FOLDERS_REMEMBERED:
-                self._folders.clear()
-            self._folders[tree] = folder
-        return folder
+    def _differing(self, old_tree: str | None, new_tree: str | None) -> tuple[Folder, Folder]:
+        """Return the entries of two folders that are not the same in both; only these are decoded."""
+        old, new = (set() if tree is None else set(_lines_of(self._document(tree))) for tree in (old_tree, new_tree))
+        one, other = _decode_lines(old - new), _decode_lines(new - old)
+        if one is None or other is None:
+            raise _damaged_tree(old_tree if one is None else new_tree)
+        return one, other
+
+    def _document(self, tree: str) -> bytes:
+        """Return the document of a kept folder; recent ones are cached, as one tree is compared with several."""
+        known = self._documents.get(tree)
+        if known is not None:
+            return known
+        document = self.objects.read(tree)
+        if not document.startswith(_FOLDER):
+            raise _damaged_tree(tree)
+        return self._remember(tree, document)
+
+    def _remember(self, tree: str, document: bytes) -> bytes:
+        if len(self._documents) >= _FOLDERS_REMEMBERED:
+            self._documents.clear()
+        self._documents[tree] = document
+        return document
+
+
+def _damaged_tree(tree: str | None) -> StoreError:
+    return StoreError(f"the kept tree {tree} is damaged; run `ralph-tracker verify`")

@@ -22,7 +22,6 @@ from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 GITLINK_MODE: Final = "160000"
 _SHA256_DIGITS: Final = 64
-_NOT_FOUND: Final = 127
 _AGAIN: Final = "fix that, then run it again"
 _NO_GIT: Final = "git was not found: install git, so that it is on PATH"
 # Options before each git command, so that no repository setting starts a program.
@@ -35,8 +34,6 @@ _QUIET: Final = (
 # Where git reads in its folder, beside the files at its top: the rest (submodules, large files) may have a million.
 _READ_BELOW: Final = ("info", "logs", "objects", "refs", "reftable")
 _READ_IN_TREE: Final = frozenset({".gitignore", ".gitattributes"})
-_WALK_S: Final = 10.0
-_MOST_INCLUDED: Final = 200
 _READ_ELSEWHERE: Final = ("core.attributesfile", "core.excludesfile")
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
 _NO_SETTINGS: Final = {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -109,7 +106,7 @@ class UserRepository:
             if file is None or not file.is_file():
                 continue
             count += 1
-            if count > _MOST_INCLUDED:  # git reads a file as often as it is included
+            if count > 200:  # git reads a file as often as it is included
                 return str(file)
             if file not in known:
                 words = ("config", "--no-includes", "--list", "-z", "--file", str(file))
@@ -303,7 +300,7 @@ def _endless_in(folder: Path) -> str | None:
 
     A folder that is not through after ten seconds, because of a link to `/proc` for instance, counts as one.
     """
-    until = time.monotonic() + _WALK_S
+    until = time.monotonic() + 10.0
     pending, seen = [str(folder), *(str(folder / name) for name in _READ_BELOW)], {str(folder.resolve())}
     while pending:
         at = pending.pop()
@@ -359,7 +356,7 @@ def _run_git(words: Sequence[str], where: Path, environment: Mapping[str, str], 
             )
         except GitCommandNotFound as missing:
             raise StoreError(_NO_GIT) from missing
-    if status == _NOT_FOUND:
+    if status == 127:
         raise StoreError(_NO_GIT)
     return Answer(status, out, said)
 

@@ -22,9 +22,11 @@ UNDO = "the id of a restore before"
 # Made again from what is committed, where it cannot be read: a cache, and all that is derived from the iterations.
 REMADE = (
     *("code-cache.json", "/attempt.json", "/ralph-001/state.json", "best-tracker.yaml", "trajectory.jsonl"),
-    *("-baseline.yaml", "-metrics.yaml", "-report.md"),
+    *("-baseline.yaml", "-metrics.yaml", "-report.md", "/store/index"),
 )
 TREES = "/trees/"
+# Plain copies of contents that are durable in the store.
+COPIES = "/artifacts/"
 COMMANDS = {
     "post_iteration": ("hook", "post-iteration", "--iteration", "5"),
     "post_loop": ("hook", "post-loop"),
@@ -85,6 +87,8 @@ class Disk:
 
     def _is_risk(self, path: str, source: str, target: str) -> bool:
         """Tell whether a file can be lost under its new name, or an object that the new name leads to."""
+        if COPIES in f"{path}/":
+            return False
         if _is_below(target, self.objects):
             return _is_below(path, source)
         return _is_below(path, source) or _is_below(path, self.objects)
