@@ -15,6 +15,7 @@ _MOST_LINES: Final = 50_000
 _LONGEST_READ: Final = 2_000
 _LINES_AFTER: Final = 40
 _PATH: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:()\[\]\"'`*][^:()\[\]\"'`*]*\.\w+)"
+_MODULE: Final = r"\s*(?:[Ee]rror: )?(?P<what>(?:Cannot find (?:module|package)|Failed to resolve import)"
 _AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
 
 
@@ -57,12 +58,12 @@ _ERRORS: Final = (
     r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
     r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
     r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
+    rf"{_MODULE} .+ from ['\"]?(?P<file>[^'\"\s]+).*)",  # jest, vite, vitest, bun
     r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
     r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
     r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
     r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
     r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
-    r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
     r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
     r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
     r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
@@ -105,7 +106,10 @@ def first_error(text: str) -> FirstError | None:
         if len(what) > _LONGEST:
             what = f"{what[: _LONGEST - 1]}…"
         near = place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])
-        if own is None and near is not None:
+        if number is None and own is not None:
+            near = _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])
+            near = near if near is not None and near.file == own else None
+        if number is None and near is not None:
             return near._replace(line=f"{what} ({near.file}:{near.number})")
         return FirstError(what, own, None if number is None else int(number))
     return None

@@ -48,7 +48,6 @@ _STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )
 # Written by runners if there is no message.
 _NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
-WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
 
 

@@ -132,7 +132,9 @@ def _ignored_by_jest(runner: Runner) -> list[str]:
 
 def _vitest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     report = "{reports}/vitest.json"
-    run = [*runner.call, "run", *runner.words, "--exclude=.aiwg/**", "--reporter=json", f"--outputFile={report}"]
+    run = [*runner.call, "run", *runner.words, "--exclude=.aiwg/**"]
+    # the JSON lacks errors outside of tests, which the default reporter prints
+    run += ["--reporter=json", "--reporter=default", f"--outputFile={report}"]
     provider = next((name for name in ("v8", "istanbul") if runner.package.version(f"@vitest/coverage-{name}")), None)
     if provider is None:
         missing = f"coverage not found: {runner.package.add} @vitest/coverage-v8"

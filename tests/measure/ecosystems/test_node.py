@@ -40,7 +40,7 @@ def found(tree, on_path):
         (
             "vitest",
             ["run"],
-            ["--exclude=.aiwg/**", "--reporter=json", "--outputFile={reports}/vitest.json"],
+            ["--exclude=.aiwg/**", "--reporter=json", "--reporter=default", "--outputFile={reports}/vitest.json"],
             "jest-json",
         ),
         (
