@@ -10,16 +10,18 @@ it:
 - if a report names files instead (`file::name`), an absolute path becomes relative to the folder in which the tests
   ran; of one outside that folder, only the last part is used;
 - a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are removed;
-- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
+- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file, but one that failed
+  has the id without a number, wherever it stands.
 """
 
 import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from textwrap import dedent
-from typing import Final
+from typing import Any, Final
 
-from ralph_tracker.core.metrics import FAILED
+from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.metrics import FAILED, quantity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_content import attribute_count, plain, plausible
@@ -125,6 +127,7 @@ class CaseCollector:
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
         self._ordinals = Ordinals()
+        self._differing: list[str] = []
 
     @property
     def failed(self) -> int:
@@ -147,7 +150,7 @@ class CaseCollector:
         """
         case = steady(case)
         if case in self.outcomes:
-            case = self._ordinals.next(case, self.outcomes)
+            case = self._another(case, FAILED if outcome == ERROR else outcome)
         self.outcomes[case] = FAILED if outcome == ERROR else outcome
         if outcome == ERROR:
             self._in_error.add(case)
@@ -159,6 +162,17 @@ class CaseCollector:
             self._rerun.add(case)
         if flaky:
             self._flaky.add(case)
+
+    def _another(self, case: str, outcome: str) -> str:
+        """Return the id for another test of the same id; one that failed takes the id itself."""
+        other = self._ordinals.next(case, self.outcomes)
+        if (self.outcomes[case] == FAILED) != (outcome == FAILED):
+            self._differing.append(case)
+        if outcome != FAILED or self.outcomes[case] == FAILED:
+            return other
+        give_id(other, case, (self._durations, self._messages), (self._in_error, self._rerun, self._flaky))
+        self.outcomes[other] = self.outcomes[case]
+        return case
 
     def add_broken(self, name: str, said: str | None = None) -> None:
         """Add something that failed but is not a completed test; `said` as in `add`."""
@@ -184,7 +198,10 @@ class CaseCollector:
         """Return the report of the cases and its own declarations. Raises DamageError for absurdly many `unnamed`."""
         if unnamed is not None:
             plausible(unnamed.tests, "tests")
-        broken = f"failed outside of its tests: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
+        unlisted = 0 if declared is None else (declared.failures or 0) + (declared.errors or 0)
+        failed = self.failed + len(self._broken) + (0 if unnamed is None else unnamed.failed + unnamed.errors)
+        if unlisted > 0 and not failed:
+            self.add_broken(WHOLE_RUN, lists_none(unlisted))
         return TestReport(
             outcomes=self.outcomes,
             durations=self._durations,
@@ -193,13 +210,42 @@ class CaseCollector:
             flaky=frozenset(self._flaky),
             declared=declared or DeclaredCounts(),
             contradiction=contradiction,
-            note=both(note, broken),
+            note=both(note, both(outside_of_tests(self._broken), listed_twice(self._differing))),
             unnamed=unnamed or Counts(),
             broken=frozenset(self._broken),
             skipped_lines=skipped_lines,
             messages=self._messages,
             not_loaded=self._not_loaded,
         )
+
+
+def give_id(new: str, old: str, values: Iterable[dict[str, Any]], sets: Iterable[set[str]]) -> None:
+    """Move what is known of a test by one id to another id."""
+    for each in values:
+        if old in each:
+            each[new] = each.pop(old)
+    for names in sets:
+        if old in names:
+            names.remove(old)
+            names.add(new)
+
+
+def outside_of_tests(broken: Iterable[str]) -> str | None:
+    """Return the note on what failed outside of tests, None for nothing."""
+    names = sorted(broken)
+    return f"failed outside of its tests: {', '.join(names[:_NAMED])}" if names else None
+
+
+def listed_twice(tests: Iterable[str]) -> str | None:
+    """Return the note on tests of one name with different outcomes, None without any."""
+    names = sorted(set(tests))
+    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return f"listed with different outcomes, of which the worst counts: {shown}" if names else None
+
+
+def lists_none(declared: int) -> str:
+    """Return what is wrong with a report that declares failures, or errors, and lists none."""
+    return f"the report declares {quantity(declared, 'failure')} and lists none"
 
 
 def message(said: str | None, text: str = "") -> str:
