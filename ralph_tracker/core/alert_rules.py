@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
-from ralph_tracker.core.known_tests import WHOLE_RUN, Comparison, are_restored, names_in_short
+from ralph_tracker.core.known_tests import Comparison, are_restored, is_of_run, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -85,7 +85,7 @@ class AlertFacts(NamedTuple):
         """Return whether tests are no longer collected because something stopped loading in this loop."""
         if not self.not_loaded or not self.iteration:
             return False
-        if self.tests is None and all(place.endswith(WHOLE_RUN) for place in self.not_loaded):
+        if self.tests is None and all(is_of_run(place) for place in self.not_loaded):
             return self.metrics.tests_passed is None or self.fall("tests_passed") is not None
         return self.tests is None or bool(self.tests.not_collected)
 
@@ -168,7 +168,7 @@ def build_broken(at: AlertFacts) -> Alert | None:
     """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
     if not at.build_broke:
         return None
-    files = [why for place, why in at.not_loaded.items() if not place.endswith(WHOLE_RUN)]
+    files = [why for place, why in at.not_loaded.items() if not is_of_run(place)]
     more = f", and {len(files) - 1} more" if len(files) > 1 else ""
     message = f"Does not build: {files[0]}{more}" if files else next(iter(at.not_loaded.values()))
     lost = {} if at.tests is None else at.tests.not_collected

@@ -17,6 +17,8 @@ _PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
 # What failed is the run itself, not one of its tests: as a test, and as the place of what it did not collect.
 WHOLE_RUN: Final = "(test run)"
+# The place of the tests that a run did not come to, since it stopped at one that failed.
+STOPPED_RUN: Final = "(stopped run)"
 # The ids our readers give to a package or suite that failed as a whole.
 _IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)", WHOLE_RUN)
 
@@ -125,7 +127,10 @@ def compare(
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
     """Return whether a test id lies in one of the files, packages, suites or runs, whatever separates its parts."""
     name = f".{_plain(test)}."
-    return any(f".{_plain(place.removesuffix(WHOLE_RUN))}.".replace("..", ".") in name for place in places)
+    return any(
+        f".{_plain(place.removesuffix(WHOLE_RUN).removesuffix(STOPPED_RUN))}.".replace("..", ".") in name
+        for place in places
+    )
 
 
 def without_unloaded(tests: TestResults) -> TestResults:
@@ -141,9 +146,14 @@ def without_unloaded(tests: TestResults) -> TestResults:
     return tests._replace(outcomes=kept)
 
 
+def is_of_run(place: str) -> bool:
+    """Return whether a place of what did not load is a whole run, and no file, package or suite."""
+    return place.endswith((WHOLE_RUN, STOPPED_RUN))
+
+
 def describe_not_loaded(place: str, why: str) -> str:
     """Return in one line what does not load, or how a run failed as a whole."""
-    if place.endswith(WHOLE_RUN) or (why and why.startswith(place)):
+    if is_of_run(place) or (why and why.startswith(place)):
         return why
     return f"{place}: {why}" if why else place
 

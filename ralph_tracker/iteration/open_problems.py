@@ -26,7 +26,7 @@ from ralph_tracker.core.iteration_record import (
     rerun_document,
     suppressions_document,
 )
-from ralph_tracker.core.known_tests import HELD_BACK, WHOLE_RUN, describe_not_loaded, names_in_short
+from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, describe_not_loaded, is_of_run, names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
@@ -51,6 +51,7 @@ _PLACES: Final = (
 )
 _LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/"
 SHOWN: Final = 5
+_PREFIX: Final = {STOPPED_RUN: "not run"}
 
 
 class ListedDiagnostic(NamedTuple):
@@ -318,7 +319,7 @@ def held_back_lines(problems: RemainingProblems) -> list[str]:
 def not_loading_lines(problems: RemainingProblems) -> list[str]:
     """Return what does not load, each with its first error, and the runs that failed as a whole."""
     return [
-        f"{'failing' if what.endswith(WHOLE_RUN) else 'does not load'}: {describe_not_loaded(what, why)}"
+        f"{_PREFIX.get(what, 'failing' if is_of_run(what) else 'does not load')}: {describe_not_loaded(what, why)}"
         for what, why in sorted(problems.not_loaded.items())[:SHOWN]
     ]
 
@@ -371,7 +372,7 @@ def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> Find
         findings=tuple((finding, by_key.get(finding.stamp, by_key.get(finding.key))) for finding in found.findings),
         tests=tuple(each for each in held.values() if each.alert.tests and not each.alert.findings),
         not_loaded=tuple(
-            why if what.endswith(WHOLE_RUN) else f"{what} does not load: {why}"
+            why if is_of_run(what) else f"{what} does not load: {why}"
             for what, why in sorted(measured[0].not_loaded.items())
         ),
     )

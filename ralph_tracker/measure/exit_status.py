@@ -71,6 +71,27 @@ _RUNNERS: Final = (
     Runner("dotnet", r"\bdotnet\b", {8: _NO_TESTS}, None, None, None),
     Runner("tap", r"\btap\b", _NONE, None, None, None),
 )
+# By what a run stops at a failing test, one line a runner: an option of the command, or what the runner prints then.
+_STOPS: Final = (
+    r"\b(?:pytest|py\.test)\b.*\s(-x|--exitfirst|--maxfail[= ][1-9]\d*|-[qsvl]+x[qsvl]*)(?=\s|$)",
+    r"^!+ (stopping after \d+ failures) !+$",  # pytest
+    r"\b(?:vitest|jest|mocha|tap|react-scripts)\b.*\s(--bail(?![=\w-]| 0)|--bail[= ][1-9]\d*|-b)(?=\s|$)",
+    r"^Test Suites: .*?(\d+ of \d+ total)$",  # jest
+    r"\bbun\b.*\s(--bail(?:=\d+)?)(?=\s|$)",
+    r"^(Bailed out after \d+ failures?)$",  # bun
+    r"\b(?:ava|rspec|deno|gradlew?)\b.*\s(--fail-fast(?:=\d+)?)(?=\s|$)",
+    r"(--fail-fast. is on)\b",  # AVA
+    r"\b(?:unittest|manage\.py test)\b.*\s(--failfast|-[bqv]*f[bqv]*)(?=\s|$)",
+    r"\bgo test\b.*\s(--?failfast)(?=\s|$)",
+    r"^error: (test failed, to rerun pass .+)$",  # cargo, which goes on with --no-fail-fast only
+    r"^\s*(Cancell?ing due to (?:test )?failure.*)$",  # cargo-nextest
+    r"\b(?:phpunit|pest|paratest)\b.*\s(--stop-on-[a-z]+)(?=\s|$)",
+    r"^([.FEWIRSND]*[FE][.FEWIRSND]*)\n\nTime: ",  # PHPUnit, whose progress ends with 100 % else
+    r"\bctest\b.*\s(--stop-on-failure)(?=\s|$)",
+    r"\bplaywright\b.*\s(-x|--max-failures[= ][1-9]\d*)(?=\s|$)",
+    r"^\s*(Testing stopped early after \d+ maximum allowed failures)",  # Playwright
+    r"^\[INFO\] .+ (SKIPPED)$",  # Maven, of the modules after one that failed
+)
 # What any runner, or a tracer around it, says of a threshold that is not reached.
 _THRESHOLD: Final = (
     r"^(?:FAIL |ERROR: |.*\bFAIL(?:ED)? )?Required test coverage of \S+ not reached.*"  # pytest-cov
@@ -126,6 +147,15 @@ def run_error(runner: Runner, finished: FinishedCommand, reported: Reported, out
         return None
     first = _first_error(runner, text)
     return f"{runner.name} {_end(finished)} {counted(reported)}{f': {first}' if first else ''}"
+
+
+def stopped_early(runner: Runner, command: str, output: str) -> str | None:
+    """Return the sentence on a run that ended at its first failing tests, so that others did not run; None if not."""
+    text = f"{command}\n{plain(output)}"
+    found = next(filter(None, (re.search(stop, text, re.MULTILINE) for stop in _STOPS)), None)
+    if found is None:
+        return None
+    return f"{runner.name} stopped at a failing test ({found[1]}), so what is missing was not run"
 
 
 def unloaded_files(runner: Runner, output: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.known_tests import HELD_BACK, WHOLE_RUN, belongs_to_any, without_unloaded
+from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
 from ralph_tracker.core.metrics import FAILED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.first_error import FirstError, first_error
@@ -35,6 +35,7 @@ from ralph_tracker.measure.exit_status import (
     other_meaning,
     run_error,
     runner_of,
+    stopped_early,
     unloaded_files,
     was_cut_short,
 )
@@ -286,6 +287,8 @@ class _Totals:
             self.note(error)
         if error is not None and (not files or was_cut_short(result.finished, failed)):
             self._add_run_error(result, error, failing)
+        elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
+            self._not_loaded.setdefault(STOPPED_RUN, stop)
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
 

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import is_of_run
 from ralph_tracker.core.metrics import Group, TestResults, quantity
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
@@ -474,7 +474,7 @@ class Replay:
         if found is None:
             return None
         measured = found[0]
-        errors = [why for place, why in measured.not_loaded.items() if not place.endswith(WHOLE_RUN)]
+        errors = [why for place, why in measured.not_loaded.items() if not is_of_run(place)]
         if measured.metrics.build_status == "failure":
             listed = listed_diagnostics(self._store, number)
             errors[:0] = [each.diagnostic.message for each in listed.findings if each.kind == "build"] if listed else []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 
 P = "passed"
 TWO = {"tests/test_a.py::a": P, "tests/test_b.py::b": P}
@@ -117,3 +117,29 @@ def test_a_failed_run_without_a_report_breaks_the_build(start):
     gone = dict.fromkeys(("test_count", "tests_passed", "tests_failed", "tests_skipped"))
     loop.turn(**gone, not_loaded=RUN)
     assert "build_broken" in loop.kinds
+
+
+STOPPED = {STOPPED_RUN: "pytest stopped at a failing test (-x), so what is missing was not run"}
+
+
+def test_what_a_run_that_stopped_did_not_come_to_is_not_deleted_however_often(start):
+    loop = start(tests=TWO)
+    for expected in (["working_tests_failing", "build_broken"], []):
+        loop.turn(tests={"tests/test_a.py::a": "failed"}, not_loaded=STOPPED)
+        assert sorted(loop.kinds) == sorted(expected)
+        assert loop.state.kept.iteration == 0
+    loop.turn(tests=TWO)
+    assert (loop.kinds, loop.open_kinds) == ([], [])
+
+
+def test_what_is_gone_once_a_run_comes_to_its_end_is_gone(start):
+    loop = start(tests=TWO)
+    loop.turn(tests={"tests/test_a.py::a": "failed"}, not_loaded=STOPPED)
+    loop.turn(tests=ONE)
+    assert (dict(loop.alert("tests_replaced").tests), loop.state.kept.iteration) == ({"tests/test_b.py::b": P}, 0)
+
+
+def test_a_run_that_stopped_and_lacks_nothing_is_none_that_failed_as_a_whole(start):
+    loop = start(tests={**TWO, "tests/test_c.py::c": "failed"})
+    record = loop.turn(tests={**TWO, "tests/test_c.py::c": "failed"}, not_loaded=STOPPED)
+    assert (loop.kinds, record.classification) == ([], "plateau")

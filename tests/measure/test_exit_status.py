@@ -2,7 +2,14 @@
 
 import pytest
 
-from ralph_tracker.measure.exit_status import Reported, other_meaning, run_error, runner_of, unloaded_files
+from ralph_tracker.measure.exit_status import (
+    Reported,
+    other_meaning,
+    run_error,
+    runner_of,
+    stopped_early,
+    unloaded_files,
+)
 from ralph_tracker.measure.process import FinishedCommand
 from tests.tables import table
 
@@ -198,3 +205,52 @@ def test_what_the_runner_prints_below_a_file_is_its_error():
 @table("output", ["", "tests/add.test.ts:\n(pass) adds\n", "1 pass\n"])
 def test_a_run_that_loaded_all_files_names_none(output):
     assert unloaded_files(runner_of("bun test", "tests"), output) == {}
+
+
+@table(
+    ("command", "output", "by"),
+    [
+        ("pytest -x", "", "-x"),
+        ("pytest -qx tests", "", "-qx"),
+        ("python -m pytest --maxfail=2", "", "--maxfail=2"),
+        ("pytest", "!!!!! stopping after 1 failures !!!!!", "stopping after 1 failures"),
+        ("jest --bail --ci", "", "--bail"),
+        ("npm test", "> jest --bail=1\n", "--bail=1"),
+        ("jest", "Test Suites: 1 failed, 1 passed, 2 of 9 total", "2 of 9 total"),
+        ("vitest run --bail=1", "", "--bail=1"),
+        ("bun test --bail", "", "--bail"),
+        ("bun test", "Bailed out after 1 failure", "Bailed out after 1 failure"),
+        ("ava", "`--fail-fast` is on. 3 test files were skipped.", "--fail-fast` is on"),
+        ("rspec --fail-fast", "", "--fail-fast"),
+        ("python -m unittest -f", "", "-f"),
+        ("go test -failfast ./...", "", "-failfast"),
+        ("cargo test", "error: test failed, to rerun pass `--lib`", "test failed, to rerun pass `--lib`"),
+        ("cargo nextest run", "  Cancelling due to test failure: 3 tests still running", None),
+        ("phpunit --stop-on-failure", "", "--stop-on-failure"),
+        ("phpunit", "PHPUnit 9.6\n\n..F\n\nTime: 00:00.046\n", "..F"),
+        ("ctest --stop-on-failure", "", "--stop-on-failure"),
+        ("playwright test -x", "", "-x"),
+        ("mvn test", "[INFO] shop-web ...... SKIPPED", "SKIPPED"),
+    ],
+)
+def test_a_run_that_ends_at_a_failing_test_says_so(command, output, by):
+    sentence = stopped_early(runner_of(command, "tests"), command, output)
+    assert sentence is not None
+    assert by is None or f"stopped at a failing test ({by}), so what is missing was not run" in sentence
+
+
+@table(
+    ("command", "output"),
+    [
+        ("pytest -q", "1 failed, 1 passed"),
+        ("pytest --maxfail=0", ""),
+        ("pytest -p no:x -k x", ""),
+        ("jest --bail=0", "Test Suites: 1 failed, 1 total"),
+        ("jest --bail-out-never", ""),
+        ("cargo test --no-fail-fast", "error: 1 target failed:"),
+        ("phpunit", "..F                  3 / 3 (100%)\n\nTime: 00:00.046\n"),
+        ("gradle test --continue", ""),
+    ],
+)
+def test_a_run_that_goes_on_does_not(command, output):
+    assert stopped_early(runner_of(command, "tests"), command, output) is None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import FinishedCommand
@@ -156,6 +156,13 @@ def test_held_back_tests_show_only_that_their_run_failed(ran):
     measured = ran("pytest", PASSES, held_back="../held", kind="tests", printed="secret: Error: boom\n")
     assert measured.tests.outcomes["held-back:tests::(test_run)"] == FAILED
     assert measured.not_loaded == {"held-back:tests": "held-back tests do not load"}
+
+
+def test_what_a_run_did_not_come_to_was_not_run(ran):
+    measured = ran("pytest -x", FAILS)
+    assert measured.not_loaded == {STOPPED_RUN: "pytest stopped at a failing test (-x), so what is missing was not run"}
+    assert (counts(measured), measured.measures[0].why) == ((1, 0, 1), None)
+    assert ran("pytest -x", PASSES, finished=FinishedCommand(exit_code=0)).not_loaded == {}
 
 
 def test_the_end_of_a_long_output_is_read_too(ran):

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError
@@ -319,6 +319,7 @@ class _Run:
             said.append(f"the run bailed out: {self._bail_out or 'it does not say why'}")
             if not self._cases.failed:
                 self._cases.add("(bail out)", ERROR)
+            self._cases.add_not_loaded(STOPPED_RUN, f"{said[-1]}, so what is missing was not run")
         return self._cases.report(
             declared if is_flat else DeclaredCounts(),  # the plan counts files or suites, not their tests
             contradiction="; ".join(filter(None, said)) or None,

@@ -20,7 +20,15 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     left_by_the_tests,
     reported,
 )
-from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
+from ralph_tracker.measure.ecosystems.package_json import (
+    Package,
+    Usage,
+    package_of,
+    read_json,
+    usage_of,
+    without,
+    without_bail,
+)
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, program, version_of
 from ralph_tracker.safe_files import text_of
 
@@ -77,7 +85,7 @@ class Runner:
     def words(self) -> tuple[str, ...]:
         """Return the script's own words without those that we set ourselves."""
         return without(
-            self.usage.words,
+            without_bail(self.usage.words),
             _FLAGS.get(self.name, frozenset({"-w", "--watch"})),
             _VALUED.get(self.name, frozenset({"--reporter"})),
         )
