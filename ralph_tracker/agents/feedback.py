@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.known_tests import describe_not_loaded, is_of_run, without_held_back
+from ralph_tracker.core.known_tests import describe_not_loaded, is_of_run, once_each, without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
@@ -206,9 +206,10 @@ def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Secti
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)
-    runs = tuple(said for place, said in problems.not_loaded.items() if is_of_run(place))
+    not_loaded = once_each(problems.not_loaded)
+    runs = tuple(said for place, said in not_loaded.items() if is_of_run(place))
     yield Section(f"The run of the tests itself{where}:", runs)
-    files = (describe_not_loaded(place, said) for place, said in problems.not_loaded.items() if not is_of_run(place))
+    files = (describe_not_loaded(place, said) for place, said in not_loaded.items() if not is_of_run(place))
     yield Section(f"Did not load{where}, so their tests did not run:", tuple(files))
     yield from _of_tests(problems, where)
     yield Section(

@@ -151,6 +151,16 @@ def is_of_run(place: str) -> bool:
     return place.endswith((WHOLE_RUN, STOPPED_RUN))
 
 
+def once_each(not_loaded: Mapping[str, str]) -> dict[str, str]:
+    """Return what did not load without runs whose error is that of a file."""
+    files = {why for place, why in not_loaded.items() if not is_of_run(place)}
+    return {
+        place: why
+        for place, why in not_loaded.items()
+        if not is_of_run(place) or not any(each and each in why for each in files)
+    }
+
+
 def describe_not_loaded(place: str, why: str) -> str:
     """Return in one line what does not load, or how a run failed as a whole."""
     if is_of_run(place) or (why and why.startswith(place)):

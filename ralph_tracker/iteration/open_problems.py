@@ -26,7 +26,14 @@ from ralph_tracker.core.iteration_record import (
     rerun_document,
     suppressions_document,
 )
-from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, describe_not_loaded, is_of_run, names_in_short
+from ralph_tracker.core.known_tests import (
+    HELD_BACK,
+    STOPPED_RUN,
+    describe_not_loaded,
+    is_of_run,
+    names_in_short,
+    once_each,
+)
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
@@ -320,7 +327,7 @@ def not_loading_lines(problems: RemainingProblems) -> list[str]:
     """Return what does not load, each with its first error, and the runs that failed as a whole."""
     return [
         f"{_PREFIX.get(what, 'failing' if is_of_run(what) else 'does not load')}: {describe_not_loaded(what, why)}"
-        for what, why in sorted(problems.not_loaded.items())[:SHOWN]
+        for what, why in sorted(once_each(problems.not_loaded).items())[:SHOWN]
     ]
 
 

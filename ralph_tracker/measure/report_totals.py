@@ -28,7 +28,7 @@ from ralph_tracker.formats.parsed_report import (
 )
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
-from ralph_tracker.formats.tests.case_collector import why_not_loaded
+from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
     Reported,
     counted,
@@ -95,6 +95,8 @@ _LOOKED_AT: Final = 1_000_000
 _BUILD_BROKE: Final = re.compile(
     r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
 )
+_PLACE: Final = re.compile(r"[:(]\d+\b")
+_NAMED_FILE: Final = re.compile(r"\bfrom ['\"]?([^'\"\s()]+\.\w+)")
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _KIND: Final[Mapping[type, str]] = {
     TestReport: "tests",
@@ -275,6 +277,7 @@ class _Totals:
                 self._add_run_error(result, said, failing)
             return
         output = self._relative(_output(result))
+        self._explain_not_loaded(result.check, of_all.not_loaded, output)
         files = {
             file: self._first_error_of(said)
             for file, said in unloaded_files(runner, output).items()
@@ -292,6 +295,17 @@ class _Totals:
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
 
+    def _explain_not_loaded(self, check: Check, not_loaded: Mapping[str, str], output: str) -> None:
+        """Give the first error line of the output as the reason of what did not load where the report has none."""
+        found = first_error(output)
+        if found is None or check.held_back is not None:
+            return
+        folder, error = self._folders_of_tests.get(check.name, ""), self._with_line(found)
+        for place, why in not_loaded.items():
+            if why == NOT_SAID or why.endswith(FAILED_AS_A_WHOLE):
+                said = error if why == NOT_SAID else f"{why}: {error}"
+                self._not_loaded.setdefault(f"{folder}/{place}" if folder else place, said)
+
     def _add_run_error(self, result: CheckResult, error: str, failing: Collection[str]) -> None:
         """Add the run itself as one failing test, unless the report has it; what it lacks was not collected."""
         name = result.check.name
@@ -307,6 +321,11 @@ class _Totals:
         """Return the first error line of what a tool printed about a file that does not load, with its place."""
         found = first_error(text)
         return why_not_loaded(text) if found is None else self._with_line(found)
+
+    def _with_place(self, why: str) -> str:
+        """Return why something does not load, with the line of the file that the error names without one."""
+        named = None if _PLACE.search(why) else _NAMED_FILE.search(why)
+        return why if named is None else self._with_line(FirstError(why, named[1]))
 
     def _with_line(self, found: FirstError) -> str:
         """Return an error; if it names a file of the project without a line, with the one that has what it quotes."""
@@ -365,7 +384,7 @@ class _Totals:
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
         for report in self._tests:
             for place, why in report.not_loaded.items():
-                self._not_loaded.setdefault(place, self._relative(why))
+                self._not_loaded.setdefault(place, self._with_place(self._relative(why)))
         results = None if tests is None else tests.results
         if results is not None and self._not_loaded and not without_unloaded(results).outcomes:
             # All that is reported are files, packages or suites that do not load: no test ran, which is no count of 0.

@@ -169,3 +169,29 @@ def test_the_end_of_a_long_output_is_read_too(ran):
     text = "x" * 80 + "\n"
     printed = text * 30_000 + "Error: at the very end\n"
     assert ran("node --test", PASSES, printed=printed).not_loaded[WHOLE_RUN].endswith(": Error: at the very end")
+
+
+NODE_FILE = (
+    '<testsuites><testcase name="a" classname="test"/><testcase name="/x/b.test.js" classname="test">'
+    '<failure message="test failed"/></testcase></testsuites>'
+)
+
+
+def test_why_a_file_failed_is_in_the_output_where_the_report_does_not_say_it(ran):
+    measured = ran("node --test", NODE_FILE, printed="Error: Cannot find module './gone'\n    at x (src/mul.js:2:9)\n")
+    assert measured.not_loaded == {
+        WHOLE_RUN: "b.test.js failed as a whole: Error: Cannot find module './gone' (src/mul.js:2)"
+    }
+    assert counts(measured) == (2, 1, 1)
+    assert measured.tests.outcomes["b.test.js::(test file)"] == FAILED
+
+
+def test_an_error_that_names_a_file_has_its_line(ran, tmp_path):
+    (tmp_path / "a.js").write_text('\nimport "./gone.js"\n')
+    file = '{"name": "t.test.js", "status": "failed", "assertionResults": [], "message": "%s"}'
+    report = '{"numTotalTests": 0, "success": false, "testResults": [%s]}' % (
+        file % "Error: Cannot find module './gone.js' imported from a.js"
+    )
+    assert list(ran("vitest", PASSES, report).not_loaded.values()) == [
+        "Cannot find module './gone.js' imported from a.js (a.js:2)"
+    ]

@@ -51,6 +51,8 @@ _STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )
 _NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
 _NAMED: Final = 5
+FAILED_AS_A_WHOLE: Final = "failed as a whole"
+NOT_SAID: Final = "it says not why"
 
 
 def id_prefix(suites: Iterable[str], owner: str) -> str:
@@ -299,7 +301,7 @@ def _cut(lines: list[str]) -> str:
 def why_not_loaded(said: str) -> str:
     """Return the first error line of a tool's message about a file it could not load, else its first line."""
     found = first_error(said)
-    return found.line if found else (message(said).splitlines() or ["it says not why"])[0]
+    return found.line if found else (message(said).splitlines() or [NOT_SAID])[0]
 
 
 def seconds(text: str | None) -> float | None:

@@ -23,6 +23,7 @@ from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, Te
 from ralph_tracker.formats.report_content import Content, DamageError, Text, attribute_count, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
+    FAILED_AS_A_WHOLE,
     UNNAMED,
     Ordinals,
     file_name,
@@ -157,12 +158,14 @@ _PYTEST_COLLECTION: Final = "collection failure"
 _UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
 _JEST_LOADING: Final = "Test suite failed to run"
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
+_BY_NODE: Final = "test"  # the class of all its tests
+_FILE: Final = "(test file)"
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
 
 def read(content: Content) -> TestReport:
     """Read the report; one without a case has 0 tests. Raises DamageError."""
-    reader = _Reader(content.limits.max_depth)
+    reader = _Reader(content)
     content.stream(reader.start, reader.end, reader.text)
     return reader.report()
 
@@ -234,8 +237,9 @@ class _Reader:
     `start`, `end` and `_close_case` run for each case: for speed they call as little as possible.
     """
 
-    def __init__(self, max_depth: int) -> None:
-        self._max_depth = max_depth
+    def __init__(self, content: Content) -> None:
+        self._max_depth = content.limits.max_depth
+        self._folders = content.folders
         self._path: list[str] = []
         self._local: dict[str, str] = {}
         self._suites = [_Suite((), by_pytest=False)]
@@ -340,6 +344,10 @@ class _Reader:
         case += attributes.get("name") or UNNAMED
         if ADDRESS in case:
             case = self._steady(case)
+        if verdict is not None and (file := _file_of_node(attributes)):
+            case = f"{file_name(file, self._folders)}::{_FILE}"
+            # The names of its tests have no file in them.
+            self._not_loaded.setdefault(WHOLE_RUN, f"{file_name(file, self._folders)} {FAILED_AS_A_WHOLE}")
         rank = verdict.rank if verdict else _PASSED
         if verdict is not None and verdict.is_todo:
             self._totals.excused += rank > _SKIPPED
@@ -451,6 +459,13 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
         return owner
     return None
+
+
+def _file_of_node(attributes: dict[str, str]) -> str | None:
+    """Return the path of a test file that node lists as a test, since its process failed; None for a test."""
+    name = attributes.get("name", "")
+    is_path = attributes.get("classname") == _BY_NODE and name.startswith("/") and _SCRIPT.search(name)
+    return name if is_path else None
 
 
 def _status(attributes: dict[str, str]) -> int:

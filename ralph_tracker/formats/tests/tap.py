@@ -20,7 +20,14 @@ from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError
-from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, file_name, unlike
+from ralph_tracker.formats.tests.case_collector import (
+    ERROR,
+    FAILED_AS_A_WHOLE,
+    UNNAMED,
+    CaseCollector,
+    file_name,
+    unlike,
+)
 from ralph_tracker.formats.tests.case_collector import SEPARATOR as _SEPARATOR
 
 _VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
@@ -119,6 +126,7 @@ class _Run:
         self._by_tape = _BY_TAPE.search(text) is not None
         self._by_ava = _BY_AVA.search(text) is not None
         self._by_vitest = False
+        self._headed: set[str] = set()
         self._by_node = _BY_NODE.search(text) is not None
         self._cases = CaseCollector()
         self._levels = [_Level()]
@@ -217,7 +225,8 @@ class _Run:
 
     def _comment(self, inner: str, depth: int) -> None:
         """Open a subtest, or keep tape's heading of the assertions that follow."""
-        if _SUBTEST.match(inner):
+        if subtest := _SUBTEST.match(inner):
+            self._headed.add(subtest["name"].strip())
             # Test::More indents the heading like the tests below it.
             self._level(depth + 1).is_subtest = True
             if depth and not self._by_node:
@@ -267,9 +276,12 @@ class _Run:
             self._cases.add_broken(_name((*path, _FILE), ""), said)
             self._cases.add_not_loaded(path[0], said)
         elif not test.is_suite or test.inner or test.outcome == FAILED:  # node counts no suite
-            if test.outcome == FAILED and self._by_node and _SCRIPT.search(test.name):
-                # Its tests are listed without their file.
-                self._cases.add_not_loaded(WHOLE_RUN, f"{path[0]}: {said.splitlines()[-1] if said else _FAILED_ITSELF}")
+            if test.outcome == FAILED and _SCRIPT.search(test.name):
+                if self._by_node:  # the names of its tests have no file in them
+                    name = f"{path[0]}::{_FILE}"
+                    self._cases.add_not_loaded(WHOLE_RUN, f"{path[0]} {FAILED_AS_A_WHOLE}")
+                elif test.name in self._headed:
+                    self._cases.add_not_loaded(path[0], said)
             self._cases.add(name, test.outcome, test.seconds, said=said)
 
     def _is_error_of_ava(self, test: _Test) -> bool:

@@ -189,6 +189,8 @@ def _coverage_checks(runner: Runner, run: list[str], report: str, format_: str) 
 def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     report, lcov = "{reports}/node.xml", "{reports}/node.lcov"
     run = [*runner.call, "--test-reporter=junit", f"--test-reporter-destination={report}"]
+    # JUnit has no output: why a file could not be run
+    run += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
     checks: Checks = {}
     if runner.version >= _LCOV_SINCE:
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]

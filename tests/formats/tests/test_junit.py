@@ -427,3 +427,14 @@ def test_all_declared_counts_are_kept(key):
 )
 def test_a_file_that_contradicts_itself_says_so(text, contradiction):
     assert read(text).contradiction == contradiction
+
+
+def test_a_file_that_node_could_not_run_is_no_test_and_hides_any_test():
+    listed = (
+        '<testcase name="/home/me/shop/test/b.test.js" classname="test"><failure message="test failed"/></testcase>'
+    )
+    report = read(
+        f'<testsuites><testcase name="a" classname="test"/>{listed}</testsuites>', folders=("/home/me/shop/",)
+    )
+    assert report.outcomes == {"test::a": PASSED, "test/b.test.js::(test file)": FAILED}
+    assert report.not_loaded == {"(test run)": "test/b.test.js failed as a whole"}

@@ -130,8 +130,8 @@ def test_node_counts_tests_around_tests_and_no_suites(read, text, outcomes, brok
 def test_a_file_that_node_could_not_run_hides_any_test(read):
     text = ("ok 1 - a", "not ok 2 - /home/me/b.test.js", "  ---", "  error: 'test failed'", "  ...", "1..2")
     report = read(lines("TAP version 13", *text, *BY_NODE[1:]), "tap")
-    assert report.outcomes == {"a": "passed", "b.test.js": "failed"}
-    assert report.not_loaded == {"(test run)": "b.test.js: test failed"}
+    assert report.outcomes == {"a": "passed", "b.test.js::(test file)": "failed"}
+    assert report.not_loaded == {"(test run)": "b.test.js failed as a whole"}
 
 
 VITEST = (
