@@ -39,6 +39,8 @@ CHARACTERS: Final = 600
 _PYTEST: Final = re.compile(r"E(?: {3}|$)")
 _PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
 _COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
+_OF_NODE: Final = "ERR_TEST_FAILURE"
+_PANIC: Final = re.compile(r"thread .* panicked at (?P<place>\S+\.rs:\d+:\d+):$")
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
 _LIBRARY: Final = re.compile(
@@ -257,10 +259,15 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
+    if _OF_NODE in text and said.strip() not in _NOTHING:  # a dump of the error, and of what caused it
+        frames = [
+            line.removesuffix(" {") for line in text.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)
+        ]
+        text = "\n".join([said, *frames[:1]])
     telling = _failure_lines([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
     if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
-    return _cut(_one_frame([line.rstrip() for line in telling]))
+    return _cut(_panic_last(_one_frame([line.rstrip() for line in telling])))
 
 
 def _failure_lines(lines: list[str]) -> list[str]:
@@ -272,6 +279,16 @@ def _failure_lines(lines: list[str]) -> list[str]:
         frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
         return lines[frames[-1] if frames else 0 :]
     return lines
+
+
+def _panic_last(lines: list[str]) -> list[str]:
+    """Return the lines with the place of a panic of Rust after its message, and nothing about backtraces."""
+    at = next((index for index, line in enumerate(lines) if _PANIC.match(line)), None)
+    panic = None if at is None else _PANIC.match(lines[at])
+    if at is None or panic is None:
+        return lines
+    below = [line for line in lines[at + 1 :] if not line.startswith(("note: run with", "stack backtrace:"))]
+    return [*lines[:at], *below, panic["place"]]
 
 
 def _one_frame(lines: list[str]) -> list[str]:
@@ -287,14 +304,16 @@ def _one_frame(lines: list[str]) -> list[str]:
 
 
 def _cut(lines: list[str]) -> str:
-    """Shorten to the limits, but keep pytest's place in the last line."""
+    """Shorten to the limits in the middle, so that both sides of a difference show; keep pytest's last line."""
     place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
     body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
     room = CHARACTERS - len(place) - bool(place)
-    kept = body.splitlines()[: LINES - bool(place)]
+    kept, most = body.splitlines(), LINES - bool(place)
+    if len(kept) > most:
+        kept = [*kept[: most // 2], "…", *kept[len(kept) - (most - most // 2 - 1) :]]
     short = "\n".join(kept)
-    if len(short) > room or short != body:
-        short = f"{short[: room - 1].rstrip()}…"
+    if len(short) > room:
+        short = f"{short[: room // 2 - 1].rstrip()} … {short[-(room - room // 2 - 2) :].lstrip()}"
     return f"{short}\n{place}".strip("\n") if place else short
 
 

@@ -37,7 +37,10 @@ _DIRECTIVE: Final = re.compile(r"(?<!\\)#\s*(?:skip\S*|todo\b)", re.IGNORECASE)
 _TIME: Final = re.compile(r"(?<!\\)#\s*time=(?P<number>\d{1,9}(?:\.\d{1,12})?)(?P<unit>m?s)\s*$")
 _DURATION: Final = re.compile(r"  duration_ms: (?P<number>\d{1,12}(?:\.\d{1,12})?)\s*$")
 # In the YAML block, or in comments of Test::More.
-_MESSAGE: Final = re.compile(r" {2,12}(?:error|message|location|found|expected|wanted|actual): (?![|>])(?P<text>.+)$")
+_MESSAGE: Final = re.compile(
+    r" {2,12}(?:error|message|location|at|found|expected|wanted|actual): "
+    r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
+)
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _KEPT_LINES: Final = 12
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
