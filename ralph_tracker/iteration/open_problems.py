@@ -58,7 +58,6 @@ _PLACES: Final = (
 )
 _LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|node_modules|node:|/rustc/|^/"
 SHOWN: Final = 5
-_PREFIX: Final = {STOPPED_RUN: "not run"}
 
 
 class ListedDiagnostic(NamedTuple):
@@ -326,9 +325,16 @@ def held_back_lines(problems: RemainingProblems) -> list[str]:
 def not_loading_lines(problems: RemainingProblems) -> list[str]:
     """Return what does not load, each with its first error, and the runs that failed as a whole."""
     return [
-        f"{_PREFIX.get(what, 'failing' if is_of_run(what) else 'does not load')}: {describe_not_loaded(what, why)}"
+        f"{_state_of(what)}: {describe_not_loaded(what, why)}"
         for what, why in sorted(once_each(problems.not_loaded).items())[:SHOWN]
     ]
+
+
+def _state_of(place: str) -> str:
+    """Return in a word what is wrong with a place of what did not load."""
+    if place.endswith(STOPPED_RUN):
+        return "not run"
+    return "failing" if is_of_run(place) else "does not load"
 
 
 class OpenAlert(NamedTuple):

@@ -264,7 +264,8 @@ class _Totals:
         A run that failed for another reason than its tests is only noted.
         """
         reports = self._of_check.get(result.check.name, ())
-        if not reports or Group.TESTS in self._missing:
+        says_so = any(WHOLE_RUN in report.outcomes or WHOLE_RUN in report.broken for report in reports)
+        if not reports or Group.TESTS in self._missing or (result.finished.succeeded and not says_so):
             return
         runner, of_all = runner_of(command_text(result.check), result.check.name), add_tests(reports)
         failing = {name for name, how in of_all.outcomes.items() if how == FAILED} | of_all.broken
@@ -274,6 +275,7 @@ class _Totals:
             if failing == {WHOLE_RUN}:
                 reported = Reported(tests, of_all.passed)
                 said = f"{runner.name} exited with 0, but its report says that the run failed, {counted(reported)}"
+                said = ": ".join(filter(None, (said, of_all.messages.get(WHOLE_RUN))))
                 self._add_run_error(result, said, failing)
             return
         output = self._relative(_output(result))
@@ -291,7 +293,8 @@ class _Totals:
         if error is not None and (not files or was_cut_short(result.finished, failed)):
             self._add_run_error(result, error, failing)
         elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
-            self._not_loaded.setdefault(STOPPED_RUN, stop)
+            folder = self._folders_of_tests.get(result.check.name, "")
+            self._not_loaded.setdefault(f"{folder}/{STOPPED_RUN}" if folder else STOPPED_RUN, stop)
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
 
