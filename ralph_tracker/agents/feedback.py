@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
-from ralph_tracker.core.known_tests import without_held_back
+from ralph_tracker.core.known_tests import describe_not_loaded, is_of_run, once_each, without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.diff import component_shares
@@ -22,6 +22,7 @@ from ralph_tracker.iteration.open_problems import (
     ListedDiagnostics,
     RemainingProblems,
     first_words,
+    not_loading_lines,
     remaining_problems,
 )
 from ralph_tracker.report.escaping import for_terminal
@@ -191,7 +192,7 @@ def _why_undone(undone: RolledBackIteration, alerts: Iterable[str]) -> Iterator[
         return
     yield from (f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items())
     yield from (f"broken: {_failing_test(test)}" for test in lacked.failing or () if test.is_broken)
-    yield from (f"does not load: {place}: {said}" for place, said in lacked.not_loaded.items())
+    yield from not_loading_lines(lacked)
 
 
 def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Section]:
@@ -199,8 +200,11 @@ def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Secti
     yield Section(f"The build fails{where}:", tuple(each.text for each in listed.findings if each.kind == "build"))
     if problems.metrics.build_status == "failure" and not listed.counts.get("build"):
         yield Section(f"The build fails{where}.", (), 1)
-    not_loaded = (said if said.startswith(place) else f"{place}: {said}" for place, said in problems.not_loaded.items())
-    yield Section(f"Did not load{where}, so their tests did not run:", tuple(not_loaded))
+    not_loaded = once_each(problems.not_loaded)
+    runs = tuple(said for place, said in not_loaded.items() if is_of_run(place))
+    yield Section(f"The run of the tests itself{where}:", runs)
+    files = (describe_not_loaded(place, said) for place, said in not_loaded.items() if not is_of_run(place))
+    yield Section(f"Did not load{where}, so their tests did not run:", tuple(files))
     yield from _of_tests(problems, where)
     yield Section(
         "Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in problems.lost.items())

@@ -9,6 +9,7 @@ import click
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
 from ralph_tracker.core.iteration_record import rerun_document
+from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
@@ -58,7 +59,7 @@ def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # n
             for line in ran.tests.messages.get(test, "").splitlines():
                 say(f"            {line}")
         for place, why in ran.tests.not_loaded.items():
-            say(f"  not loaded: {place}: {why}")
+            say(f"  not loaded: {describe_not_loaded(place, why)}")
 
 
 def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun

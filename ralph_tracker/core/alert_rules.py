@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
-from ralph_tracker.core.known_tests import Comparison, are_restored, names_in_short
+from ralph_tracker.core.known_tests import Comparison, are_restored, is_of_run, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -41,6 +41,7 @@ class AlertFacts(NamedTuple):
     `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
     where only counts are compared. `dropped` are the believed tests of the kept iteration that are gone for nothing, of
     the `passing` ones there. `failed_first` are tests that passed before, failed, and passed when repeated.
+    `failing_runs` fail as a whole, whatever their tests say, and did not always do so.
     """
 
     iteration: int
@@ -62,6 +63,7 @@ class AlertFacts(NamedTuple):
     dropped: tuple[str, ...] = ()
     passing: int = 0
     failed_first: frozenset[str] = frozenset()
+    failing_runs: frozenset[str] = frozenset()
 
     @property
     def earlier(self) -> EarlierTests | None:
@@ -93,6 +95,8 @@ class AlertFacts(NamedTuple):
         """Return whether tests are no longer collected because something stopped loading in this loop."""
         if not self.not_loaded or not self.iteration:
             return False
+        if self.tests is None and all(is_of_run(place) for place in self.not_loaded):
+            return self.metrics.tests_passed is None or self.fall("tests_passed") is not None
         return self.tests is None or bool(self.tests.not_collected)
 
     @property
@@ -174,8 +178,9 @@ def build_broken(at: AlertFacts) -> Alert | None:
     """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
     if not at.build_broke:
         return None
-    first, more = next(iter(at.not_loaded.values())), len(at.not_loaded) - 1
-    message = f"Does not build: {first}" + (f", and {more} more" if more else "")
+    files = [why for place, why in at.not_loaded.items() if not is_of_run(place)]
+    more = f", and {len(files) - 1} more" if len(files) > 1 else ""
+    message = f"Does not build: {files[0]}{more}" if files else next(iter(at.not_loaded.values()))
     lost = {} if at.tests is None else at.tests.not_collected
     note = f"{len(lost)} tests are not collected: {names_in_short(lost)}" if lost else "no test was collected"
     return at.alert("build_broken", message, note, tests=lost)

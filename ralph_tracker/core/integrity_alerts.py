@@ -140,7 +140,7 @@ def _verdict(raised: Iterable[Alert], at: AlertFacts, basis: Basis, metrics: Met
     counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
     tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
     interrupted = at.integrity is not None and any(each.is_interrupted for each in at.integrity.reruns)
-    if at.not_collected or interrupted or (basis.has_tests and not tests_ran):
+    if at.not_collected or at.failing_runs or interrupted or (basis.has_tests and not tests_ran):
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
 

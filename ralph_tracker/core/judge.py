@@ -116,7 +116,8 @@ def assess(inputs: JudgementInputs) -> Assessment:
     scored = ScoreContext(point=inputs.point, line=line, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
-    broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or build_failed
+    failed = bool(inputs.at.failing_runs) or build_failed
+    broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or failed
     covered = inputs.at.change("coverage_lines_covered") or 0
     step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
         gained=inputs.at.gained,
@@ -167,6 +168,7 @@ def alert_facts_of(
         not_loaded=frozenset(measurement.not_loaded),
         no_gain=disbelieved if earlier is None else disbelieved | earlier.no_gain,
         not_collected_before=line.not_collected_before,
+        not_loaded_before=line.not_loaded,
     )
     return AlertFacts(
         iteration=state.iteration + 1,
@@ -186,6 +188,7 @@ def alert_facts_of(
         not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
         failing_named=measurement.failing_named,
         passing=0 if state.kept is None else state.kept.passing,
+        failing_runs=line.failing_runs_now(measurement.not_loaded),
         failed_first=frozenset() if measurement.tests is None else measurement.tests.failed_first,
     )
 
@@ -356,7 +359,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         score=inputs.adjusted,
         tests=inputs.against_kept,
         verdict=inputs.integrity_alerts.verdict,
-        built=metrics.build_status != "failure" and not inputs.at.not_collected,
+        built=metrics.build_status != "failure" and not (inputs.at.not_collected or inputs.at.failing_runs),
         measured=inputs.measured,
         questions=asked,
         by_tests=inputs.basis.has_tests and not inputs.basis.given_score,
@@ -513,6 +516,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
         suppressions=line.suppressions if found is None else found.suppressions,
         references=line.references if found is None else found.references,
         not_loaded=frozenset(inputs.measurement.not_loaded),
+        failing_runs=inputs.at.failing_runs,
     )
     if not point.has(after.parts()):
         return after

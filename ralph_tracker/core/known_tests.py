@@ -15,8 +15,12 @@ HELD_BACK: Final = "held-back:"
 _HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
 _PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
+# What failed is the run itself, not one of its tests: as a test, and as the place of what it did not collect.
+WHOLE_RUN: Final = "(test run)"
+# The place of the tests that a run did not come to, since it stopped at one that failed.
+STOPPED_RUN: Final = "(stopped run)"
 # The ids our readers give to a package or suite that failed as a whole.
-_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)")
+_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)", WHOLE_RUN)
 
 
 class KnownTests(NamedTuple):
@@ -59,12 +63,30 @@ class IgnoredTests(NamedTuple):
 
     `not_loaded` are files, packages or suites that do not load. `no_gain` pass and count as no gain, since a finding
     names them or a run showed it. `not_collected_before` are tests that could not be collected so far, with their
-    outcome before; they are not gone yet.
+    outcome before; they are not gone yet. `not_loaded_before` is what did not load in the latest iteration.
     """
 
     not_loaded: frozenset[str] = frozenset()
     no_gain: frozenset[str] = frozenset()
     not_collected_before: Mapping[str, str] = {}
+    not_loaded_before: frozenset[str] = frozenset()
+
+    def uncollected(self, gone: Iterable[str]) -> frozenset[str]:
+        """Return those of the tests that are gone which were not collected.
+
+        A run that failed as a whole hides all of its tests, but one that failed so before only what it hid then: a
+        suite whose runs always fail would excuse every deletion.
+        """
+        failed_before = {place for place in self.not_loaded & self.not_loaded_before if place.endswith(WHOLE_RUN)}
+        places = self.not_loaded - failed_before
+        if not self.not_loaded:
+            return frozenset()
+        return frozenset(
+            name
+            for name in gone
+            if (places and belongs_to_any(name, places))
+            or (failed_before and name in self.not_collected_before and belongs_to_any(name, failed_before))
+        )
 
 
 def compare(
@@ -83,8 +105,8 @@ def compare(
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
     gone = [name for name in changed if name not in now]
-    uncollected = (name for name in gone if ignored.not_loaded and belongs_to_any(name, ignored.not_loaded))
-    not_collected = {name: before[name] for name in uncollected}
+    uncollected = ignored.uncollected(gone)
+    not_collected = {name: before[name] for name in gone if name in uncollected}
     gained = [name for name in changed if now.get(name) == PASSED]
     gained += [name for name in new if now[name] == PASSED and known.gone.get(name) != PASSED]
     return Comparison(
@@ -103,9 +125,12 @@ def compare(
 
 
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
-    """Return whether a test id lies in one of the files, packages or suites, whatever separates its parts."""
+    """Return whether a test id lies in one of the files, packages, suites or runs, whatever separates its parts."""
     name = f".{_plain(test)}."
-    return any(f".{_plain(place)}." in name for place in places)
+    return any(
+        f".{_plain(place.removesuffix(WHOLE_RUN).removesuffix(STOPPED_RUN))}.".replace("..", ".") in name
+        for place in places
+    )
 
 
 def without_unloaded(tests: TestResults) -> TestResults:
@@ -116,9 +141,31 @@ def without_unloaded(tests: TestResults) -> TestResults:
     kept = {
         name: how
         for name, how in tests.outcomes.items()
-        if how != FAILED or not (_plain(name) in places or name.endswith(_IN_PLACE_OF_TESTS))
+        if how != FAILED or not (_plain(name) in places or name.replace("_", " ").endswith(_IN_PLACE_OF_TESTS))
     }
     return tests._replace(outcomes=kept)
+
+
+def is_of_run(place: str) -> bool:
+    """Return whether a place of what did not load is a whole run, and no file, package or suite."""
+    return place.endswith((WHOLE_RUN, STOPPED_RUN))
+
+
+def once_each(not_loaded: Mapping[str, str]) -> dict[str, str]:
+    """Return what did not load without runs whose error is that of a file."""
+    files = {why for place, why in not_loaded.items() if not is_of_run(place)}
+    return {
+        place: why
+        for place, why in not_loaded.items()
+        if not is_of_run(place) or not any(each and each in why for each in files)
+    }
+
+
+def describe_not_loaded(place: str, why: str) -> str:
+    """Return in one line what does not load, or how a run failed as a whole."""
+    if is_of_run(place) or (why and why.startswith(place)):
+        return why
+    return f"{place}: {why}" if why else place
 
 
 def _plain(name: str) -> str:

@@ -1,10 +1,11 @@
 """The lineage: the iterations the current tree descends from, and the cycle that a new one closes with them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.integrity_result import SuppressionKind
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import KEY_METRICS, NO_READINGS, SCORE_DECIMALS, Measurement, Readings, half_up
 from ralph_tracker.core.thresholds import CyclingThresholds
 
@@ -49,7 +50,8 @@ class Lineage(NamedTuple):
     `segments` are its iterations as ranges (a rollback cuts one short). `readings` are the latest values of each
     metric. `points` are the last iterations, `complete` the last that had every part of the signature. `suppressions`
     are those that are new since the baseline. `references` maps each test file that was edited while green to the
-    iteration with the form that is still run (integrity.md). `not_loaded` names what did not build.
+    iteration with the form that is still run (integrity.md). `not_loaded` names what did not build, `failing_runs`
+    those of them that are runs which failed as a whole after one that did not.
     """
 
     segments: tuple[tuple[int, int], ...] = ()
@@ -60,6 +62,7 @@ class Lineage(NamedTuple):
     suppressions: Mapping[SuppressionKind, int] = {}
     references: Mapping[str, int] = {}
     not_loaded: frozenset[str] = frozenset()
+    failing_runs: frozenset[str] = frozenset()
 
     @property
     def head(self) -> int | None:
@@ -71,6 +74,11 @@ class Lineage(NamedTuple):
         """Return the tests that are not collected since something does not load, with their outcome before."""
         broken = (alert for alert in self.open_alerts if alert.type == "build_broken")
         return {test: was for alert in broken for test, was in alert.tests.items()}
+
+    def failing_runs_now(self, not_loaded: Iterable[str]) -> frozenset[str]:
+        """Return the runs that fail as a whole now, and did not always do so in the lineage."""
+        runs = {place for place in not_loaded if place.endswith(WHOLE_RUN)}
+        return frozenset(runs - (self.not_loaded - self.failing_runs)) if self.segments else frozenset()
 
     def parts(self) -> tuple[str, ...]:
         """Return those of the four metrics that the lineage has ever measured."""

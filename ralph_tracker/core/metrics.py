@@ -65,8 +65,8 @@ class Group(StrEnum):
 class MetricSource(NamedTuple):
     """One check, or one group of metrics without a check.
 
-    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, else None;
-    `accepted` that a person accepted the gap.
+    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, or not all of it,
+    else None; `accepted` that a person accepted the gap.
     """
 
     name: str

@@ -6,6 +6,7 @@ esbuild, oxc, jest): it is then appended to the error in parentheses.
 """
 
 import re
+from itertools import islice
 from typing import Final, NamedTuple
 
 from ralph_tracker.formats.report_content import plain
@@ -15,6 +16,7 @@ _MOST_LINES: Final = 50_000
 _LONGEST_READ: Final = 2_000
 _LINES_AFTER: Final = 40
 _PATH: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:()\[\]\"'`*][^:()\[\]\"'`*]*\.\w+)"
+_MODULE: Final = r"\s*(?:[Ee]rror: )?(?P<what>(?:Cannot find (?:module|package)|Failed to resolve import)"
 _AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
 
 
@@ -57,14 +59,19 @@ _ERRORS: Final = (
     r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
     r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
     r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
+    rf"{_MODULE} .+ from ['\"]?(?P<file>[^'\"\s]+).*)",  # jest, vite, vitest, bun
     r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
     r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
     r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
     r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
     r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
-    r"\s*(?:Error: )?(?P<what>(?:Cannot find module|Failed to resolve import) .+ from ['\"]?(?P<file>[^'\"\s]+).*)",
     r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
     r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
+    r"thread .* panicked at (?P<file>\S+\.rs):(?P<number>\d{1,9}):\d+:(?P<what>)$",  # Rust, the message below
+    r"thread .* panicked at '(?P<what>[^']+)(?:', (?P<file>\S+\.rs):(?P<number>\d{1,9}):\d+)?$",  # before 1.73
+    r"(?P<what>import file mismatch:)$",  # pytest, of two test files of one name
+    r"(?P<what>An error occurred inside PHPUnit\.)$",
+    r"\s*(?P<what>(?:\w+::)*[A-Z]\w*(?:Error|Exception):)$",  # RSpec
     r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
     # Python, Ruby, Node
     r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
@@ -73,8 +80,14 @@ _ERRORS: Final = (
 _BEFORE: Final = (
     r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in |(?:file://)?(\S+\.[cm]?[jt]sx?):(\d{1,9})$"
 )
-_AFTER: Final = r"\s*(?:-->|╭─\[|❯|at .*\(|at |│)?\s*(?:file://)?(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9}):\d+"
-_MESSAGE_BELOW: Final = "CMake Error at "
+_AFTER: Final = (
+    r"\s*(?:-->|╭─\[|❯|›|#|at .*\(|at |│|Location: )?\s*(?:file://)?(?:\./)?"
+    r"(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9})(?::\d+|:in\b|$)"
+)
+# By what an error begins whose message follows, and how many lines that has.
+_MESSAGE_BELOW: Final = {"CMake Error at ": 1, "import file mismatch:": 4, "An error occurred inside PHPUnit.": 1}
+_ENDED_BY_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+")
+_OF_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: ")
 _LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/"
 _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
@@ -100,15 +113,33 @@ def first_error(text: str) -> FirstError | None:
             continue
         named = found.groupdict()
         what, own, number = named["what"].strip(), named.get("file"), named.get("number")
-        if what.startswith(_MESSAGE_BELOW):
-            what += next((f" {each.strip()}" for each in lines[index + 1 :] if each.strip()), "")
+        below = 1 if not what or what.endswith(("Error:", "Exception:")) else 0
+        below = next((count for begins, count in _MESSAGE_BELOW.items() if what.startswith(begins)), below)
+        what = " ".join([*filter(None, [what]), *_first_lines(lines[index + 1 :], below)])
         if len(what) > _LONGEST:
             what = f"{what[: _LONGEST - 1]}…"
         near = place or _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])
-        if own is None and near is not None:
+        if number is None and own is not None:
+            near = _place_after(lines[index + 1 : index + 1 + _LINES_AFTER])
+            near = near if near is not None and near.file == own else None
+        if number is None and near is not None:
             return near._replace(line=f"{what} ({near.file}:{near.number})")
+        if own is not None and own not in what:  # Rust
+            what = f"{what} ({own}:{number})"
         return FirstError(what, own, None if number is None else int(number))
-    return None
+    return _above_the_end_of_make(lines)
+
+
+def _first_lines(lines: list[str], count: int) -> list[str]:
+    """Return the first lines that are not empty, without white space around them."""
+    return list(islice((line.strip() for line in lines if line.strip()), count))
+
+
+def _above_the_end_of_make(lines: list[str]) -> FirstError | None:
+    """Return what a command printed last before make ended with its error, None if make did not."""
+    end = next((index for index, line in enumerate(lines) if _ENDED_BY_MAKE.match(line)), 0)
+    above = next((line.strip() for line in reversed(lines[:end]) if line.strip() and not _OF_MAKE.match(line)), None)
+    return None if above is None else FirstError(above[:_LONGEST])
 
 
 def _place_after(lines: list[str]) -> FirstError | None:

@@ -26,7 +26,14 @@ from ralph_tracker.core.iteration_record import (
     rerun_document,
     suppressions_document,
 )
-from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
+from ralph_tracker.core.known_tests import (
+    HELD_BACK,
+    STOPPED_RUN,
+    describe_not_loaded,
+    is_of_run,
+    names_in_short,
+    once_each,
+)
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
@@ -316,10 +323,18 @@ def held_back_lines(problems: RemainingProblems) -> list[str]:
 
 
 def not_loading_lines(problems: RemainingProblems) -> list[str]:
-    """Return what does not load, each with its first error."""
-    found = sorted(problems.not_loaded.items())
-    loads = [why if why.startswith(what) else f"{what}: {why}" if why else what for what, why in found]
-    return [f"does not load: {line}" for line in loads[:SHOWN]]
+    """Return what does not load, each with its first error, and the runs that failed as a whole."""
+    return [
+        f"{_state_of(what)}: {describe_not_loaded(what, why)}"
+        for what, why in sorted(once_each(problems.not_loaded).items())[:SHOWN]
+    ]
+
+
+def _state_of(place: str) -> str:
+    """Return in a word what is wrong with a place of what did not load."""
+    if place.endswith(STOPPED_RUN):
+        return "not run"
+    return "failing" if is_of_run(place) else "does not load"
 
 
 class OpenAlert(NamedTuple):
@@ -369,7 +384,10 @@ def open_findings(committed: SealedRecords, document: Mapping[str, Any]) -> Find
         found=found,
         findings=tuple((finding, by_key.get(finding.stamp, by_key.get(finding.key))) for finding in found.findings),
         tests=tuple(each for each in held.values() if each.alert.tests and not each.alert.findings),
-        not_loaded=tuple(f"{what} does not load: {why}" for what, why in sorted(measured[0].not_loaded.items())),
+        not_loaded=tuple(
+            why if is_of_run(what) else f"{what} does not load: {why}"
+            for what, why in sorted(measured[0].not_loaded.items())
+        ),
     )
 
 

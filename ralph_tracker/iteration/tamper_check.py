@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Severity
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import belongs_to_any
+from ralph_tracker.core.known_tests import IgnoredTests
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
@@ -174,8 +174,15 @@ class TamperCheck:
         """Return the outcomes of this iteration; a test whose file does not load counts as failing."""
         now = {} if self._tests is None else dict(self._tests.outcomes)
         if self._not_loaded:
-            lost = (name for name in self._last_seen if name not in now)
-            now.update((name, FAILED) for name in lost if belongs_to_any(name, self._not_loaded))
+            line = self._state.lineage
+            ignored = IgnoredTests(
+                not_loaded=self._not_loaded,
+                not_collected_before=line.not_collected_before,
+                not_loaded_before=line.not_loaded,
+            )
+            last = {**line.not_collected_before, **self._state.known.present}
+            lost = ignored.uncollected(name for name in last if name not in now)
+            now.update(dict.fromkeys(lost, FAILED))
         return now
 
     # Rules and records.

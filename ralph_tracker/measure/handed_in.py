@@ -184,12 +184,15 @@ class NamedTests(NamedTuple):
     note: str = ""
 
 
+_WORST_FIRST: Final = (FAILED, SKIPPED, PASSED)
+
+
 def beside_counts(given: Values, cases: Cases) -> NamedTests:
     """Complete the counts from a list of all tests, or leave them beside a list of some.
 
     Raises ValueError, with the reason, if the list has more tests of an outcome than its count says.
     """
-    tests = _results(cases)
+    tests, twice = _results(cases)
     least = _counts(list(tests.outcomes.values()))
     for name, word in {_COUNT: "", **_PARTS}.items():
         if given[name] is not None and given[name] < least[name]:
@@ -198,13 +201,16 @@ def beside_counts(given: Values, cases: Cases) -> NamedTests:
     most = _counts([OUTCOMES[word] for word in cases.words])
     completed = given | {name: count for name, count in least.items() if given[name] is None}
     if all(given[name] is None or given[name] <= most[name] for name in least):
-        return NamedTests(completed, tests)
+        if completed[_COUNT] != sum(completed[name] for name in _PARTS):  # each run was counted
+            completed = given | {name: count for name, count in most.items() if given[name] is None}
+        return NamedTests(completed, tests, note=twice)
     if completed[_COUNT] != sum(completed[name] for name in _PARTS):
         completed = given
     failing = tuple(sorted(test for test, how in tests.outcomes.items() if how == FAILED))
     known = given[_COUNT] or sum(given[name] or 0 for name in _PARTS)
     said = f"tests: {least[_COUNT]} of {known} named, so the counts are compared, not the tests"
-    return NamedTests(completed, None, failing, f"{said}; failing: {names_in_short(failing)}" if failing else said)
+    said = f"{said}; failing: {names_in_short(failing)}" if failing else said
+    return NamedTests(completed, None, failing, "; ".join(filter(None, (said, twice))))
 
 
 def _counts(outcomes: list[str]) -> dict[str, int]:
@@ -212,14 +218,20 @@ def _counts(outcomes: list[str]) -> dict[str, int]:
     return {_COUNT: len(outcomes), **{name: counted[word] for name, word in _PARTS.items()}}
 
 
-def _results(cases: Cases) -> TestResults:
-    """Return the last outcome of each test; a test with differing outcomes is flaky."""
+def _results(cases: Cases) -> tuple[TestResults, str]:
+    """Return the worst outcome of each test, and a note on those that are listed with different ones, "" without any.
+
+    Nothing says that a test listed twice was repeated.
+    """
     outcomes = dict(zip(cases.ids, map(OUTCOMES.__getitem__, cases.words), strict=True))
-    flaky = set()
+    differing = set()
     if len(outcomes) < len(cases.ids):
-        runs = zip(cases.ids, cases.words, strict=True)
-        flaky = {test for test, word in runs if OUTCOMES[word] != outcomes[test]}
-    return TestResults(outcomes, cases.durations, frozenset(flaky))
+        for test, word in zip(cases.ids, cases.words, strict=True):
+            if (how := OUTCOMES[word]) != outcomes[test]:
+                differing.add(test)
+                outcomes[test] = min(how, outcomes[test], key=_WORST_FIRST.index)
+    note = f"listed with different outcomes, of which the worst counts: {names_in_short(differing)}"
+    return TestResults(outcomes, cases.durations), note if differing else ""
 
 
 def contradiction(given: Metrics) -> str | None:

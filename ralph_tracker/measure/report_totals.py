@@ -6,16 +6,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.known_tests import HELD_BACK, without_unloaded
-from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
+from ralph_tracker.core.metrics import FAILED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.formats.first_error import first_error
+from ralph_tracker.formats.first_error import FirstError, first_error
 from ralph_tracker.formats.parsed_report import (
     CoverageReport,
     Diagnostic,
@@ -28,9 +28,20 @@ from ralph_tracker.formats.parsed_report import (
 )
 from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
+from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
+from ralph_tracker.measure.exit_status import (
+    Reported,
+    counted,
+    other_meaning,
+    run_error,
+    runner_of,
+    stopped_early,
+    unloaded_files,
+    was_cut_short,
+)
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import last_words
-from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, CheckResult
+from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, CheckResult, command_text
 from ralph_tracker.measure.secrets import mask_secrets
 from ralph_tracker.safe_files import read_regular
 
@@ -84,6 +95,8 @@ _LOOKED_AT: Final = 1_000_000
 _BUILD_BROKE: Final = re.compile(
     r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
 )
+_PLACE: Final = re.compile(r"[:(]\d+\b")
+_NAMED_FILE: Final = re.compile(r"\bfrom ['\"]?([^'\"\s()]+\.\w+)")
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _KIND: Final[Mapping[type, str]] = {
     TestReport: "tests",
@@ -149,6 +162,7 @@ def read_results(
                 gathered.take(result, found, kind)
         if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
             gathered.did_not_build(result)  # although other tests ran
+        gathered.end(result)
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
     return gathered.totals()
@@ -164,6 +178,7 @@ class _Totals:
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
         self._tests: list[TestReport] = []
         self._with_tests: list[str] = []
+        self._of_check: dict[str, list[TestReport]] = {}
         self._not_loaded: dict[str, str] = {}
         self._sums: dict[str, Any] = {}
         self._missing: dict[str, str] = {}
@@ -216,11 +231,8 @@ class _Totals:
                 self._complain(result, found, Group(missed))
         elif isinstance(report, TestReport):
             self._with_tests.append(result.check.name)
-            report = _in_folder(report, self._folders_of_tests.get(result.check.name, ""))
-            if result.check.held_back is not None:  # marked names, and no messages
-                report = _rename_tests(report, partial(_behind, result.check.name))
-                report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
-            self._tests.append(report)
+            self._of_check.setdefault(result.check.name, []).append(report)
+            self._add_tests(result.check, report)
         else:
             report = report.with_severity(self._severity) if isinstance(report, LintReport) else report
             if isinstance(report, CoverageReport) and report.files is not None:
@@ -239,14 +251,109 @@ class _Totals:
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
                 self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
 
+    def _add_tests(self, check: Check, report: TestReport) -> None:
+        report = _in_folder(report, self._folders_of_tests.get(check.name, ""))
+        if check.held_back is not None:  # marked names, and no messages
+            report = _rename_tests(report, partial(_behind, check.name))
+            report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
+        self._tests.append(report)
+
+    def end(self, result: CheckResult) -> None:
+        """Add what the end of a check says beside its reports of tests: files that did not load, a run that failed.
+
+        A run that failed for another reason than its tests is only noted.
+        """
+        reports = self._of_check.get(result.check.name, ())
+        says_so = any(WHOLE_RUN in report.outcomes or WHOLE_RUN in report.broken for report in reports)
+        if not reports or Group.TESTS in self._missing or (result.finished.succeeded and not says_so):
+            return
+        runner, of_all = runner_of(command_text(result.check), result.check.name), add_tests(reports)
+        failing = {name for name, how in of_all.outcomes.items() if how == FAILED} | of_all.broken
+        failed = len(failing - {WHOLE_RUN}) + of_all.unnamed.failed + of_all.unnamed.errors
+        tests = of_all.tests - (WHOLE_RUN in of_all.outcomes)
+        if result.finished.succeeded:
+            if failing == {WHOLE_RUN}:
+                reported = Reported(tests, of_all.passed)
+                said = f"{runner.name} exited with 0, but its report says that the run failed, {counted(reported)}"
+                said = ": ".join(filter(None, (said, of_all.messages.get(WHOLE_RUN))))
+                self._add_run_error(result, said, failing)
+            return
+        output = self._relative(_output(result))
+        self._explain_not_loaded(result.check, of_all.not_loaded, output)
+        files = {
+            file: self._first_error_of(said)
+            for file, said in unloaded_files(runner, output).items()
+            if not belongs_to_any(file, of_all.not_loaded)
+        }
+        error = run_error(runner, result.finished, Reported(tests, of_all.passed, failed), output)
+        if files:
+            broken = frozenset(f"{file}::(test file)" for file in files)
+            self._add_tests(result.check, TestReport(broken=broken, not_loaded=files))
+            self.note(error)
+        if error is not None and (not files or was_cut_short(result.finished, failed)):
+            self._add_run_error(result, error, failing)
+        elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
+            folder = self._folders_of_tests.get(result.check.name, "")
+            self._not_loaded.setdefault(f"{folder}/{STOPPED_RUN}" if folder else STOPPED_RUN, stop)
+        elif not failed and not files:
+            self.note(other_meaning(runner, result.finished, output))
+
+    def _explain_not_loaded(self, check: Check, not_loaded: Mapping[str, str], output: str) -> None:
+        """Give the first error line of the output as the reason of what did not load where the report has none."""
+        found = first_error(output)
+        if found is None or check.held_back is not None:
+            return
+        folder, error = self._folders_of_tests.get(check.name, ""), self._with_line(found)
+        for place, why in not_loaded.items():
+            if why == NOT_SAID or why.endswith(FAILED_AS_A_WHOLE):
+                said = error if why == NOT_SAID else f"{why}: {error}"
+                self._not_loaded.setdefault(f"{folder}/{place}" if folder else place, said)
+
+    def _add_run_error(self, result: CheckResult, error: str, failing: Collection[str]) -> None:
+        """Add the run itself as one failing test, unless the report has it; what it lacks was not collected."""
+        name = result.check.name
+        self._measures[name] = self._measures[name]._replace(why=error)  # the run never passes a gate
+        report = TestReport(broken=frozenset({WHOLE_RUN} - set(failing)), messages={WHOLE_RUN: error})
+        if result.check.held_back is not None:
+            self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
+        else:
+            report = report._replace(not_loaded={WHOLE_RUN: error})
+        self._add_tests(result.check, report)
+
+    def _first_error_of(self, text: str) -> str:
+        """Return the first error line of what a tool printed about a file that does not load, with its place."""
+        found = first_error(text)
+        return why_not_loaded(text) if found is None else self._with_line(found)
+
+    def _with_place(self, why: str) -> str:
+        """Return why something does not load, with the line of the file that the error names without one."""
+        named = None if _PLACE.search(why) else _NAMED_FILE.search(why)
+        return why if named is None else self._with_line(FirstError(why, named[1]))
+
+    def _with_line(self, found: FirstError) -> str:
+        """Return an error; if it names a file of the project without a line, with the one that has what it quotes."""
+        quoted = re.search(r"['\"]([^'\"]+)['\"]", found.line)
+        if self._root is None or found.file is None or found.number is not None or quoted is None:
+            return found.line
+        path = (self._root / found.file).resolve()
+        if not path.is_relative_to(self._root.resolve()):
+            return found.line
+        with suppress(OSError, InputError):
+            lines = read_regular(path, limit=_LOOKED_AT, name=found.file).decode("utf-8", "replace").splitlines()
+            name = quoted[1].rpartition("/")[2]
+            found_at = [[at for at, line in enumerate(lines, 1) if text in line] for text in (quoted[1], name) if text]
+            number = next((places[0] for places in found_at if places), None)
+            return found.line if number is None else f"{found.line} ({found.file}:{number})"
+        return found.line
+
     def did_not_build(self, result: CheckResult) -> None:
         """Record the first error that the command printed, by file, with paths relative to the project."""
         if result.check.held_back is not None:
             self._not_loaded.setdefault(_behind(result.check.name, ""), _HIDDEN)
             return
         found = first_error(self._relative(_output(result)))
-        if found is not None and found.line not in self._not_loaded.values():
-            self._not_loaded.setdefault(found.file or result.check.name, found.line)
+        if found is not None and not any(said.startswith(found.line) for said in self._not_loaded.values()):
+            self._not_loaded.setdefault(found.file or result.check.name, self._with_line(found))
 
     def _in_project(self, check: Check, path: str) -> str:
         """Return a path of a report relative to the project, where it names a file below the check's own folder."""
@@ -280,7 +387,7 @@ class _Totals:
         tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
         for report in self._tests:
             for place, why in report.not_loaded.items():
-                self._not_loaded.setdefault(place, self._relative(why))
+                self._not_loaded.setdefault(place, self._with_place(self._relative(why)))
         results = None if tests is None else tests.results
         if results is not None and self._not_loaded and not without_unloaded(results).outcomes:
             # All that is reported are files, packages or suites that do not load: no test ran, which is no count of 0.
@@ -443,11 +550,13 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
 
 
 def _output(result: CheckResult) -> str:
-    """Return the beginning of a command's output, standard error first."""
+    """Return a command's output, standard error first, of a long one the beginning and the end."""
     texts = ["", ""]
     for place, path in enumerate((result.stderr, result.stdout)):
         with suppress(OSError), path.open("rb") as file:
-            texts[place] = file.read(_LOOKED_AT).decode("utf-8", "replace")
+            text = file.read(_LOOKED_AT)
+            file.seek(max(len(text), path.stat().st_size - _LOOKED_AT))
+            texts[place] = (text + file.read()).decode("utf-8", "replace")
     return "\n".join(texts)
 
 

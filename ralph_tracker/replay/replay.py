@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.iteration_record import IterationRecord
+from ralph_tracker.core.known_tests import is_of_run
 from ralph_tracker.core.metrics import Group, TestResults, quantity
 from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
@@ -472,14 +473,15 @@ class Replay:
         if found is None:
             return None
         measured = found[0]
-        errors = list(measured.not_loaded.values())
+        errors = [why for place, why in measured.not_loaded.items() if not is_of_run(place)]
         if measured.metrics.build_status == "failure":
             listed = listed_diagnostics(self._store, number)
             errors[:0] = [each.diagnostic.message for each in listed.findings if each.kind == "build"] if listed else []
         if errors:
             return f"Does not build: {errors[0]}"
         why = measured.missing.get(Group.TESTS)
-        return None if why is None else f"Tests could not be measured: {why}"
+        run = next(iter(measured.not_loaded.values()), None)  # it failed as a whole
+        return run if why is None else f"Tests could not be measured: {why}"
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""

@@ -3,13 +3,17 @@
 import pytest
 
 from ralph_tracker.core.known_tests import (
+    STOPPED_RUN,
+    WHOLE_RUN,
     IgnoredTests,
     KnownTests,
     are_restored,
     belongs_to_any,
     compare,
+    describe_not_loaded,
     list_failing,
     names_in_short,
+    once_each,
     without_held_back,
     without_unloaded,
 )
@@ -142,3 +146,29 @@ def test_restored(before, now, expected):
 )
 def test_names_in_short(names, expected):
     assert names_in_short(names) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "why", "line"),
+    [
+        ("a.py", "SyntaxError", "a.py: SyntaxError"),
+        ("a.go", "a.go:3: undefined: c", "a.go:3: undefined: c"),
+        ("a.py", "", "a.py"),
+        (WHOLE_RUN, "pytest exited with 1", "pytest exited with 1"),
+        (f"web/{STOPPED_RUN}", "jest stopped at a failing test", "jest stopped at a failing test"),
+    ],
+)
+def test_what_did_not_load_is_described_in_a_line(place, why, line):
+    assert describe_not_loaded(place, why) == line
+
+
+def test_an_error_of_a_file_is_told_once():
+    file = {"a.go": "a.go:3: undefined: c"}
+    assert once_each({WHOLE_RUN: "go exited with 2: a.go:3: undefined: c", **file}) == file
+    assert once_each({WHOLE_RUN: "go exited with 2", **file}) == {WHOLE_RUN: "go exited with 2", **file}
+
+
+@pytest.mark.parametrize("place", [WHOLE_RUN, STOPPED_RUN, f"web/{WHOLE_RUN}"])
+def test_a_run_is_the_place_of_all_tests_below_its_folder(place):
+    assert belongs_to_any("web/a.test.js::adds", [place])
+    assert belongs_to_any("b.test.js::adds", [place]) == (place in {WHOLE_RUN, STOPPED_RUN})

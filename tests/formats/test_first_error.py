@@ -135,6 +135,47 @@ def test_the_first_error_of_a_real_tool(tool, expected):
         pytest.param("[ERROR] Malformed POM pom.xml: x", "Malformed POM pom.xml: x", id="Maven's own file"),
         pytest.param("\x1b[31merror\x1b[0m: no matching package", "error: no matching package", id="colours"),
         pytest.param("Error: " + "x" * 400, "Error: " + "x" * 292 + "…", id="long"),
+        pytest.param(
+            '1) BTest::testA\nError: Class "Gone" not found\n\n/p/BTest.php:3\n',
+            'Error: Class "Gone" not found (/p/BTest.php:3)',
+            id="PHPUnit, a class in a test",
+        ),
+        pytest.param(
+            'An error occurred inside PHPUnit.\n\nMessage:  Class "Gone" not found\nLocation: /p/CTest.php:3\n',
+            'An error occurred inside PHPUnit. Message:  Class "Gone" not found (/p/CTest.php:3)',
+            id="PHPUnit, a class in a file",
+        ),
+        pytest.param(
+            "thread 't::adds' (17) panicked at src/lib.rs:7:9:\nassertion `left == right` failed: sum\n  left: 1\n",
+            "assertion `left == right` failed: sum (src/lib.rs:7)",
+            id="Rust",
+        ),
+        pytest.param(
+            "thread 'main' panicked at 'boom', src/main.rs:4:5\n", "boom (src/main.rs:4)", id="Rust before 1.73"
+        ),
+        pytest.param(
+            "./run.sh\nbox: lid is missing\nmake[1]: *** [Makefile:2: a] Error 2\nmake: *** [Makefile:2: b] Error 2",
+            "box: lid is missing",
+            id="make",
+        ),
+        pytest.param(
+            "import file mismatch:\nimported module 't' has this __file__ attribute:\n  /p/a/t.py\n"
+            "which is not the same as the test file we want to collect:\n  /p/b/t.py\nHINT: remove",
+            "import file mismatch: imported module 't' has this __file__ attribute: /p/a/t.py "
+            "which is not the same as the test file we want to collect: /p/b/t.py",
+            id="pytest, two files of a name",
+        ),
+        pytest.param(
+            "Failure/Error: x\n\nLoadError:\n  cannot load such file -- gone\n# ./spec/c_spec.rb:1:in `x'",
+            "LoadError: cannot load such file -- gone (spec/c_spec.rb:1)",
+            id="RSpec",
+        ),
+        pytest.param("  Error: late\n\n  › file:///p/c.js:1:56\n", "Error: late (/p/c.js:1)", id="AVA"),
+        pytest.param(
+            "    Cannot find module './gone' from 'a.test.js'\n\n      at Object.require (a.test.js:1:9)",
+            "Cannot find module './gone' from 'a.test.js' (a.test.js:1)",
+            id="jest",
+        ),
         pytest.param("f.py:1: in <module>\nE   KeyError: 'a'\nE   OSError", "KeyError: 'a' (f.py:1)", id="the first"),
     ],
 )
@@ -148,6 +189,7 @@ def test_the_first_error_of_other_tools(text, line):
         "",
         "[ERROR] Failed to execute goal x: Compilation failure -> [Help 1]",
         "[ERROR] There are test failures.",
+        "make: *** [Makefile:3: all] Error 1",
         "[INFO] Downloading from central: https://repo.example/error.jar",
         "make: *** [Makefile:3: a.o] Error 1",
         "error: could not compile `box` (lib) due to 1 previous error",

@@ -10,16 +10,18 @@ it:
 - if a report names files instead (`file::name`), an absolute path becomes relative to the folder in which the tests
   ran; of one outside that folder, only the last part is used;
 - a case without a name is called `(unnamed)`; addresses in names (`<Lid object at 0x7f…>`) are removed;
-- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file.
+- a second test of the same id in one file is `id#2`, the next `id#3`, in the order of the file, but one that failed
+  has the id without a number, wherever it stands.
 """
 
 import math
 import re
 from collections.abc import Container, Iterable, Mapping
 from textwrap import dedent
-from typing import Final
+from typing import Any, Final
 
-from ralph_tracker.core.metrics import FAILED
+from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.metrics import FAILED, quantity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_content import attribute_count, plain, plausible
@@ -37,6 +39,8 @@ CHARACTERS: Final = 600
 _PYTEST: Final = re.compile(r"E(?: {3}|$)")
 _PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
 _COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
+_OF_NODE: Final = "ERR_TEST_FAILURE"
+_PANIC: Final = re.compile(r"thread .* panicked at (?P<place>\S+\.rs:\d+:\d+):$")
 _TRACEBACK: Final = "Traceback (most recent call last):"
 _FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
 _LIBRARY: Final = re.compile(
@@ -48,8 +52,9 @@ _STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )
 # Written by runners if there is no message.
 _NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
-WHOLE_RUN: Final = "(test run)"
 _NAMED: Final = 5
+FAILED_AS_A_WHOLE: Final = "failed as a whole"
+NOT_SAID: Final = "it says not why"
 
 
 def id_prefix(suites: Iterable[str], owner: str) -> str:
@@ -126,6 +131,7 @@ class CaseCollector:
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
         self._ordinals = Ordinals()
+        self._differing: list[str] = []
 
     @property
     def failed(self) -> int:
@@ -148,7 +154,7 @@ class CaseCollector:
         """
         case = steady(case)
         if case in self.outcomes:
-            case = self._ordinals.next(case, self.outcomes)
+            case = self._another(case, FAILED if outcome == ERROR else outcome)
         self.outcomes[case] = FAILED if outcome == ERROR else outcome
         if outcome == ERROR:
             self._in_error.add(case)
@@ -160,6 +166,17 @@ class CaseCollector:
             self._rerun.add(case)
         if flaky:
             self._flaky.add(case)
+
+    def _another(self, case: str, outcome: str) -> str:
+        """Return the id for another test of the same id; one that failed takes the id itself."""
+        other = self._ordinals.next(case, self.outcomes)
+        if (self.outcomes[case] == FAILED) != (outcome == FAILED):
+            self._differing.append(case)
+        if outcome != FAILED or self.outcomes[case] == FAILED:
+            return other
+        give_id(other, case, (self._durations, self._messages), (self._in_error, self._rerun, self._flaky))
+        self.outcomes[other] = self.outcomes[case]
+        return case
 
     def add_broken(self, name: str, said: str | None = None) -> None:
         """Add something that failed but is not a completed test; `said` as in `add`."""
@@ -185,7 +202,10 @@ class CaseCollector:
         """Return the report of the cases and its own declarations. Raises DamageError for absurdly many `unnamed`."""
         if unnamed is not None:
             plausible(unnamed.tests, "tests")
-        broken = f"failed outside of its tests: {', '.join(sorted(self._broken)[:_NAMED])}" if self._broken else None
+        unlisted = 0 if declared is None else (declared.failures or 0) + (declared.errors or 0)
+        failed = self.failed + len(self._broken) + (0 if unnamed is None else unnamed.failed + unnamed.errors)
+        if unlisted > 0 and not failed:
+            self.add_broken(WHOLE_RUN, lists_none(unlisted))
         return TestReport(
             outcomes=self.outcomes,
             durations=self._durations,
@@ -194,13 +214,42 @@ class CaseCollector:
             flaky=frozenset(self._flaky),
             declared=declared or DeclaredCounts(),
             contradiction=contradiction,
-            note=both(note, broken),
+            note=both(note, both(outside_of_tests(self._broken), listed_twice(self._differing))),
             unnamed=unnamed or Counts(),
             broken=frozenset(self._broken),
             skipped_lines=skipped_lines,
             messages=self._messages,
             not_loaded=self._not_loaded,
         )
+
+
+def give_id(new: str, old: str, values: Iterable[dict[str, Any]], sets: Iterable[set[str]]) -> None:
+    """Move what is known of a test by one id to another id."""
+    for each in values:
+        if old in each:
+            each[new] = each.pop(old)
+    for names in sets:
+        if old in names:
+            names.remove(old)
+            names.add(new)
+
+
+def outside_of_tests(broken: Iterable[str]) -> str | None:
+    """Return the note on what failed outside of tests, None for nothing."""
+    names = sorted(broken)
+    return f"failed outside of its tests: {', '.join(names[:_NAMED])}" if names else None
+
+
+def listed_twice(tests: Iterable[str]) -> str | None:
+    """Return the note on tests of one name with different outcomes, None without any."""
+    names = sorted(set(tests))
+    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    return f"listed with different outcomes, of which the worst counts: {shown}" if names else None
+
+
+def lists_none(declared: int) -> str:
+    """Return what is wrong with a report that declares failures, or errors, and lists none."""
+    return f"the report declares {quantity(declared, 'failure')} and lists none"
 
 
 def message(said: str | None, text: str = "") -> str:
@@ -210,10 +259,15 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
+    if _OF_NODE in text and said.strip() not in _NOTHING:  # a dump of the error, and of what caused it
+        frames = [
+            line.removesuffix(" {") for line in text.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)
+        ]
+        text = "\n".join([said, *frames[:1]])
     telling = _failure_lines([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
     if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
-    return _cut(_one_frame([line.rstrip() for line in telling]))
+    return _cut(_panic_last(_one_frame([line.rstrip() for line in telling])))
 
 
 def _failure_lines(lines: list[str]) -> list[str]:
@@ -225,6 +279,16 @@ def _failure_lines(lines: list[str]) -> list[str]:
         frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
         return lines[frames[-1] if frames else 0 :]
     return lines
+
+
+def _panic_last(lines: list[str]) -> list[str]:
+    """Return the lines with the place of a panic of Rust after its message, and nothing about backtraces."""
+    at = next((index for index, line in enumerate(lines) if _PANIC.match(line)), None)
+    panic = None if at is None else _PANIC.match(lines[at])
+    if at is None or panic is None:
+        return lines
+    below = [line for line in lines[at + 1 :] if not line.startswith(("note: run with", "stack backtrace:"))]
+    return [*lines[:at], *below, panic["place"]]
 
 
 def _one_frame(lines: list[str]) -> list[str]:
@@ -240,21 +304,23 @@ def _one_frame(lines: list[str]) -> list[str]:
 
 
 def _cut(lines: list[str]) -> str:
-    """Shorten to the limits, but keep pytest's place in the last line."""
+    """Shorten to the limits in the middle, so that both sides of a difference show; keep pytest's last line."""
     place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
     body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
     room = CHARACTERS - len(place) - bool(place)
-    kept = body.splitlines()[: LINES - bool(place)]
+    kept, most = body.splitlines(), LINES - bool(place)
+    if len(kept) > most:
+        kept = [*kept[: most // 2], "…", *kept[len(kept) - (most - most // 2 - 1) :]]
     short = "\n".join(kept)
-    if len(short) > room or short != body:
-        short = f"{short[: room - 1].rstrip()}…"
+    if len(short) > room:
+        short = f"{short[: room // 2 - 1].rstrip()} … {short[-(room - room // 2 - 2) :].lstrip()}"
     return f"{short}\n{place}".strip("\n") if place else short
 
 
 def why_not_loaded(said: str) -> str:
     """Return the first error line of a tool's message about a file it could not load, else its first line."""
     found = first_error(said)
-    return found.line if found else (message(said).splitlines() or ["it says not why"])[0]
+    return found.line if found else (message(said).splitlines() or [NOT_SAID])[0]
 
 
 def seconds(text: str | None) -> float | None:

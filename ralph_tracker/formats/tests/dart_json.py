@@ -6,13 +6,13 @@ Without the final event `done` the report is whole only if all announced suites 
 
 from typing import Final
 
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Object, number, objects, text
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError, json_lines
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
-    WHOLE_RUN,
     CaseCollector,
     case_id,
     contradiction,

@@ -2,7 +2,8 @@
 
 The last pass, fail or skip of each (package, test) counts, for subtests too. A test that never ended is broken, and so
 is a package that failed although none of its tests did (it did not build, exited, timed out or panicked between tests):
-Go counts no test for it. A package that never ended means that the run was cut short.
+Go counts no test for it. A package that never ended means that the run was cut short. Output without a newline swallows
+the line that ends a test: what stands behind it counts, else that its package passed.
 """
 
 import re
@@ -23,6 +24,7 @@ _OWNERS: Final = ("Package", "Test", "ImportPath")
 _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
 # Before Go 1.24 the compiler's output was written between the events, below this heading.
 _BUILD: Final = re.compile(r"# (\S+)")
+_SWALLOWED: Final = re.compile(r".--- (?P<end>PASS|FAIL|SKIP): (?P<test>.+) \(\d[\d.]*s\)$")
 _FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
 _KEPT_LINES: Final = 50
 _KEPT_TESTS: Final = 1_000  # those running or failed
@@ -58,6 +60,7 @@ class _Run:
         self._build_of: dict[str, str] = {}  # package → the build that failed
         self._output: dict[_Key, list[str]] = {}
         self._building = ""
+        self._swallowed: dict[_Key, str] = {}
         self._skipped_lines = 0
 
     def take(self, event: Object) -> None:
@@ -73,6 +76,9 @@ class _Run:
             key, output = (package, test), text(event, "Output")
             self._packages.setdefault(package, None)
             self._tests.setdefault(key, None)
+            swallowed = _SWALLOWED.search(output.rstrip("\n"))
+            if swallowed and swallowed["test"] == test:
+                self._swallowed[key] = _ENDS[swallowed["end"].lower()]
             if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
                 _keep(self._output.setdefault(key, []), output)
         elif test:
@@ -116,7 +122,10 @@ class _Run:
         if open_ones:
             raise DamageError(f"cut short: the package {open_ones[0]} has no end")
         cases, bad = CaseCollector(), set()
-        for key, outcome in self._tests.items():
+        for key, reported in self._tests.items():
+            outcome = reported or self._swallowed.get(key)
+            if outcome is None and self._packages.get(key[0]) == PASSED:
+                outcome = PASSED
             said = dedent("".join(self._output.get(key, ())))
             if outcome in (None, FAILED):
                 bad.add(key[0])

@@ -8,13 +8,13 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError, json_object
 from ralph_tracker.formats.tests.case_collector import (
     ERROR,
-    WHOLE_RUN,
     CaseCollector,
     case_id,
     contradiction,

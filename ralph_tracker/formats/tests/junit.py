@@ -2,12 +2,14 @@
 
 Read as a stream, by local names, with `testsuites` (or `testrun`), `testsuite` or a lone `testcase` as the root. One
 `testcase` is one case, at any depth, and its worst child decides: error > failure > skipped > none, which is passed
-unless its attribute `status` or `result` says otherwise.
+unless its attribute `status` or `result` says otherwise. What node marks as to do is skipped, whatever its outcome. A
+suite may itself have an error: that of a hook, for example.
 
 Reruns: Surefire and similar tools put `flakyFailure`, `rerunFailure` … into the case, whose other children give the
 last outcome. pytest writes the case again for each rerun, without the failure of earlier runs, and again for an error
-in tear-down that follows a failure: in its files the same id is the same case. In other files the same id is another
-test (cases.py), so that no failure is hidden by a test of the same name.
+in tear-down that follows a failure: in its files the same id is the same case. Gradle and gotestsum write a case that
+failed again for each retry: the last outcome counts. In other files the same id is another test, and one that failed
+has the id without a number (case_collector.py), so that no failure is hidden by a test of the same name.
 """
 
 import math
@@ -15,18 +17,24 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
-from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport
+from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_content import Content, DamageError, Text, attribute_count, local_name, xml_root
 from ralph_tracker.formats.tests.case_collector import (
     ADDRESS,
+    FAILED_AS_A_WHOLE,
     UNNAMED,
     Ordinals,
     file_name,
     first_count,
+    give_id,
     id_prefix,
     impossible,
+    listed_twice,
+    lists_none,
     message,
+    outside_of_tests,
     steady,
     unlike,
     why_not_loaded,
@@ -45,6 +53,7 @@ class Totals:
         self._root = DeclaredCounts()
         self._all_tests: int | None = None
         self.reruns = 0  # the extra runs of all cases
+        self.excused = 0  # failures of cases that are skipped all the same
         self._below_zero: str | None = None
         self._each_fits: bool | None = None
 
@@ -96,11 +105,15 @@ class Totals:
         if said and not (fits or self._each_fits):
             shown = self.declared.tests if self.declared.tests is not None else max(said)
             return unlike("tests", shown, counted)
-        bad = (self.declared.failures or 0) + (self.declared.errors or 0)
-        if bad > self.reruns and not failed:
-            return unlike("failures and errors", bad, 0)
+        if unlisted := self.unlisted(failed):
+            return unlike("failures and errors", unlisted, 0)
         most = max(counted + self.reruns, min(said) if more_is_fine and said else 0)
         return impossible(self.declared, most)
+
+    def unlisted(self, failed: int) -> int:
+        """Return how many failures and errors are declared where none is listed."""
+        bad = (self.declared.failures or 0) + (self.declared.errors or 0)
+        return bad if bad > self.reruns + self.excused and not failed else 0
 
 
 def _sum(one: int | None, other: int | None) -> int | None:
@@ -126,13 +139,16 @@ _STATUSES: Final = {
     "failure": _FAILED,
     "failed": _FAILED,
     "fail": _FAILED,
-    "notrun": _SKIPPED,
-    "skipped": _SKIPPED,
-    "disabled": _SKIPPED,
-    "suppressed": _SKIPPED,
-    "ignored": _SKIPPED,
+    **dict.fromkeys(("broken", "timeout", "timedout", "aborted", "crashed", "interrupted", "unknownfailure"), _FAILED),
+    **dict.fromkeys(("notrun", "not_run", "notrunnable", "notexecuted", "inconclusive", "blocked"), _SKIPPED),
+    **dict.fromkeys(("skipped", "skip", "disabled", "suppressed", "ignored", "ignore", "excluded"), _SKIPPED),
+    **dict.fromkeys(("pending", "todo", "undefined", "canceled", "cancelled"), _SKIPPED),
 }
 _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
+_SUITE: Final = "(suite)"
+_TODO: Final = "todo"
+# What gotestsum calls a test of a package, which it runs again with --rerun-fails.
+_GO_TEST: Final = re.compile(r"(?:Test|Example|Fuzz)")
 _RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Framework\\RiskyTest"})
 _REMEMBERED: Final = 10_000
 _ANY_NUMBER: Final = 10**18
@@ -142,12 +158,14 @@ _PYTEST_COLLECTION: Final = "collection failure"
 _UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
 _JEST_LOADING: Final = "Test suite failed to run"
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
+_BY_NODE: Final = "test"  # the class of all its tests
+_FILE: Final = "(test file)"
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
 
 def read(content: Content) -> TestReport:
     """Read the report; one without a case has 0 tests. Raises DamageError."""
-    reader = _Reader(content.limits.max_depth)
+    reader = _Reader(content)
     content.stream(reader.start, reader.end, reader.text)
     return reader.report()
 
@@ -155,12 +173,13 @@ def read(content: Content) -> TestReport:
 class _Verdict:
     """The result of the children of one open testcase so far; most cases have no children and need none."""
 
-    __slots__ = ("flaky", "rank", "reruns", "said", "teardown", "text")
+    __slots__ = ("flaky", "is_todo", "rank", "reruns", "said", "teardown", "text")
 
     def __init__(self) -> None:
         self.rank = _PASSED
         self.reruns = 0
         self.flaky = False
+        self.is_todo = False
         self.teardown = False
         self.said = ""
         self.text = ""
@@ -218,8 +237,9 @@ class _Reader:
     `start`, `end` and `_close_case` run for each case: for speed they call as little as possible.
     """
 
-    def __init__(self, max_depth: int) -> None:
-        self._max_depth = max_depth
+    def __init__(self, content: Content) -> None:
+        self._max_depth = content.limits.max_depth
+        self._folders = content.folders
         self._path: list[str] = []
         self._local: dict[str, str] = {}
         self._suites = [_Suite((), by_pytest=False)]
@@ -239,6 +259,10 @@ class _Reader:
         self._not_loaded: dict[str, str] = {}
         self.text = Text()
         self._gathering = ""  # the element whose text is being gathered
+        self._broken: set[str] = set()
+        self._of_suite: tuple[str, str] | None = None  # the error of a suite that is open: its name and message
+        self._by_gradle = False
+        self._differing: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         local = self._local.get(name) or self._local.setdefault(name, local_name(name))
@@ -258,13 +282,21 @@ class _Reader:
             )
         elif path and path[-1] == "testcase":
             self._child(local, attributes)
+        elif path and path[-1] == "testsuite" and local in {"error", "failure"}:
+            self._of_suite = (id_prefix(self._suites[-1].names, "") + _SUITE, attributes.get("message", ""))
+            self._gathering = local
+            self.text.begin()
         path.append(local)
         if len(path) > self._max_depth:
             raise DamageError(f"elements are nested deeper than {self._max_depth}")
 
     def end(self, _name: str) -> None:
         local = self._path.pop()
-        if local == self._gathering:
+        if local == self._gathering and self._of_suite is not None:
+            (name, said), self._of_suite, self._gathering = self._of_suite, None, ""
+            self._broken.add(name)
+            self._messages[name] = message(said, self.text.end())
+        elif local == self._gathering:
             self._gathering = ""
             self._verdicts[len(self._cases)].text = self.text.end()
         elif local == "testcase":
@@ -283,6 +315,7 @@ class _Reader:
         if local in _OUTERMOST:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
+        self._by_gradle = local == "testsuite" and {"timestamp", "hostname"} <= attributes.keys()
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
         rank = _CHILDREN.get(local)
@@ -293,6 +326,7 @@ class _Reader:
             return
         verdict = self._verdicts.setdefault(len(self._cases), _Verdict())
         verdict.rank = max(verdict.rank, rank)
+        verdict.is_todo = verdict.is_todo or (local == "skipped" and attributes.get("type") == _TODO)
         if local in _RERUNS:
             verdict.reruns += 1
             verdict.flaky = verdict.flaky or local.startswith("flaky")
@@ -310,24 +344,19 @@ class _Reader:
         case += attributes.get("name") or UNNAMED
         if ADDRESS in case:
             case = self._steady(case)
+        if verdict is not None and (file := _file_of_node(attributes)):
+            case = f"{file_name(file, self._folders)}::{_FILE}"
+            # The names of its tests have no file in them.
+            self._not_loaded.setdefault(WHOLE_RUN, f"{file_name(file, self._folders)} {FAILED_AS_A_WHOLE}")
         rank = verdict.rank if verdict else _PASSED
+        if verdict is not None and verdict.is_todo:
+            self._totals.excused += rank > _SKIPPED
+            rank = _SKIPPED
         if rank == _PASSED and ("status" in attributes or "result" in attributes):
             rank = _status(attributes)
         spent = self._seconds[attributes.get("time", "")]
         if case in self._outcomes:
-            if suite.by_pytest:
-                # Pytest's earlier result of a case that it repeats does not count.
-                teardown = verdict is not None and verdict.teardown
-                if not (teardown and self._outcomes[case] == FAILED):
-                    self._rerun.add(case)
-                self._in_error.discard(case)
-                self._flaky.discard(case)
-                self._messages.pop(case, None)
-                if rank == _PASSED:
-                    self._flaky.add(case)
-                spent += self._durations.get(case, 0.0)
-            else:
-                case = self._ordinals.next(case, self._outcomes)
+            case, spent = self._again(case, rank, spent, attributes, verdict)
         self._outcomes[case] = _OUTCOMES[rank]
         if spent >= 0:
             self._durations[case] = spent
@@ -345,6 +374,43 @@ class _Reader:
             if verdict.flaky or rank == _PASSED:
                 self._flaky.add(case)
 
+    def _again(
+        self, case: str, rank: int, spent: float, attributes: dict[str, str], verdict: _Verdict | None
+    ) -> tuple[str, float]:
+        """Return the id and the duration of a case whose id was there before: the same test once more, or another."""
+        suite, failed_before = self._suites[-1], self._outcomes[case] == FAILED
+        if suite.by_pytest:  # its earlier result of a case that it repeats does not count
+            if not (failed_before and verdict is not None and verdict.teardown):
+                self._rerun.add(case)
+        elif failed_before and rank != _SKIPPED and self._retries(suite, attributes):
+            self._totals.reruns += 1
+            self._rerun.add(case)
+        else:
+            return self._another(case, _OUTCOMES[rank]), spent
+        self._in_error.discard(case)
+        self._flaky.discard(case)
+        self._messages.pop(case, None)
+        if rank == _PASSED:
+            self._flaky.add(case)
+        return case, spent + self._durations.get(case, 0.0)
+
+    def _retries(self, suite: _Suite, attributes: dict[str, str]) -> bool:
+        """Return whether the producer of a case writes it again where it ran it again."""
+        owner, package = attributes.get("classname", ""), suite.names[-1] if suite.names else ""
+        by_go = bool(owner) and f"/{package}".endswith(f"/{owner}") and _GO_TEST.match(attributes.get("name", ""))
+        return self._by_gradle or bool(by_go)
+
+    def _another(self, case: str, outcome: str) -> str:
+        """Return the id for another test of the same id; one that failed takes the id itself."""
+        other = self._ordinals.next(case, self._outcomes)
+        if (self._outcomes[case] == FAILED) != (outcome == FAILED):
+            self._differing.append(case)
+        if outcome != FAILED or self._outcomes[case] == FAILED:
+            return other
+        give_id(other, case, (self._durations, self._messages), (self._in_error, self._rerun, self._flaky))
+        self._outcomes[other] = self._outcomes[case]
+        return case
+
     def _steady(self, case: str) -> str:
         """Remove addresses: cases that differ only in these stay separate, repeated ones stay one."""
         found = self._steadied.get(case)
@@ -358,7 +424,10 @@ class _Reader:
     def report(self) -> TestReport:
         """Return the report; pytest declares but does not list a test for each subtest and rerun."""
         self._totals.close()
-        failed = sum(outcome == FAILED for outcome in self._outcomes.values())
+        failed = sum(outcome == FAILED for outcome in self._outcomes.values()) + len(self._broken)
+        if unlisted := self._totals.unlisted(failed):
+            self._broken.add(WHOLE_RUN)
+            self._messages[WHOLE_RUN] = lists_none(unlisted)
         contradiction = self._totals.contradiction(len(self._outcomes), failed=failed, more_is_fine=self._by_pytest)
         return TestReport(
             outcomes=self._outcomes,
@@ -368,6 +437,8 @@ class _Reader:
             flaky=frozenset(self._flaky),
             declared=self._totals.declared,
             contradiction=contradiction,
+            note=both(outside_of_tests(self._broken), listed_twice(self._differing)),
+            broken=frozenset(self._broken),
             messages=self._messages,
             not_loaded=self._not_loaded,
         )
@@ -388,6 +459,13 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
         return owner
     return None
+
+
+def _file_of_node(attributes: dict[str, str]) -> str | None:
+    """Return the path of a test file that node lists as a test, since its process failed; None for a test."""
+    name = attributes.get("name", "")
+    is_path = attributes.get("classname") == _BY_NODE and name.startswith("/") and _SCRIPT.search(name)
+    return name if is_path else None
 
 
 def _status(attributes: dict[str, str]) -> int:

@@ -8,10 +8,11 @@ import re
 from collections import Counter
 from typing import Final
 
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import Counts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError, plain, text_with
-from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id
 
 _N: Final = r"(\d{1,9})"
 _RESULT: Final = re.compile(rf"^test result: (?:ok|FAILED)\. {_N} passed; {_N} failed; {_N} ignored; {_N} measured;")

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
+from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.json_reader import Count, decode
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, json_object
@@ -15,6 +16,7 @@ sniff: Final = json_object("examples", "summary", "summary_line")
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
 _LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?(?: - Did you mean\?)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
+_OWN_FRAME: Final = re.compile(r"(?P<place>(?!.*/gems/)(?:\./)?[^\s/:][^\s:]*\.rb:\d+):in ")
 _OUTSIDE: Final = "(outside of examples)"
 _FILE: Final = "(test file)"  # one that could not be loaded
 
@@ -23,13 +25,20 @@ class _Example(msgspec.Struct, gc=False):
     full_description: str
     status: Literal["passed", "failed", "pending"]
     file_path: str = ""
+    line_number: int | None = None
     run_time: float | None = None
     exception: Any = None
 
     @property
     def said(self) -> str | None:
-        text = self.exception.get("message") if isinstance(self.exception, dict) else None
-        return text if isinstance(text, str) else None
+        """Return the message, and the first place in the project's own files."""
+        error = self.exception if isinstance(self.exception, dict) else {}
+        text, frames = error.get("message"), error.get("backtrace")
+        if not isinstance(text, str):
+            return None
+        own = (found for each in frames if (found := _OWN_FRAME.match(str(each)))) if isinstance(frames, list) else ()
+        listed = "" if self.line_number is None else f"{self.file_path}:{self.line_number}"
+        return f"{text}\n{next((found['place'] for found in own), listed).removeprefix('./')}"
 
 
 class _Summary(msgspec.Struct, gc=False):
@@ -63,7 +72,8 @@ def read(content: Content) -> TestReport:
         if loading is None:
             cases.add(_OUTSIDE, ERROR, said=error)
             continue
-        file, why = file_name(loading[1]), f"{found[1]}: {found[2]}" if found else error
+        file, first = file_name(loading[1]), first_error(error)
+        why = first.line if first is not None else f"{found[1]}: {found[2]}" if found else error
         cases.add(case_id(file, _FILE), ERROR, said=why)
         cases.add_not_loaded(file, why)
     return cases.report(declared, contradiction=wrong)

@@ -1,22 +1,33 @@
 """TAP, the Test Anything Protocol, versions 12 to 14.
 
-Lines without indent are the tests; those of a subtest are indented, and summed up in the line after them. SKIP and TODO
-are skips, whatever the outcome. A plan (`1..5`) says how many tests there are: if it is missing, or came first and was
-not fulfilled, the run was cut short, unless it bails out.
+Lines without indent are tests, and so are those of a subtest, which are indented by four more: a subtest has a heading
+(`# Subtest: …`), a plan, or braces. The line that sums a subtest up is a test of its own only where its producer counts
+it (node's tests within tests), or where it fails although nothing within does. SKIP and TODO are skips, whatever the
+outcome. A plan (`1..5`) says how many tests there are: if it is missing, or came first and was not fulfilled, the run
+was cut short, unless it bails out.
 
-node-tap runs each file as a subtest that is named by its path. Its tests are the lines within, named
-`file::test > assertion`, so that one taken out of a file is noticed; a subtest that fails by itself is a case, too.
-tape prints a comment before the assertions of each test: it is part of their names.
+A test of a subtest is named `outer > inner`, in that of a file `file::outer > inner`, so that one taken out of a file
+is noticed. tape prints a comment before the assertions of each test: it is part of their names. AVA lists a file that
+it could not load as failed tests.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Final
 
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError
-from ralph_tracker.formats.tests.case_collector import ERROR, UNNAMED, CaseCollector, unlike
+from ralph_tracker.formats.tests.case_collector import (
+    ERROR,
+    FAILED_AS_A_WHOLE,
+    UNNAMED,
+    CaseCollector,
+    file_name,
+    unlike,
+)
 from ralph_tracker.formats.tests.case_collector import SEPARATOR as _SEPARATOR
 
 _VERSION: Final = re.compile(r"TAP version 1[2-9]\s*$")
@@ -26,18 +37,32 @@ _DIRECTIVE: Final = re.compile(r"(?<!\\)#\s*(?:skip\S*|todo\b)", re.IGNORECASE)
 _TIME: Final = re.compile(r"(?<!\\)#\s*time=(?P<number>\d{1,9}(?:\.\d{1,12})?)(?P<unit>m?s)\s*$")
 _DURATION: Final = re.compile(r"  duration_ms: (?P<number>\d{1,12}(?:\.\d{1,12})?)\s*$")
 # In the YAML block, or in comments of Test::More.
-_MESSAGE: Final = re.compile(r"  (?:error|message|location|found|expected|wanted|actual): (?![|>])(?P<text>.+)$")
+_MESSAGE: Final = re.compile(
+    r" {2,12}(?:error|message|location|at|found|expected|wanted|actual): "
+    r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
+)
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _KEPT_LINES: Final = 12
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
 _SHOWN: Final = 100
-_SCRIPT: Final = re.compile(r"# Subtest: (?P<path>\S.*\.[cm]?[jt]sx?)$")
+_SCRIPT: Final = re.compile(r"^\S.*\.[cm]?[jt]sx?$")
 _SUBTEST: Final = re.compile(r"# Subtest: (?P<name>.*)$")
+_SUITE: Final = re.compile(r"  type: 'suite'\s*$")
+_FILE: Final = "(test file)"
+_FAILED_ITSELF: Final = "it failed although no test in it did"
+# What AVA lists for a file without tests, and for one that ended with an error, which it lists before.
+_AVA_FILE: Final = re.compile(
+    r"(?:No tests found in (?P<file>\S+?),? .*|(?P<other>\S+) exited with a non-zero exit code.*)$"
+)
+_AVA_ERROR: Final = re.compile(r"\w*Error(?: \[\w+\])?: ")
+_BY_AVA: Final = re.compile(r"^not ok \d+ - (?:No tests found in |\S+ exited with a non-zero exit code)", re.MULTILINE)
 _INDENT: Final = 4
+_DEEPEST: Final = 32
 # What tape prints at its end; its headings are told from comments of other programs by it.
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
+_BY_NODE: Final = re.compile(r"^# suites \d+\n# pass \d+", re.MULTILINE)
 _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$|time=)(?P<name>\S.*)$")
 
 
@@ -56,157 +81,283 @@ def sniff(content: Content) -> bool:
 
 def read(content: Content) -> TestReport:
     """Read the report of one or more consecutive runs. Raises DamageError."""
-    run = _Run(by_tape=_BY_TAPE.search(content.text.replace("\r\n", "\n")) is not None)
+    run = _Run(content)
     for line in content.lines():
         run.take(line.rstrip("\r"))
     return run.report()
 
 
 @dataclass(slots=True)
-class _Subtest:
-    """An open subtest of a file: the name that its last line repeats, and what has been found in it."""
+class _Test:
+    """One line of a test, and what is found around it: what it said below, and the tests of its subtest before it."""
 
     name: str
-    found: int = 0
-    failed: int = 0
+    outcome: str
+    seconds: float | None = None
+    heading: str = ""
+    depth: int = 0
+    said: list[str] = field(default_factory=list)
+    inner: list["_Test"] = field(default_factory=list)
+    is_suite: bool = False
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether it or something within failed."""
+        return self.outcome == FAILED or any(each.has_failed for each in self.inner)
+
+    @property
+    def has_run(self) -> bool:
+        """Return whether something within ran."""
+        return any(each.has_run if each.inner else each.outcome != SKIPPED for each in self.inner)
+
+
+class _Level:
+    """The tests at one depth whose outer line has not come yet; `is_subtest` if a heading, plan or brace says so."""
+
+    def __init__(self) -> None:
+        self.tests: list[_Test] = []
+        self.is_subtest = False
+        self.open_suite: _Test | None = None  # its brace is open
 
 
 class _Run:
-    """The lines of one run; a test is added when the next one begins, because its duration follows it."""
+    """The lines of one run, read into a tree."""
 
-    def __init__(self, *, by_tape: bool) -> None:
-        self._by_tape = by_tape
+    def __init__(self, content: Content) -> None:
+        self._folders = content.folders
+        text = content.text.replace("\r\n", "\n")
+        self._by_tape = _BY_TAPE.search(text) is not None
+        self._by_ava = _BY_AVA.search(text) is not None
+        self._by_vitest = False
+        self._headed: set[str] = set()
+        self._by_node = _BY_NODE.search(text) is not None
         self._cases = CaseCollector()
-        self._open: tuple[str, str, float | None] | None = None
-        self._indent = 0  # of the open test
-        self._said: list[str] = []
+        self._levels = [_Level()]
+        self._last: _Test | None = None
+        self._block: int | None = None  # the indent of the open YAML block
+        self._heading = ""
         self._versions = 0
-        self._found = 0  # tests without indent, as the plans count them
         self._plans: list[int] = []
         self._plan_is_last = False
         self._skipped_plans: list[str] = []
         self._bail_out: str | None = None
-        self._runs_files = False
-        self._subtests: list[_Subtest] = []  # those that are open, that of the file first
-        self._in_block = False
-        self._heading = ""
+
+    @property
+    def _found(self) -> int:
+        """Return the number of tests without indent, as the plans count them."""
+        return len(self._levels[0].tests)
 
     def take(self, line: str) -> None:
-        """Handle one line; what is neither a test nor a plan is a comment, a message or part of a subtest."""
-        if self._subtests and self._take_in_file(line):
-            return
-        if not line or line[0] in "# ":
+        """Handle one line; what is neither a test nor a plan is a comment, a message or other output."""
+        inner = line.lstrip(" ")
+        indent = len(line) - len(inner)
+        if self._is_in_block(inner, indent):
             self._below(line)
-            self._comment(line)
-        elif test := _TEST.match(line):
-            self._close()
-            self._plan_is_last = False
-            self._found += 1
-            self._indent, (name, outcome, seconds) = 0, _case(test)
-            self._open = (_SEPARATOR.join(filter(None, (self._heading, name))), outcome, seconds)
-        elif plan := _PLAN.match(line):
-            self._close()
-            self._plan_is_last = self._found > sum(self._plans)
-            self._plans.append(int(plan["last"]))
-            if plan["why"] and plan["last"] == "0":
-                self._skipped_plans.append(plan["why"].strip()[:_SHOWN])
+            return
+        depth, rest = divmod(indent, _INDENT)
+        if rest or depth > _DEEPEST:
+            self._below(line)
+        elif inner == "}" and self._levels[depth : depth + 1]:
+            self._close_brace(depth)
+        elif test := _TEST.match(inner):
+            self._test(test, depth)
+        elif plan := _PLAN.match(inner):
+            self._plan(plan, depth)
+        elif inner.startswith("#"):
+            self._below(line)
+            self._comment(inner, depth)
+        elif depth:
+            self._below(line)
         elif bail := _BAIL_OUT.match(line):
             self._bail_out = bail["why"].strip()[:_SHOWN]
         elif _VERSION.match(line):
             self._versions += 1
 
-    def _comment(self, line: str) -> None:
-        """Open a file's subtest, or keep tape's heading of the assertions that follow."""
-        if script := _SCRIPT.match(line):
-            self._close()
-            self._subtests, self._heading, self._in_block = [_Subtest(script["path"])], "", False
-            self._runs_files = True
-        elif self._by_tape and (heading := _HEADING.match(line)):
-            self._heading = heading["name"]
+    def _is_in_block(self, inner: str, indent: int) -> bool:
+        """Return whether a line is part of a YAML block, which ends at `...` or where something is less indented."""
+        if self._block is not None and inner and (indent < self._block or (inner == "..." and indent == self._block)):
+            self._block = None
+            return inner == "..."
+        if self._block is None and inner == "---" and self._last is not None and indent:
+            self._block = indent
+        return self._block is not None
 
-    def _take_in_file(self, line: str) -> bool:
-        """Handle a line within the subtest of a file, and the one that closes it; False if it is another's."""
-        inner = line.lstrip(" ")
-        depth, rest = divmod(len(line) - len(inner), _INDENT)
-        if inner in {"---", "..."}:
-            self._in_block = inner == "---"
-        test = None if rest or self._in_block else _TEST.match(inner)
-        if test is not None and depth <= len(self._subtests):
-            self._close()
-            self._found += depth == 0
-            self._plan_is_last = self._plan_is_last and depth > 0
-            self._case_of_file(_case(test), depth)
-            return True
-        if depth == 0 and not rest:
-            return False
-        subtest = None if rest or self._in_block else _SUBTEST.match(inner)
-        if subtest is not None and depth <= len(self._subtests):
-            self._close()
-            self._subtests[depth:] = [_Subtest(subtest["name"].strip())]
-        elif self._by_tape and not rest and (heading := _HEADING.match(inner)):
-            self._heading = heading["name"]
-        else:
-            self._below(line[self._indent :])
-        return True
+    def _level(self, depth: int) -> _Level:
+        while len(self._levels) <= depth:
+            self._levels.append(_Level())
+        return self._levels[depth]
 
-    def _case_of_file(self, case: tuple[str, str, float | None], depth: int) -> None:
-        """Add a case at a depth within a file, unless it sums up a subtest whose own cases say the same."""
-        name, outcome, seconds = case
-        name = name.removesuffix(" {")  # a subtest in braces follows
-        closed = next(iter(self._subtests[depth : depth + 1]), None)
-        if closed is not None and closed.name == name:
-            del self._subtests[depth:]
-            for outer in self._subtests:
-                outer.found, outer.failed = outer.found + closed.found, outer.failed + closed.failed
-            if closed.found and (outcome != FAILED or closed.failed):
-                return
-        for outer in self._subtests[:depth]:
-            outer.found, outer.failed = outer.found + 1, outer.failed + (outcome == FAILED)
-        file, *inside = [each.name for each in self._subtests[:depth]] + [name]
-        heading = [self._heading] if self._heading and depth else []
-        self._indent = depth * _INDENT
-        self._open = (_SEPARATOR.join(filter(None, (file, " > ".join((*heading, *inside))))), outcome, seconds)
+    def _test(self, match: re.Match[str], depth: int) -> None:
+        level = self._level(depth)
+        test = _case(match, depth)
+        if self._heading:
+            test.heading = self._heading
+        if level.open_suite is not None:  # its name ends with a brace
+            level.open_suite.name += " {"
+            level.open_suite.is_suite, level.open_suite = False, None
+        if not test.is_suite:  # braces come after it
+            test.inner = self._subtest(depth + 1)
+        level.tests.append(test)
+        self._last = test
+        self._plan_is_last = self._plan_is_last and depth > 0
+        if test.is_suite:
+            level.open_suite = test
+            self._level(depth + 1).is_subtest = True
+
+    def _subtest(self, depth: int) -> list[_Test]:
+        """Return the tests of the subtest that ends here; what only looks like tests is output of a program."""
+        levels, self._levels[depth:] = self._levels[depth:], []
+        return levels[0].tests if levels and levels[0].is_subtest else []
+
+    def _close_brace(self, depth: int) -> None:
+        level = self._levels[depth]
+        if level.open_suite is not None:
+            level.open_suite.inner = self._subtest(depth + 1)
+            level.open_suite, self._by_vitest = None, True
+        self._last = None
+
+    def _plan(self, plan: re.Match[str], depth: int) -> None:
+        if depth:
+            self._level(depth).is_subtest = True
+            return
+        self._last = None
+        self._plan_is_last = self._found > sum(self._plans)
+        self._plans.append(int(plan["last"]))
+        if plan["why"] and plan["last"] == "0":
+            self._skipped_plans.append(plan["why"].strip()[:_SHOWN])
+
+    def _comment(self, inner: str, depth: int) -> None:
+        """Open a subtest, or keep tape's heading of the assertions that follow."""
+        if subtest := _SUBTEST.match(inner):
+            self._headed.add(subtest["name"].strip())
+            # Test::More indents the heading like the tests below it.
+            self._level(depth + 1).is_subtest = True
+            if depth and not self._by_node:
+                self._level(depth).is_subtest = True
+            self._last = None
+            self._heading = "" if not depth else self._heading
+        elif self._by_tape and (heading := _HEADING.match(inner)):
+            self._heading = heading["name"]
 
     def _below(self, line: str) -> None:
-        found = _DURATION.match(line)
-        if found and self._open is not None and self._open[2] is None:
-            self._open = (*self._open[:2], float(found["number"]) / 1000)
-        elif self._open is not None and self._open[1] == FAILED and len(self._said) < _KEPT_LINES:
+        """Take the duration and the message of the last test from what stands below it."""
+        test = self._last
+        if test is None:
+            return
+        line = line[test.depth * _INDENT :]
+        if (found := _DURATION.match(line)) and test.seconds is None:
+            test.seconds = float(found["number"]) / 1000
+        elif _SUITE.match(line):
+            test.is_suite = True
+        elif test.outcome == FAILED and len(test.said) < _KEPT_LINES:
             if said := _MESSAGE.match(line):
-                self._said.append(said["text"].strip("'\""))
+                test.said.append(said["text"].strip("'\""))
             elif comment := _COMMENT.match(line):
-                self._said.append(comment["text"])
+                test.said.append(comment["text"])
 
-    def _close(self) -> None:
-        if self._open is not None:
-            self._cases.add(*self._open, said="\n".join(self._said))
-            self._open, self._said = None, []
+    def _add(self, test: _Test, outer: tuple[str, ...]) -> None:
+        """Add a test and those of its subtest, as its producer counts them."""
+        file = file_name(test.name, self._folders) if _SCRIPT.search(test.name) else test.name
+        path = (*outer, test.name if outer else file)
+        if not test.inner or test.outcome == SKIPPED:
+            self._add_case(test, path)
+            return
+        for each in test.inner:
+            self._add(each, path)
+        failed_within = any(each.has_failed for each in test.inner)
+        if self._by_node and not test.is_suite and not _SCRIPT.search(test.name):
+            self._add_case(test, path)
+        elif test.outcome == FAILED and not failed_within and (test.has_run or not test.is_suite):
+            if test.is_suite:
+                self._cases.add_broken(_name(path, ""), "\n".join(test.said) or _FAILED_ITSELF)
+            else:
+                self._add_case(test, path)
+
+    def _add_case(self, test: _Test, path: tuple[str, ...]) -> None:
+        name, said = _name(path, test.heading), "\n".join(test.said)
+        if test.outcome == FAILED and self._by_vitest and _SCRIPT.search(test.name):
+            self._cases.add_broken(_name((*path, _FILE), ""), said)
+            self._cases.add_not_loaded(path[0], said)
+        elif not test.is_suite or test.inner or test.outcome == FAILED:  # node counts no suite
+            if test.outcome == FAILED and _SCRIPT.search(test.name):
+                if self._by_node:  # the names of its tests have no file in them
+                    name = f"{path[0]}::{_FILE}"
+                    self._cases.add_not_loaded(WHOLE_RUN, f"{path[0]} {FAILED_AS_A_WHOLE}")
+                elif test.name in self._headed:
+                    self._cases.add_not_loaded(path[0], said)
+            self._cases.add(name, test.outcome, test.seconds, said=said)
+
+    def _is_error_of_ava(self, test: _Test) -> bool:
+        """Return whether AVA lists it in place of a test; its plan does not count that."""
+        return (
+            self._by_ava and test.outcome == FAILED and bool(_AVA_FILE.match(test.name) or _AVA_ERROR.match(test.name))
+        )
+
+    def _add_errors_of_ava(self, errors: Iterable[_Test]) -> None:
+        """Add the files that failed as a whole; an error comes before the file that ended with it.
+
+        The names of a file's tests begin with its own: without any, it did not load.
+        """
+        uncaught: str | None = None
+        for error in errors:
+            found = _AVA_FILE.match(error.name)
+            if found is None:
+                uncaught = error.name
+                continue
+            file, said = found["file"] or found["other"], uncaught or error.name
+            place, uncaught = file.rpartition("/")[2].partition(".")[0].removeprefix("test-"), None
+            self._cases.add_broken(f"{file}::{_FILE}", said)
+            if not any(f"› {place} › " in f"› {name}" for name in self._cases.outcomes):
+                self._cases.add_not_loaded(place, f"{file}: {said}")
 
     def report(self) -> TestReport:
         """Return the report of the run."""
-        self._close()
         planned = sum(self._plans)
         if self._bail_out is None and (not self._plans or len(self._plans) < self._versions):
             raise DamageError("cut short: a plan (1..N) is missing")
+        last = self._levels[0].tests[-1] if self._levels[0].tests else None
+        if any(level.open_suite for level in self._levels) or (
+            self._by_vitest and last is not None and last.outcome == PASSED and not last.inner
+        ):
+            raise DamageError("cut short: a subtest in braces has no end")
         if self._bail_out is None and self._found < planned and not self._plan_is_last:
             raise DamageError(f"cut short: {planned} tests are planned, {self._found} are there")
+        tests = [test for test in self._levels[0].tests if not self._is_error_of_ava(test)]
+        for test in tests:
+            self._add(test, ())
+        self._add_errors_of_ava(filter(self._is_error_of_ava, self._levels[0].tests))
+        is_flat = not any(test.inner for test in tests)
         declared = DeclaredCounts(tests=planned if self._plans else None)
-        unlike_plan = declared.tests is not None and planned != self._found
-        said = [unlike("tests", planned, self._found) if unlike_plan else None]
+        unlike_plan = declared.tests is not None and planned != len(tests)
+        said = [unlike("tests", planned, len(tests)) if unlike_plan else None]
         if self._bail_out is not None:
             said.append(f"the run bailed out: {self._bail_out or 'it does not say why'}")
             if not self._cases.failed:
                 self._cases.add("(bail out)", ERROR)
+            self._cases.add_not_loaded(STOPPED_RUN, f"{said[-1]}, so what is missing was not run")
         return self._cases.report(
-            DeclaredCounts() if self._runs_files else declared,  # the plan counts files, not their tests
+            declared if is_flat else DeclaredCounts(),  # the plan counts files or suites, not their tests
             contradiction="; ".join(filter(None, said)) or None,
             note=f"tests that were not planned: {'; '.join(self._skipped_plans)}" if self._skipped_plans else None,
         )
 
 
-def _case(test: re.Match[str]) -> tuple[str, str, float | None]:
-    """Return name, outcome and duration of a test, without its number, which is only its position."""
-    rest, seconds = test["rest"], None
+def _name(path: tuple[str, ...], heading: str) -> str:
+    """Return the id of a test: its file, if it is in one, then the names from the outermost one in."""
+    is_in_file = len(path) > 1 and _SCRIPT.search(path[0])
+    inside = path[1:] if is_in_file else path
+    if heading and (is_in_file or len(path) > 1):
+        inside = (heading, *inside)
+    elif heading:
+        return _SEPARATOR.join((heading, *inside))
+    return _SEPARATOR.join(filter(None, (path[0] if is_in_file else "", " > ".join(inside))))
+
+
+def _case(test: re.Match[str], depth: int) -> _Test:
+    """Return a test without its number, which is only its position; one with a brace is the suite that follows."""
+    rest, seconds = test["rest"].rstrip(), None
+    is_suite = rest.endswith(" {")
+    rest = rest.removesuffix(" {")
     directive = _DIRECTIVE.search(rest)
     timed = None if directive else _TIME.search(rest)
     if timed:
@@ -214,4 +365,4 @@ def _case(test: re.Match[str]) -> tuple[str, str, float | None]:
     end = directive or timed
     name = rest[: end.start()] if end else rest
     outcome = SKIPPED if directive else FAILED if test["not"] else PASSED
-    return name.strip(" -\t") or UNNAMED, outcome, seconds
+    return _Test(name.strip(" -\t") or UNNAMED, outcome, seconds, depth=depth, is_suite=is_suite)

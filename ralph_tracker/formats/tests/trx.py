@@ -8,10 +8,11 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport
 from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, xml_root
-from ralph_tracker.formats.tests.case_collector import ERROR, WHOLE_RUN, CaseCollector, case_id, contradiction
+from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, case_id, contradiction
 
 _ROOT: Final = "TestRun"
 sniff: Final = xml_root(_ROOT)

@@ -20,7 +20,15 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     left_by_the_tests,
     reported,
 )
-from ralph_tracker.measure.ecosystems.package_json import Package, Usage, package_of, read_json, usage_of, without
+from ralph_tracker.measure.ecosystems.package_json import (
+    Package,
+    Usage,
+    package_of,
+    read_json,
+    usage_of,
+    without,
+    without_bail,
+)
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, program, version_of
 from ralph_tracker.safe_files import text_of
 
@@ -77,7 +85,7 @@ class Runner:
     def words(self) -> tuple[str, ...]:
         """Return the script's own words without those that we set ourselves."""
         return without(
-            self.usage.words,
+            without_bail(self.usage.words),
             _FLAGS.get(self.name, frozenset({"-w", "--watch"})),
             _VALUED.get(self.name, frozenset({"--reporter"})),
         )
@@ -132,7 +140,9 @@ def _ignored_by_jest(runner: Runner) -> list[str]:
 
 def _vitest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     report = "{reports}/vitest.json"
-    run = [*runner.call, "run", *runner.words, "--exclude=.aiwg/**", "--reporter=json", f"--outputFile={report}"]
+    run = [*runner.call, "run", *runner.words, "--exclude=.aiwg/**"]
+    # the JSON lacks errors outside of tests, which the default reporter prints
+    run += ["--reporter=json", "--reporter=default", f"--outputFile={report}"]
     provider = next((name for name in ("v8", "istanbul") if runner.package.version(f"@vitest/coverage-{name}")), None)
     if provider is None:
         missing = f"coverage not found: {runner.package.add} @vitest/coverage-v8"
@@ -179,6 +189,8 @@ def _coverage_checks(runner: Runner, run: list[str], report: str, format_: str) 
 def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     report, lcov = "{reports}/node.xml", "{reports}/node.lcov"
     run = [*runner.call, "--test-reporter=junit", f"--test-reporter-destination={report}"]
+    # JUnit has no output: why a file could not be run
+    run += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
     checks: Checks = {}
     if runner.version >= _LCOV_SINCE:
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]

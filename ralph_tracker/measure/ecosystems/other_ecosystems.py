@@ -417,7 +417,9 @@ _MINITESTS: Final = ("test/*.rb", "test/**/*.rb", "Gemfile", "*.gemspec")
 _SIMPLECOV: Final = _has("spec/spec_helper.rb", "test/test_helper.rb", ".simplecov", saying="SimpleCov.start")
 _RESULTS: Final = "coverage/.resultset.json"
 _RSPEC: Final = reported(
-    [_CALL, "--format", "progress", "--format", "json", "--out", _RSPEC_REPORT], _RSPEC_REPORT, "rspec-json"
+    [_CALL, "--no-fail-fast", "--format", "progress", "--format", "json", "--out", _RSPEC_REPORT],
+    _RSPEC_REPORT,
+    "rspec-json",
 )
 _RUBOCOP: Final = reported([_CALL, "--cache", "false", "--format", "json"], "-", "rubocop-json")
 _TEST_TASK: Final = _has("Rakefile", "rakefile", "Rakefile.rb", saying=r"TestTask|task\s*\(?:test\b|task\s+test\b")

@@ -22,6 +22,7 @@ _LOCKS: Final = {
     "npm-shrinkwrap.json": "npm ci",
 }
 _DEPENDENCIES: Final = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
+_BAIL: Final = frozenset({"--bail", "-b", "--fail-fast", "--failFast"})
 _MOST_PACKAGES: Final = 200
 _ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add -d", "npm": "npm install -D"}
 
@@ -164,6 +165,17 @@ def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str])
             next(rest, None)
         elif name not in flags | valued:
             kept.append(word)
+    return tuple(kept)
+
+
+def without_bail(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the words without the options that end a run at its first failing test."""
+    kept: list[str] = []
+    bailed = False
+    for word in words:
+        if not (bailed and word.isdecimal()):
+            bailed = word.partition("=")[0] in _BAIL
+            kept += [] if bailed else [word]
     return tuple(kept)
 
 

@@ -178,7 +178,7 @@ def _test_checks(
     tests: dict[str, Any] = {
         # no -q: it skips hooks of the project's conftest, which count in coverage that includes tests; --ignore,
         # because a project's own norecursedirs replaces the default, which skips .aiwg
-        "run": [*how, "--ignore=.aiwg", "--junitxml={reports}/junit.xml"],
+        "run": [*how, *_goes_on(root), "--ignore=.aiwg", "--junitxml={reports}/junit.xml"],
         "reports": ["{reports}/junit.xml"],
         "format": "junit",
     }
@@ -226,10 +226,22 @@ def _section(path: Path, name: str) -> Mapping[str, str]:
 
 def _asks_for_pytest_cov(root: Path) -> bool:
     """Return whether pytest's own settings measure coverage; commands in tox.ini do not count."""
+    return "--cov" in _added_options(root)
+
+
+def _goes_on(root: Path) -> tuple[str, ...]:
+    """Return the option that has pytest go on after a failing test, where its own settings end the run there."""
+    stops = re.search(r"(?:^|\s)(?:-x|--exitfirst|--maxfail)\b", _added_options(root))
+    return () if stops is None else ("--maxfail=0",)
+
+
+def _added_options(root: Path) -> str:
+    """Return the `addopts` of pytest's settings, one after the other."""
     tables = [_pyproject(root, "tool", "pytest", "ini_options"), _pyproject(root, "tool", "pytest")]
     tables += [_table(root / file, "pytest") for file in _PYTEST_TABLES]
     sections = [_section(root / file, name) for file, name in _PYTEST_SECTIONS.items()]
-    return any("--cov" in str(table.get("addopts", "")) for table in (*tables, *sections))
+    given: list[Any] = [table.get("addopts", "") for table in (*tables, *sections)]
+    return " ".join(" ".join(map(str, each)) if isinstance(each, list) else str(each) for each in given)
 
 
 def _mypy_settings(root: Path) -> list[Mapping[str, Any]]:

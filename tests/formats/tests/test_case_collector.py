@@ -135,3 +135,25 @@ def test_a_file_has_the_same_name_on_every_machine(path, expected):
 def test_ordinals_pass_over_what_is_taken():
     ordinals = Ordinals()
     assert [ordinals.next("t", {"t", "t#3"}) for _ in range(3)] == ["t#2", "t#4", "t#5"]
+
+
+def test_of_a_long_message_both_ends_remain():
+    text = "\n".join(["Expected:", *(f"  {number}" for number in range(50)), "Received:", "  nothing"])
+    found = message(text).splitlines()
+    assert (found[0], found[-2:], len(found)) == ("Expected:", ["Received:", "  nothing"], LINES)
+    one_line = message("left " + "x" * 5_000 + " right")
+    assert (one_line[:5], one_line[-6:], len(one_line) <= CHARACTERS) == ("left ", " right", True)
+
+
+def test_a_panic_of_rust_is_its_message_then_its_place():
+    text = "thread 't::adds' panicked at src/lib.rs:7:9:\nassertion failed: sum\n  left: 1\nnote: run with"
+    assert message(text) == "assertion failed: sum\n  left: 1\nsrc/lib.rs:7:9"
+
+
+def test_an_error_of_node_is_its_message_without_the_dump():
+    dump = (
+        "[Error [ERR_TEST_FAILURE]: no] {\n  cause: Error: no\n"
+        "      at Test.run (node:internal/test_runner/test:797:9)\n      at TestContext.x (/p/a.test.js:2:60) {\n"
+        "    code: 'ERR_ASSERTION'\n  }\n}"
+    )
+    assert message("no", dump) == "no\n      at TestContext.x (/p/a.test.js:2:60)"

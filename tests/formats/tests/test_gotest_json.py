@@ -139,3 +139,25 @@ def test_a_failing_test_says_what_it_printed_without_its_frame(read):
     events = (event("output", "TestLid", Output=each) for each in printed)
     report = read(lines(*events, event("fail", "TestLid"), FAIL), "gotest-json")
     assert report.messages == {"box::TestLid": "lid_test.go:7: 1, want 2"}
+
+
+@pytest.mark.parametrize(
+    ("output", "package", "outcome"),
+    [
+        ("no newline--- PASS: TestLid (0.00s)\n", "pass", "passed"),
+        ("no newline--- FAIL: TestLid (0.01s)\n", "fail", "failed"),
+        ("no newline--- SKIP: TestLid (0.00s)\n", "fail", "skipped"),
+        ("no newline", "pass", "passed"),
+    ],
+)
+def test_output_without_a_newline_swallows_no_test(read, output, package, outcome):
+    report = read(
+        lines(event("run", "TestLid"), event("output", "TestLid", Output=output), event(package)), "gotest-json"
+    )
+    assert (report.outcomes, report.broken - {"box::(package)"}) == ({"box::TestLid": outcome}, set())
+
+
+def test_what_a_test_prints_about_another_one_ends_neither(read):
+    output = "x--- PASS: TestBox (0.00s)\n"
+    report = read(lines(event("run", "TestLid"), event("output", "TestLid", Output=output), FAIL), "gotest-json")
+    assert report.broken == {"box::TestLid"}

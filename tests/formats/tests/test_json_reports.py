@@ -27,9 +27,9 @@ def test_mocha_lists_what_failed_and_what_waits(read, outcomes):
     assert report.contradiction is None
 
 
-def test_two_tests_of_mocha_with_one_title_keep_their_outcomes(read, outcomes):
+def test_of_two_tests_of_mocha_with_one_title_the_failed_one_has_it(read, outcomes):
     one, two = a_test(), a_test(err={"message": "x"})
-    assert outcomes(read(mocha(one, two, failed=[two]), "mocha-json")) == ["passed", "failed"]
+    assert outcomes(read(mocha(one, two, failed=[two]), "mocha-json")) == ["failed", "passed"]
     assert outcomes(read(mocha(one, one, one), "mocha-json")) == ["passed"] * 3
     assert outcomes(read(mocha(one, one, one, waiting=[one]), "mocha-json")) == ["skipped", "passed", "passed"]
 

@@ -1,5 +1,7 @@
 """The dialects of JUnit, one document each."""
 
+import pytest
+
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.parsed_report import TestReport, Unreadable
@@ -212,14 +214,87 @@ def test_a_case_inside_a_case_is_a_case_of_its_own():
     assert report.outcomes == {"box::C::inner": FAILED, "box::C::outer": SKIPPED}
 
 
-def test_the_same_id_again_is_another_test():
-    report = read(suite(case(), case("<failure/>"), case("<skipped/>")))
-    assert report.outcomes == {
-        "box::C::t": PASSED,
-        "box::C::t#2": FAILED,
-        "box::C::t#3": SKIPPED,
-    }
-    assert not report.rerun
+TWO_OF_A_NAME = "listed with different outcomes, of which the worst counts: box::C::t"
+
+
+@table(
+    ("cases", "outcomes", "note"),
+    [
+        ([case(), case("<failure/>"), case("<skipped/>")], [FAILED, PASSED, SKIPPED], TWO_OF_A_NAME),
+        ([case("<failure/>"), case()], [FAILED, PASSED], TWO_OF_A_NAME),
+        ([case("<failure/>"), case("<error/>")], [FAILED, FAILED], None),
+        ([case("<skipped/>"), case()], [SKIPPED, PASSED], None),
+    ],
+)
+def test_the_same_id_again_is_another_test_and_one_that_failed_has_the_id_itself(cases, outcomes, note):
+    report = read(suite(*cases))
+    ids = ["box::C::t", "box::C::t#2", "box::C::t#3"]
+    assert report.outcomes == dict(zip(ids, outcomes, strict=False))
+    assert (report.rerun, report.note) == (frozenset(), note)
+
+
+def test_what_is_known_of_a_test_goes_with_its_id():
+    report = read(suite(case(more='time="1"'), case('<error message="x"/>', more='time="2"')))
+    assert report.durations == {"box::C::t": 2.0, "box::C::t#2": 1.0}
+    assert (report.in_error, report.messages) == ({"box::C::t"}, {"box::C::t": "x"})
+
+
+BY_GRADLE = (
+    '<testsuite name="a.B" tests="{}" failures="{}" errors="0" timestamp="2026-01-01" hostname="h">{}</testsuite>'
+)
+BY_GO = '<testsuites><testsuite name="ex.com/a" tests="{}" failures="{}">{}</testsuite></testsuites>'
+FAIL_AND_PASS = ('<testcase classname="{0}" name="{1}"><failure/></testcase>', '<testcase classname="{0}" name="{1}"/>')
+
+
+@table(
+    ("report", "owner", "name"),
+    [(BY_GRADLE, "a.B", "net()"), (BY_GO, "ex.com/a", "TestNet"), (BY_GO, "a", "TestNet/sub")],
+)
+@table(
+    ("runs", "outcome", "flaky"),
+    [([0, 1], PASSED, True), ([0, 0, 1], PASSED, True), ([0, 0], FAILED, False)],
+)
+def test_gradle_and_gotestsum_list_each_retry_of_one_test(report, owner, name, runs, outcome, flaky):
+    cases = [FAIL_AND_PASS[run].format(owner, name) for run in runs]
+    found = read(report.format(len(runs), runs.count(0), "".join(cases)))
+    assert list(found.outcomes.values()) == [outcome]
+    assert (len(found.rerun), bool(found.flaky)) == (1, flaky)
+    assert (found.contradiction, found.note) == (None, None)
+
+
+@table(
+    ("report", "owner", "name", "runs"),
+    [
+        pytest.param(BY_GRADLE, "a.B", "net()", [1, 0], id="what passed is not repeated"),
+        pytest.param(BY_GO, "ex.com/a", "net", [0, 1], id="no test of Go"),
+        pytest.param(BY_GO, "other", "TestNet", [0, 1], id="no package of its suite"),
+    ],
+)
+def test_no_failure_is_taken_for_the_first_run_of_another_test(report, owner, name, runs):
+    found = read(report.format(2, 1, "".join(FAIL_AND_PASS[run].format(owner, name) for run in runs)))
+    assert list(found.outcomes.values()).count(FAILED) == 1
+    assert (len(found.outcomes), found.rerun) == (2, frozenset())
+
+
+def test_what_node_marks_as_to_do_is_skipped_whatever_its_outcome():
+    to_do = '<skipped type="todo" message="true"/><failure message="nope"/>'
+    report = read(root(suite(case(to_do), case(name="u"), more='tests="2" failures="1"')))
+    assert list(report.outcomes.values()) == [SKIPPED, PASSED]
+    assert (report.contradiction, report.broken, report.messages) == (None, frozenset(), {})
+
+
+@pytest.mark.parametrize("kind", ["error", "failure"])
+def test_a_suite_may_fail_by_itself(kind):
+    report = read(suite(f'<{kind} message="no database">at hook.js:3</{kind}>', case(), more='tests="1" errors="1"'))
+    assert (report.tests, report.passed, report.broken) == (1, 1, {"box::(suite)"})
+    assert report.messages == {"box::(suite)": "no database\nat hook.js:3"}
+    assert report.note == "failed outside of its tests: box::(suite)"
+
+
+def test_failures_that_are_declared_and_not_listed_are_an_error_of_the_run():
+    report = read(suite(case(), more='tests="1" failures="2"'))
+    assert report.broken == {"(test run)"}
+    assert report.messages == {"(test run)": "the report declares 2 failures and lists none"}
 
 
 def test_an_ordinal_that_is_somebodys_name_is_passed_over():
@@ -352,3 +427,14 @@ def test_all_declared_counts_are_kept(key):
 )
 def test_a_file_that_contradicts_itself_says_so(text, contradiction):
     assert read(text).contradiction == contradiction
+
+
+def test_a_file_that_node_could_not_run_is_no_test_and_hides_any_test():
+    listed = (
+        '<testcase name="/home/me/shop/test/b.test.js" classname="test"><failure message="test failed"/></testcase>'
+    )
+    report = read(
+        f'<testsuites><testcase name="a" classname="test"/>{listed}</testsuites>', folders=("/home/me/shop/",)
+    )
+    assert report.outcomes == {"test::a": PASSED, "test/b.test.js::(test file)": FAILED}
+    assert report.not_loaded == {"(test run)": "test/b.test.js failed as a whole"}

@@ -55,7 +55,7 @@ def test_binaries_add_up_and_their_names_are_told_apart(read):
 
 def test_without_cargos_lines_the_same_name_again_is_another_test(read):
     text = binary("test t ... ok", passed=1) + binary("test t ... FAILED", failed=1)
-    assert read(text, "libtest-text").outcomes == {"t": "passed", "t#2": "failed"}
+    assert read(text, "libtest-text").outcomes == {"t": "failed", "t#2": "passed"}
 
 
 @pytest.mark.parametrize(

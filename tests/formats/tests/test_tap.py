@@ -59,11 +59,155 @@ def test_durations_stand_behind_or_below_a_test(read, text, seconds):
     assert read(lines("1..1", *text), "tap").durations.get("a") == seconds
 
 
-def test_a_subtest_is_summed_up_by_the_line_after_it(read):
-    text = lines(
-        "TAP version 14", "# Subtest: b", "    ok 1 - x", "    not ok 2 - y", "    1..2", "not ok 1 - b", "1..1"
-    )
-    assert read(text, "tap").outcomes == {"b": "failed"}
+SUBTEST = ("    ok 1 - x", "    not ok 2 - y", "    1..2", "not ok 1 - b", "1..1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(("# Subtest: b", *SUBTEST), id="a heading"),
+        pytest.param(("    # Subtest: b", *SUBTEST), id="an indented heading"),
+        pytest.param(SUBTEST, id="only a plan"),
+        pytest.param(("not ok 1 - b {", "    1..2", "    ok 1 - x", "    not ok 2 - y", "}", "1..1"), id="braces"),
+    ],
+)
+def test_the_tests_of_a_subtest_count_and_not_the_line_that_sums_them_up(read, text):
+    report = read(lines("TAP version 14", *text), "tap")
+    assert (report.outcomes, report.contradiction) == ({"b > x": "passed", "b > y": "failed"}, None)
+
+
+def test_what_a_program_prints_is_no_subtest(read):
+    assert list(read(lines("TAP version 13", "    ok 1 - printed", "ok 1 - a", "1..1"), "tap").outcomes) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("sum_of_it", "outcomes"),
+    [
+        pytest.param("ok 1 - b", {"b > x": "passed"}, id="passed"),
+        pytest.param("not ok 1 - b", {"b > x": "passed", "b": "failed"}, id="failed by itself"),
+        pytest.param("not ok 1 - b # TODO", {"b": "skipped"}, id="to do: whatever is within"),
+        pytest.param("ok 1 - b # SKIP", {"b": "skipped"}, id="skipped"),
+    ],
+)
+def test_a_subtest_s_own_outcome_counts_where_nothing_within_says_the_same(read, sum_of_it, outcomes):
+    text = lines("TAP version 14", "# Subtest: b", "    ok 1 - x", "    1..1", sum_of_it, "1..1")
+    assert read(text, "tap").outcomes == outcomes
+
+
+def test_subtests_are_named_from_the_outermost_one_in(read):
+    deep = ("        ok 1 - y", "        1..1", "    ok 1 - x", "    1..1", "ok 1 - b")
+    text = lines("TAP version 14", *deep, *deep, "1..2")
+    assert list(read(text, "tap").outcomes) == ["b > x > y", "b > x > y#2"]
+
+
+BY_NODE = ("1..1", "# tests 2", "# suites 1", "# pass 2")
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes", "broken"),
+    [
+        pytest.param(("    ok 1 - x", "    1..1", "ok 1 - b"), {"b > x": "passed", "b": "passed"}, (), id="a test"),
+        pytest.param(
+            ("    ok 1 - x", "    1..1", "ok 1 - b", "  ---", "  type: 'suite'", "  ..."),
+            {"b > x": "passed"},
+            (),
+            id="a suite",
+        ),
+        pytest.param(
+            ("    ok 1 - x", "    1..1", "not ok 1 - b", "  ---", "  type: 'suite'", "  error: 'late'", "  ..."),
+            {"b > x": "passed"},
+            ("b",),
+            id="a hook of a suite failed",
+        ),
+        pytest.param(("ok 1 - b # SKIP", "  ---", "  type: 'suite'", "  ..."), {}, (), id="a suite that is skipped"),
+    ],
+)
+def test_node_counts_tests_around_tests_and_no_suites(read, text, outcomes, broken):
+    report = read(lines("TAP version 13", *text, *BY_NODE), "tap")
+    assert (report.outcomes, report.broken) == (outcomes, frozenset(broken))
+
+
+def test_a_file_that_node_could_not_run_hides_any_test(read):
+    text = ("ok 1 - a", "not ok 2 - /home/me/b.test.js", "  ---", "  error: 'test failed'", "  ...", "1..2")
+    report = read(lines("TAP version 13", *text, *BY_NODE[1:]), "tap")
+    assert report.outcomes == {"a": "passed", "b.test.js::(test file)": "failed"}
+    assert report.not_loaded == {"(test run)": "b.test.js failed as a whole"}
+
+
+VITEST = (
+    "1..3",
+    "not ok 1 - load.test.js",
+    "    ---",
+    "    error:",
+    "        message: \"Cannot find module './gone' imported from load.test.js\"",
+    "    ...",
+    "not ok 2 - a.test.js # time=9.46ms {",
+    "    1..3",
+    "    ok 1 - same # time=1.21ms",
+    "    not ok 2 - d # time=2.91ms {",
+    "        1..1",
+    "        ok 1 - in d # SKIP",
+    "    }",
+    "    not ok 3 - e # time=0.80ms {",
+    "        1..1",
+    "        ok 1 - in e # time=0.26ms",
+    "    }",
+    "}",
+    "ok 3 - b.test.js # time=1ms {",
+    "    1..1",
+    "    ok 1 - same # time=1.21ms",
+    "}",
+)
+
+
+def test_vitest_s_files_and_suites_are_in_the_names_of_their_tests(read):
+    report = read(lines("TAP version 13", *VITEST), "tap")
+    assert report.outcomes == {
+        "a.test.js::same": "passed",
+        "a.test.js::d > in d": "skipped",
+        "a.test.js::e > in e": "passed",
+        "b.test.js::same": "passed",
+    }
+    assert report.broken == {"load.test.js::(test file)", "a.test.js::e"}
+    assert report.not_loaded == {"load.test.js": "Cannot find module './gone' imported from load.test.js"}
+    assert (report.contradiction, report.durations["a.test.js::same"]) == (None, 0.00121)
+
+
+def test_a_brace_in_a_name_opens_nothing(read):
+    assert list(read(lines("1..2", "ok 1 - a {", "ok 2 - b", "}"), "tap").outcomes) == ["a {", "b"]
+
+
+def test_a_brace_without_an_end_is_half_a_report(damage):
+    assert damage(lines("1..1", "ok 1 - a {", "    ok 1 - b"), "tap").why == "cut short: a subtest in braces has no end"
+
+
+AVA = (
+    "not ok 1 - Error [ERR_MODULE_NOT_FOUND]: Cannot find module 'gone.js'",
+    "ok 2 - a › ok",
+    "not ok 3 - test/b.js exited with a non-zero exit code: 1",
+    'not ok 4 - No tests found in test/d.js, make sure to import "ava" at the top of your test file',
+    "ok 5 - c › rejects",
+    "not ok 6 - Error: late",
+    "not ok 7 - test/c.js exited with a non-zero exit code: 1",
+    "1..2",
+)
+
+
+def test_what_ava_could_not_run_is_no_test_and_has_not_loaded(read):
+    report = read(lines("TAP version 13", *AVA), "tap")
+    assert (report.outcomes, report.contradiction) == ({"a › ok": "passed", "c › rejects": "passed"}, None)
+    assert report.broken == {f"test/{name}.js::(test file)" for name in "bcd"}
+    assert report.not_loaded == {
+        "b": "test/b.js: Error [ERR_MODULE_NOT_FOUND]: Cannot find module 'gone.js'",
+        "d": 'test/d.js: No tests found in test/d.js, make sure to import "ava" at the top of your test file',
+    }
+
+
+@pytest.mark.parametrize("end", ["  ...", "ok 2 - c"])
+def test_a_block_ends_where_it_says_so_or_something_is_less_indented(read, end):
+    text = ("not ok 1 - b", "  ---", "  error: 'x'", "    ok 1 - no test", "    1..1", end)
+    report = read(lines("TAP version 13", *text, *(["ok 2 - c"] if end == "  ..." else []), "1..2"), "tap")
+    assert list(report.outcomes) == ["b", "c"]
 
 
 NODE_TAP = (

@@ -40,7 +40,7 @@ def found(tree, on_path):
         (
             "vitest",
             ["run"],
-            ["--exclude=.aiwg/**", "--reporter=json", "--outputFile={reports}/vitest.json"],
+            ["--exclude=.aiwg/**", "--reporter=json", "--reporter=default", "--outputFile={reports}/vitest.json"],
             "jest-json",
         ),
         (
@@ -52,12 +52,18 @@ def found(tree, on_path):
     ],
 )
 def test_a_runner_is_run_as_its_own_script_runs_it(found, tool, before, after, format_):
-    tests = found(package(tool, test=f"TZ=UTC {tool} --bail --watch spec"), installed(tool)).checks["tests"]
+    tests = found(package(tool, test=f"TZ=UTC {tool} --bail --watch --silent spec"), installed(tool)).checks["tests"]
     run = tests["run"]
-    assert run[: 3 + len(before)] == [f"node_modules/.bin/{tool}", *before, "--bail", "spec"]
+    assert run[: 3 + len(before)] == [f"node_modules/.bin/{tool}", *before, "--silent", "spec"]
     assert run[-len(after) :] == after
     assert (tests["format"], tests["env"]) == (format_, {"TZ": "UTC"})
     assert any(".aiwg" in word for word in run)
+
+
+@pytest.mark.parametrize("words", ["--bail", "--bail=2", "--bail 2", "-b"])
+def test_no_run_ends_at_its_first_failing_test(found, words):
+    run = found(package("jest", test=f"jest {words} spec"), installed("jest")).checks["tests"]["run"]
+    assert run[1:3] == ["spec", "--ci"]
 
 
 @pytest.mark.parametrize(

@@ -176,6 +176,16 @@ def test_coverage_is_measured_once(root, path, files, own):
 
 
 @pytest.mark.parametrize(
+    ("options", "goes_on"),
+    [("-x", True), ("-q --maxfail=3", True), ("--exitfirst -q", True), ("-q", False), ("--xfail-strict", False)],
+)
+def test_pytest_goes_on_after_a_failing_test(root, path, options, goes_on):
+    python_with(path / "python3", *ALL)
+    (root / "pytest.ini").write_text(f"[pytest]\naddopts = {options}\n")
+    assert ("--maxfail=0" in detect(root, {"PATH": str(path)}).checks["tests"]["run"]) == goes_on
+
+
+@pytest.mark.parametrize(
     "files",
     [
         {"pytest.toml": '[pytest]\naddopts = ["--cov=app"]\n'},
