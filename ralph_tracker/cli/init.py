@@ -18,7 +18,7 @@ from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
-from ralph_tracker.safe_files import as_store_error, hide_from_git, text_of, write_new, write_whole
+from ralph_tracker.safe_files import as_store_error, hide_from_tools, text_of, write_new, write_whole
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root
@@ -165,7 +165,7 @@ def write_schema(folder: Path) -> None:
     """Write the JSON Schema of the configuration to where its first line names it, for editors."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigDocument.model_json_schema()}
     with as_store_error(folder / SCHEMA_FILE):
-        hide_from_git(ProjectPaths(folder).base)
+        hide_from_tools(ProjectPaths(folder).base)
         write_whole(folder / SCHEMA_FILE, to_json(document))
 
 

@@ -54,6 +54,7 @@ from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.record_guard import RecordGuard
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
@@ -259,18 +260,26 @@ def measure_tree(
     )
     with as_store_error(target.scratch):
         shutil.rmtree(target.scratch, ignore_errors=True)
+    guard = RecordGuard(iteration_snapshots.paths)
     if target.checkout is None:
-        results, measured = _run_checks_and_read(
-            target, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
-        )
-        run_again = run_again_in_place(
-            results,
-            root=target.root,
-            scratch=target.scratch,
-            environment=environment_for_checks(target.environment, target.root),
-            progress=progress,
-        )
-        measured = repeat_failing(measured, believed, target.root, run_again)
+        with guard.read_only():
+            results, measured = _run_checks_and_read(
+                target,
+                iteration_snapshots,
+                kept.snapshot.tree,
+                allow_missing=allow_missing,
+                progress=progress,
+                on_end=guard.put_back,
+            )
+            run_again = run_again_in_place(
+                results,
+                root=target.root,
+                scratch=target.scratch,
+                environment=environment_for_checks(target.environment, target.root),
+                progress=progress,
+            )
+            measured = repeat_failing(measured, believed, target.root, run_again)
+            guard.put_back("repeating the tests")
     else:
         results, measured = target.checkout.ran, target.checkout.totals
         if target.checkout.run_again is not None:
@@ -286,7 +295,7 @@ def measure_tree(
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = _NO_FUNCTION
-    notes = (*measured.notes, *code.notes, *tree_notes(kept))
+    notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -314,6 +323,7 @@ def _run_checks_and_read(
     *,
     allow_missing: bool,
     progress: Progress | None,
+    on_end: Callable[[str], None],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -323,6 +333,7 @@ def _run_checks_and_read(
         reports=target.scratch / "reports",
         environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
+        on_end=on_end,
     )
     if not allow_missing:
         for result in results:

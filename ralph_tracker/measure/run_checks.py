@@ -173,6 +173,7 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     environment: Mapping[str, str],
     jobs: int = 1,
     on_progress: Callable[[str], None] | None = None,
+    on_end: Callable[[str], None] | None = None,
     output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
 ) -> tuple[CheckResult, ...]:
@@ -180,7 +181,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
-    gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is in bytes per stream.
+    gets a line when a check starts and when it ends, `on_end` the name of each check that ended, always in the calling
+    thread. `output_cap` is in bytes per stream.
     Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
@@ -193,8 +195,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
             )
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
-    say = on_progress or (lambda _line: None)
-    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, stop or Event())
+    say, ended = on_progress or _nothing, on_end or _nothing
+    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, ended, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in setting.streams(check):
@@ -283,11 +285,16 @@ def _make_folders(setting: _Setting) -> None:
         )
 
 
-def _run_all(
+def _nothing(_: str) -> None:
+    """Do nothing with a line or a name."""
+
+
+def _run_all(  # what all checks of a run share
     order: Sequence[Check],
     run: Callable[[Check, Event], FinishedCommand],
     jobs: int,
     say: Callable[[str], None],
+    on_end: Callable[[str], None],
     stop: Event,
 ) -> dict[str, FinishedCommand]:
     """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
@@ -314,6 +321,7 @@ def _run_all(
                 if isinstance(outcome, BaseException):
                     raise outcome
                 done[name] = outcome
+                on_end(name)
                 say(f"{name}: {outcome.summary}")
     finally:
         if running:  # only after an exception
