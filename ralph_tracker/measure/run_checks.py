@@ -4,6 +4,7 @@ A check that fails, is killed or cannot be started is data, never an exception: 
 Reports are found once all checks are done, because a check may write a report that another one names.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -153,15 +154,26 @@ def ours_if_active(environment: Mapping[str, str], root: Path) -> str | None:
     active = environment.get(_ACTIVE)
     if not active or sys.prefix == sys.base_prefix or Path(active).resolve() != Path(sys.prefix).resolve():
         return None
-    folder = Path(active)
-    lies_in = folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
-    return None if lies_in else active
+    return None if _lies_in(Path(active), root) else active
 
 
 def without_own_environment(environment: Mapping[str, str], root: Path) -> dict[str, str]:
-    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
-    left_out = () if ours_if_active(environment, root) is None else (_ACTIVE,)
-    return {name: value for name, value in environment.items() if name not in left_out}
+    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project.
+
+    Where nobody activated ours, and it has no pytest, it is not the project's either: PATH has it last then, so that
+    `python3` and `pip` mean the project's.
+    """
+    active = ours_if_active(environment, root) is not None
+    kept = {name: value for name, value in environment.items() if not (active and name == _ACTIVE)}
+    folders = environment.get("PATH", "").split(os.pathsep)
+    ours = [folder for folder in folders if is_our_bin(folder)]
+    if not ours or active or importlib.util.find_spec("pytest") is not None or _lies_in(Path(sys.prefix), root):
+        return kept
+    return {**kept, "PATH": os.pathsep.join([*(folder for folder in folders if folder not in ours), *ours])}
+
+
+def _lies_in(folder: Path, root: Path) -> bool:
+    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
 
 
 def run_checks(  # noqa: PLR0913  # one keyword each

@@ -14,7 +14,7 @@ from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
-from ralph_tracker.errors import InputError, RecordError
+from ralph_tracker.errors import InputError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
 from ralph_tracker.store.json_documents import parsed_json, parsed_quickly, read_lines, refuse_newer, to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
@@ -108,10 +108,10 @@ class Seals:
         documents = self._documents(number)
         if documents.digest(name) == expected:
             return True
-        data = documents.read(name)
         try:
+            data = documents.read(name)
             return data is not None and digest(_as_written(name, data)) == expected
-        except (InputError, *_MISSHAPEN):
+        except (InputError, StoreError, *_MISSHAPEN):
             return False
 
     def _read_seal(self, number: int) -> tuple[Plain, str | None]:
