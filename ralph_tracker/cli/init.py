@@ -18,6 +18,7 @@ from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
+from ralph_tracker.measure.try_linters import without_failing_linters
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, text_of, write_new, write_whole
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
@@ -57,7 +58,7 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         return
     if source == PYPROJECT:  # only with --update
         raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
-    found = detect(folder, os.environ)
+    found = without_failing_linters(detect(folder, os.environ), folder, os.environ)
     asks = not yes and sys.stdin.isatty()
     if test_command is None and not found.checks and asks:
         test_command = click.prompt("Which command runs the tests? (none: Enter)", default="", show_default=False)

@@ -657,8 +657,9 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     if config.document["checks"]:
         return config
     from ralph_tracker.measure.detect import detect  # noqa: PLC0415  # needed once per loop
+    from ralph_tracker.measure.try_linters import without_failing_linters  # noqa: PLC0415  # needed once per loop
 
-    found = detect(root, environment)
+    found = without_failing_linters(detect(root, environment), root, environment)
     if not found.checks:
         raise ConfigError(f"nothing to measure with: {'; '.join(found.notes)}; or hand metrics in with --metrics FILE")
     document = {**config.document, "checks": {name: dict(check) for name, check in found.checks.items()}}

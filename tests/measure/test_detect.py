@@ -14,7 +14,11 @@ from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import configured_checks, in_order
 
-PYTHON = """echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]'"""
+PYTHON = """case "$1 $2" in
+"-m ruff") echo '[]';;
+"-m mypy") ;;
+*) echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]';;
+esac"""
 NODE = {
     "package.json": '{"devDependencies": {"jest": "30", "eslint": "10", "typescript": "5"}}',
     "node_modules/.bin/jest": "",
