@@ -12,7 +12,7 @@ import click
 import yaml
 
 from ralph_tracker.cli.terminal import say, say_wrapped
-from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
+from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, PYPROJECT, SCHEMA_FILE, config_of, load_config
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
@@ -26,9 +26,6 @@ from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 
-# `init` writes it, so that editors need no network; it is not committed.
-SCHEMA_FILE: Final = ".aiwg/ralph/config.schema.json"
-_FOR_EDITORS: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}\n"
 _INDENT: Final = "  "
 
 
@@ -173,7 +170,7 @@ def write_schema(folder: Path) -> None:
 def config_text(checks: Mapping[str, Any], templates: Sequence[str] = ()) -> str:
     """Return a new configuration of these checks; templates follow as comments, ready to be put in place."""
     document = {"version": 1, **({"checks": dict(checks)} if checks else {})}
-    text = _FOR_EDITORS + dump_yaml(document)
+    text = FOR_EDITORS + dump_yaml(document)
     for template in templates:
         lines = (line if line.startswith("#") else f"#   {line}" for line in template.splitlines())
         text += "\n" + "".join(f"{line}\n" for line in lines)

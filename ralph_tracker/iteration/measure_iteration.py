@@ -292,9 +292,11 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
+    if measured.tests is None or not measured.tests.outcomes:
+        measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
-        missing[Group.CODE] = _NO_FUNCTION
+        missing[Group.CODE] = next(iter(measured.not_loaded.values()), _NO_FUNCTION)
     notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
@@ -314,6 +316,17 @@ def measure_tree(
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
     )
+
+
+def _with_parse_errors(measured: CheckTotals, target: MeasureTarget, kept: KeptIteration) -> CheckTotals:
+    """Return what was measured with the files that do not parse since the baseline, where no test would notice them."""
+    changed = [change.path for change in kept.since_baseline if change.new_id is not None]
+    if measured.not_loaded or not changed:
+        return measured
+    from ralph_tracker.measure.syntax import parse_errors  # noqa: PLC0415  # only without tests
+
+    errors = parse_errors(target.root, changed, target.environment)
+    return measured._replace(not_loaded=errors, tests=None) if errors else measured
 
 
 def _run_checks_and_read(
