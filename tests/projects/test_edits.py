@@ -1,6 +1,7 @@
-"""Projects that are not ours, in three languages: numbers as their tools print, and three edits judged rightly.
+"""Projects that are not ours: numbers as their tools print, and four edits judged rightly.
 
-A break is a regression that names failing tests; a fix with a new test is none; a deleted test is noticed.
+A break is a regression that names failing tests; a fix with a new test is none; a deleted test is noticed; a syntax
+error in the source is a broken build, and no deletion.
 """
 
 import json
@@ -30,6 +31,16 @@ foreach (glob(__DIR__ . '/../src/exceptions/*.php') as $file) {
     require_once $file;
 }
 """
+# What no parser of the language takes, at the end of a file.
+_SYNTAX = {
+    ".py": "\ndef (:\n",
+    ".js": "\nfunction (\n",
+    ".go": "\nfunc (\n",
+    ".rb": "\ndef (\n",
+    ".php": "\nfunction (\n",
+    ".rs": "\nfn (\n",
+    ".c": "\nint (\n",
+}
 _IGNORED = ".aiwg/\nnode_modules/\n.venv/\n.nyc_output/\ntarget/\nvendor/\n__pycache__/\n*.egg-info/\n"
 
 
@@ -327,7 +338,10 @@ def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, 
     text = source.read_text()
     verdicts = {"break": _broken(work, row, first)}
     source.write_text(text)
-    verdicts |= {"fix and add": _fixed(work, row, first), "delete": _deleted(work, row)}
+    verdicts |= {"fix and add": _fixed(work, row, first)}
+    verdicts |= {"break the build": _not_built(work, source)}
+    source.write_text(text)
+    verdicts |= {"delete": _deleted(work, row)}
     judged(row.source, ours, unequal, verdicts, more)
     assert unequal == {}
     assert set(verdicts.values()) == {"right"}
@@ -388,10 +402,21 @@ def _fixed(work, row, first):
     return "right" if right else f"{record['classification']}, {gained} gained, {grave}"
 
 
+def _not_built(work, source):
+    text = source.read_text()
+    source.write_text(text.removesuffix("?>\n") + _SYNTAX[source.suffix])
+    record = work.record("post-iteration")
+    raised = [alert["type"] for alert in record["alerts"]]
+    wrong = {"test_deletion", "tests_dropped", "functionality_loss"} & {*raised}
+    right = "build_broken" in raised and not wrong and record["integrity"]["verdict"] != "TAMPERED"
+    return "right" if right else f"{record['classification']}, {raised}"
+
+
 def _deleted(work, row):
     row.deletes.apply(work.root)
     record = work.record("post-iteration")
     raised = [alert["type"] for alert in record["alerts"]]
-    named = [name for alert in record["alerts"] if alert["type"] == "test_deletion" for name in alert["tests"]]
-    right = named and not record["verified"] and all(row.gone in name for name in named)
+    losses = [alert for alert in record["alerts"] if alert["type"] in {"test_deletion", "tests_dropped"}]
+    named = [name for alert in losses for name in alert["tests"]]
+    right = named and all(row.gone in name for name in named)
     return "right" if right else f"{record['classification']}, {raised}, {named}"

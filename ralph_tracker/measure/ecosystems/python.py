@@ -21,6 +21,7 @@ from ralph_tracker.measure.ecosystems.python_project import (
     declares,
     ini_of,
     maintainers_commands,
+    maintainers_environment,
     table_of,
     words_after,
 )
@@ -249,7 +250,7 @@ def _checks(
 ) -> Checks:
     checks: Checks = {}
     if own is not None:
-        checks |= _own_test_checks(python, tools, own)
+        checks |= _own_test_checks(python, tools, own, maintainers_environment(root))
     elif "pytest" in tools:
         checks |= _test_checks(root, python, tools, modules)
     linter = next((name for name in (*_linters(root, commands), "ruff") if name in tools), None)
@@ -287,7 +288,9 @@ def _flake8(call: Sequence[str], commands: Sequence[Command]) -> dict[str, Any]:
 _LINTS: Final = {"ruff": _ruff, "flake8": _flake8}
 
 
-def _own_test_checks(python: Sequence[str], tools: Mapping[str, tuple[str, ...]], own: Command) -> Checks:
+def _own_test_checks(
+    python: Sequence[str], tools: Mapping[str, tuple[str, ...]], own: Command, variables: Mapping[str, str]
+) -> Checks:
     """Return the checks that run the project's own runner, whose results a program of ours writes down."""
     *folders, script = own[0].split("/")
     is_below = bool(folders) and script == "manage.py"  # Django finds the tests below the folder where it is called
@@ -300,7 +303,8 @@ def _own_test_checks(python: Sequence[str], tools: Mapping[str, tuple[str, ...]]
         "format": "junit",
     }
     cwd = {"cwd": "/".join(folders)} if is_below else {}
-    return _with_coverage({**tests, **cwd}, [*call, "-m", "coverage"] if traced else None)
+    env = {"env": dict(variables)} if variables else {}
+    return _with_coverage({**tests, **cwd, **env}, [*call, "-m", "coverage"] if traced else None)
 
 
 def _test_checks(
@@ -338,7 +342,7 @@ def _with_coverage(tests: dict[str, Any], call: Sequence[str] | None) -> Checks:
         "env": data,
     }
     where = {"cwd": tests["cwd"]} if "cwd" in tests else {}
-    return {"tests": {**tests, "env": data}, "coverage": {**report, **where}}
+    return {"tests": {**tests, "env": {**tests.get("env", {}), **data}}, "coverage": {**report, **where}}
 
 
 def _pyproject(root: Path, *keys: str) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ _FACTOR: Final = re.compile(r"^[\w.,!{}-]+:\s+")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
 _PYTHON_NAMES: Final = ("{envpython}", "{env_python}")
+_BIN_NAMES: Final = ("{envbindir}/", "{env_bin_dir}/")
 _NAME: Final = re.compile(r"[\w.-]+")
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
@@ -64,6 +65,14 @@ def maintainers_commands(root: Path) -> tuple[Command, ...]:
     )
 
 
+def maintainers_environment(root: Path) -> dict[str, str]:
+    """Return the variables that tox sets for the tests, without those that only tox can fill in."""
+    section = ini_of(text_of(root / "tox.ini"))
+    lines = (section.get("testenv", key, fallback="") for key in ("setenv", "set_env"))
+    pairs = (line.partition("=")[::2] for text in lines for line in text.splitlines() if "{" not in line)
+    return {name.strip(): value.strip() for name, value in pairs if re.fullmatch(r"\w+", name.strip())}
+
+
 def words_after(tool: Sequence[str], commands: Sequence[Command]) -> Command | None:
     """Return the words that follow those of a tool in the first command that calls it, None if none does."""
     size = len(tool)
@@ -95,6 +104,8 @@ def _filled(line: str) -> list[str]:
         line = line.replace(name, place)
     for name in _PYTHON_NAMES:
         line = line.replace(name, "python")
+    for name in _BIN_NAMES:
+        line = line.replace(name, "")
     try:
         words = [] if "{" in line else shlex.split(line)
     except ValueError:

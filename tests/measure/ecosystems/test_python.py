@@ -379,6 +379,15 @@ def test_djangos_tests_are_covered_and_its_interpreter_is_found_from_its_folder(
     assert checks["coverage"]["cwd"] == "site"
 
 
+def test_the_own_runner_has_the_variables_of_tox(root, path):
+    python_with(path / "python3", "django", "coverage")
+    text = "[testenv]\nsetenv = DJANGO_SETTINGS_MODULE = t.s\ncommands = coverage run {envbindir}/django-admin test -v2"
+    (root / "tox.ini").write_text(text)
+    tests = detect(root, {"PATH": str(path)}).checks["tests"]
+    assert tests["env"] == {"DJANGO_SETTINGS_MODULE": "t.s", "COVERAGE_FILE": "{reports}/.coverage"}
+    assert tests["run"][-5:] == ["-m", "django", "test", "--noinput", "-v2"]
+
+
 def test_missing_django_is_named(root, path):
     python_with(path / "python3", "pytest", "coverage", "ruff")
     (root / "manage.py").write_text(MANAGE)

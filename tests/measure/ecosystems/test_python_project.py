@@ -2,7 +2,12 @@
 
 import pytest
 
-from ralph_tracker.measure.ecosystems.python_project import declared_install, declares, maintainers_commands
+from ralph_tracker.measure.ecosystems.python_project import (
+    declared_install,
+    declares,
+    maintainers_commands,
+    maintainers_environment,
+)
 
 TOX = """[tox]
 envlist = py3
@@ -44,7 +49,7 @@ def types(session):
         ),
         ({"tox.toml": '[env_run_base]\ncommands = [["pytest", "-q"], "x"]\n'}, [("pytest", "-q")]),
         ({"pyproject.toml": '[tool.tox.env.t]\ncommands = [["uv", "run", "--locked", "mypy"]]\n'}, [("mypy",)]),
-        ({"tox.ini": "[testenv]\ncommands = python {toxinidir}/manage.py test\n"}, [("manage.py", "test")]),
+        ({"tox.ini": "[testenv]\ncommands = {envbindir}/python {toxinidir}/manage.py test\n"}, [("manage.py", "test")]),
         ({}, []),
     ],
     ids=["tox", "nox", "broken nox", "broken tox", "legacy", "toml", "run by uv", "script", "none"],
@@ -100,3 +105,9 @@ def test_what_is_declared_is_installed_as_the_project_installs(tmp_path, files, 
 def test_tox_declares_too(tmp_path, text, found):
     (tmp_path / "tox.ini").write_text(f"[testenv]\n{text}")
     assert declares(tmp_path, "pytest-cov") is found
+
+
+def test_variables_are_those_that_tox_sets(tmp_path):
+    assert maintainers_environment(tmp_path) == {}
+    (tmp_path / "tox.ini").write_text("[testenv]\nsetenv =\n  A = b=c\n  HOME = {toxworkdir}\n  # no\n")
+    assert maintainers_environment(tmp_path) == {"A": "b=c"}
