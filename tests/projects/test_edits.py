@@ -41,6 +41,11 @@ _SYNTAX = {
     ".rs": "\nfn (\n",
     ".c": "\nint (\n",
 }
+_PHP_TIMER_LOADER = """<?php
+foreach ([...glob(__DIR__ . '/../src/exceptions/*.php'), ...glob(__DIR__ . '/../src/*.php')] as $file) {
+    require_once $file;
+}
+"""
 _IGNORED = ".aiwg/\nnode_modules/\n.venv/\n.nyc_output/\ntarget/\nvendor/\n__pycache__/\n*.egg-info/\n"
 
 
@@ -98,6 +103,23 @@ def pytest_and_coverage(text: str) -> printed.Numbers:
     return {"tests": passed + failed + skipped, **numbers}
 
 
+def unittest_and_coverage(text: str) -> printed.Numbers:
+    """Read the last lines of unittest, and coverage's total."""
+    ran = int(re.findall(r"^Ran (\d+) tests?", text, re.MULTILINE)[-1])
+    count = {word: int(number) for word, number in re.findall(r"(failures|errors|skipped)=(\d+)", text)}
+    failed, skipped = count.get("failures", 0) + count.get("errors", 0), count.get("skipped", 0)
+    total = re.findall(r"^TOTAL +(\d+) +(\d+)", text, re.MULTILINE)[-1]
+    numbers: printed.Numbers = {"passed": ran - failed - skipped, "failed": failed, "skipped": skipped}
+    return {"tests": ran, **numbers, "coverage": 100 * (int(total[0]) - int(total[1])) / int(total[0])}
+
+
+_CMAKE = "CFLAGS=--coverage LDFLAGS=--coverage cmake -S . -B target && cmake --build target"
+_TOX_OF_APPCONF = """[testenv]
+setenv =
+    DJANGO_SETTINGS_MODULE = tests.test_settings
+commands =
+    {envbindir}/coverage run {envbindir}/django-admin test {posargs:tests}
+"""
 _TAPE = "node_modules/.bin/nyc node_modules/.bin/tape 'test/**/*.js'; rm -r .nyc_output"
 _C8 = "node_modules/.bin/c8 --reporter=text"
 _GO = "mkdir -p target; go test -v -coverprofile=target/c ./... ; go tool cover -func=target/c"
@@ -196,6 +218,53 @@ ROWS = (
         "testVariablesCanBeMerged",
         needs=("php", "phpunit"),
         files={"vendor/autoload.php": _PHP_LOADER},
+    ),
+    Row(
+        "deb php-timer",
+        "phpunit --do-not-cache-result --coverage-text",
+        printed.phpunit,
+        8,
+        Edit("src/Duration.php", "new self($microseconds * 1000)", "new self($microseconds * 100)"),
+        Edit(
+            "tests/MoreTest.php",
+            new="<?php\nfinal class MoreTest extends PHPUnit\\Framework\\TestCase {\n"
+            "    /** @coversNothing */\n    public function testMore(): void { $this->assertTrue(true); }\n}\n",
+        ),
+        Edit("tests/TimerTest.php", "function testCanBeStartedAndStopped", "function started"),
+        "testCanBeStartedAndStopped",
+        needs=("php", "phpunit"),
+        files={"vendor/autoload.php": _PHP_TIMER_LOADER},
+    ),
+    Row(
+        "deb cjson",
+        f"{_CMAKE} && ctest --test-dir target; gcovr -r . -e '.*CompilerId.*' target",
+        printed.ctest,
+        19,
+        Edit("cJSON.c", "return (item->type & 0xff) == cJSON_True;", "return (item->type & 0xff) != cJSON_True;"),
+        Edit("tests/CMakeLists.txt", "        readme_examples\n", "        readme_examples\n        more\n"),
+        Edit("tests/CMakeLists.txt", "        minify_tests\n", ""),
+        "minify_tests",
+        needs=("cmake", "ctest", "gcovr", "cc"),
+        files={"tests/more.c": "int main(void) { return 0; }\n"},
+    ),
+    Row(
+        "pypi django-appconf==1.0.6",
+        ".venv/bin/python -m coverage run -m django test --settings=tests.test_settings tests; "
+        ".venv/bin/python -m coverage report; rm -f .coverage",
+        unittest_and_coverage,
+        25,
+        Edit(
+            "appconf/base.py",
+            """return "%s_%s" % (self.prefix.upper(),""",
+            """return "%s-%s" % (self.prefix.upper(),""",
+        ),
+        Edit(
+            "tests/test_more.py", new="import unittest\nclass More(unittest.TestCase):\n    def test_more(self): ...\n"
+        ),
+        Edit("tests/tests.py", "def test_proxy(", "def proxy("),
+        "test_proxy",
+        installs=("django==5.1.4", "coverage==7.17.3"),
+        files={"tox.ini": _TOX_OF_APPCONF},  # as in its repository
     ),
     _pypi(
         "itsdangerous==2.2.0",
