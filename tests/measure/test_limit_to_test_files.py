@@ -243,3 +243,10 @@ def test_mocha_runs_what_its_settings_name_as_well(project, settings):
     (project / settings).write_text('{"mocha": {"spec": "test"}}')
     check = Check(name="tests", run=["mocha"])
     assert limited_to_files(check, [AJS], project) == (check, True)
+
+
+def test_files_of_another_part_are_none_of_a_checks_own(project):
+    check = Check("tests", ["mocha"], cwd="web")
+    limited = limited_to_files(check, [A, "web/test/a.test.js"], project)
+    assert limited.check.run == ["mocha", "test/a.test.js"]
+    assert limited_to_files(check, [A], project).whole

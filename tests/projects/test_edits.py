@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -82,6 +82,7 @@ class Row:
     needs: tuple[str, ...] = ()
     installs: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, "Row"] = field(default_factory=dict)  # by folder, where the repository is made of several
 
 
 def tap(text: str) -> printed.Numbers:
@@ -307,6 +308,35 @@ ROWS = (
 )
 
 
+def _split(backend: str, frontend: str) -> Row:
+    """Return a repository of two projects without one at its root; the edits are those of the first."""
+    parts = {folder: _row_of(source) for folder, source in (("backend", backend), ("frontend", frontend))}
+    first, second = parts.values()
+    moved = {name: replace(each, file=f"backend/{each.file}") for name, each in _edits_of(first).items()}
+    by_hand = f"(cd backend; {first.by_hand}) 2>&1; echo {_BETWEEN}; (cd frontend; {second.by_hand}) 2>&1"
+
+    def numbers(text: str) -> printed.Numbers:
+        halves = zip(parts.values(), text.split(_BETWEEN), strict=True)
+        found = [row.numbers(half) for row, half in halves]
+        return {name: sum(each[name] or 0 for each in found) for name in ("tests", "passed", "failed", "skipped")}
+
+    needs = (*first.needs, *second.needs)
+    source = f"split {backend} + {frontend}"
+    return Row(source, by_hand, numbers, first.tests, **moved, gone=first.gone, needs=needs, parts=parts)
+
+
+def _row_of(source: str) -> Row:
+    return next(row for row in ROWS if row.source == source)
+
+
+def _edits_of(row: Row) -> dict[str, Edit]:
+    return {"breaks": row.breaks, "adds": row.adds, "deletes": row.deletes}
+
+
+_BETWEEN = "===== the other part"
+SPLIT = _split("deb php-text-template", "npm url-join@4.0.1")
+
+
 @pytest.fixture(scope="session")
 def fetched(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Path], Path]:
     """Unpack a project from the registry that it is named with; skip where that cannot be reached."""
@@ -388,12 +418,15 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.source)
+@pytest.mark.parametrize("row", [*ROWS, SPLIT], ids=lambda row: row.source)
 def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, judged):
     missing = [name for name in row.needs if shutil.which(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
-    work = Work(fetched(row.source, tmp_path / "project"))
+    work = Work(tmp_path / "project")
+    for folder, part in (row.parts or {".": row}).items():
+        (work.root / folder).parent.mkdir(exist_ok=True)
+        fetched(part.source, work.root / folder)
     _set_up(work, row)
     theirs, suite = work.by_hand(row)  # it builds, too
     theirs, suite = work.by_hand(row)
@@ -421,10 +454,18 @@ def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, 
 
 def _set_up(work: Work, row: Row) -> None:
     """Install what a project needs, and commit it."""
-    for name, text in {".gitignore": _IGNORED, **row.files}.items():
+    (work.root / ".gitignore").write_text(_IGNORED)
+    for folder, part in (row.parts or {".": row}).items():
+        _install(Work(work.root / folder), part)
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    _ran(work, ["git", "init", "-q"], ["git", "add", "-A"], ["git", *author, "commit", "-q", "-m", "first"])
+
+
+def _install(work: Work, row: Row) -> None:
+    for name, text in row.files.items():
         (work.root / name).parent.mkdir(exist_ok=True, parents=True)
         (work.root / name).write_text(text)
-    commands = [["git", "init", "-q"]]
+    commands: list[list[str]] = []
     if row.source.startswith("npm"):
         words = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--no-save"]
         package = json.loads((work.root / "package.json").read_text())
@@ -435,8 +476,10 @@ def _set_up(work: Work, row: Row) -> None:
     if row.source.startswith("pypi"):
         commands.append([sys.executable, "-m", "venv", ".venv"])
         commands.append([".venv/bin/python", "-m", "pip", "install", "--quiet", "--editable", ".", *row.installs])
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    commands += [["git", "add", "-A"], ["git", *author, "commit", "-q", "-m", "first"]]
+    _ran(work, *commands)
+
+
+def _ran(work: Work, *commands: list[str]) -> None:
     for command in commands:
         done = work.run(*command)
         assert done.returncode == 0, done.stdout + done.stderr
