@@ -27,6 +27,8 @@ AGAIN: Final = "check free space and permissions, then run it again"
 _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
+# Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
+_IGNORED_BY: Final = {".gitignore": b"*\n", "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n'}
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
@@ -199,11 +201,11 @@ def clear_staging(staging: "Path") -> bool:
     return was_there
 
 
-def hide_from_git(folder: "Path") -> None:
-    """Make git and linters ignore a folder of ours, unless it has a `.gitignore` already."""
-    ignore = folder / ".gitignore"
-    if not ignore.exists():
-        write_whole(ignore, b"*\n")
+def hide_from_tools(folder: "Path") -> None:
+    """Make git, linters and formatters ignore a folder of ours, unless it has their files already."""
+    for name, content in _IGNORED_BY.items():
+        if not (folder / name).exists():
+            write_whole(folder / name, content)
 
 
 def sync_folder(folder: "Path | str") -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ralph_tracker.cli.next_step import MEASURES_AGAIN, WORK, next_if_interrupted, next_step, of_loop, say_next
+from ralph_tracker.cli.next_step import MEASURES_AGAIN, first_work, next_if_interrupted, next_step, of_loop, say_next
 from ralph_tracker.cli.terminal import complain, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.wording import decision_in_words
@@ -120,7 +120,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
         score += "; what is not measured counts as 0"
     say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)
-    say_next(WORK if record.is_baseline else "`ralph-tracker hook loop-decision`")
+    say_next(first_work(record, root) if record.is_baseline else "`ralph-tracker hook loop-decision`")
 
 
 def _warn_of_uncommitted(root: Path) -> None:

@@ -12,22 +12,20 @@ import click
 import yaml
 
 from ralph_tracker.cli.terminal import say, say_wrapped
-from ralph_tracker.config.load import CONFIG_FILE, PYPROJECT, config_of, load_config
+from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, PYPROJECT, SCHEMA_FILE, config_of, load_config
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
-from ralph_tracker.safe_files import as_store_error, hide_from_git, text_of, write_new, write_whole
+from ralph_tracker.measure.try_linters import without_failing_linters
+from ralph_tracker.safe_files import as_store_error, hide_from_tools, text_of, write_new, write_whole
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 
-# `init` writes it, so that editors need no network; it is not committed.
-SCHEMA_FILE: Final = ".aiwg/ralph/config.schema.json"
-_FOR_EDITORS: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}\n"
 _INDENT: Final = "  "
 
 
@@ -57,7 +55,7 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         return
     if source == PYPROJECT:  # only with --update
         raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
-    found = detect(folder, os.environ)
+    found = without_failing_linters(detect(folder, os.environ), folder, os.environ)
     asks = not yes and sys.stdin.isatty()
     if test_command is None and not found.checks and asks:
         test_command = click.prompt("Which command runs the tests? (none: Enter)", default="", show_default=False)
@@ -165,14 +163,14 @@ def write_schema(folder: Path) -> None:
     """Write the JSON Schema of the configuration to where its first line names it, for editors."""
     document = {"$schema": "https://json-schema.org/draft/2020-12/schema", **ConfigDocument.model_json_schema()}
     with as_store_error(folder / SCHEMA_FILE):
-        hide_from_git(ProjectPaths(folder).base)
+        hide_from_tools(ProjectPaths(folder).base)
         write_whole(folder / SCHEMA_FILE, to_json(document))
 
 
 def config_text(checks: Mapping[str, Any], templates: Sequence[str] = ()) -> str:
     """Return a new configuration of these checks; templates follow as comments, ready to be put in place."""
     document = {"version": 1, **({"checks": dict(checks)} if checks else {})}
-    text = _FOR_EDITORS + dump_yaml(document)
+    text = FOR_EDITORS + dump_yaml(document)
     for template in templates:
         lines = (line if line.startswith("#") else f"#   {line}" for line in template.splitlines())
         text += "\n" + "".join(f"{line}\n" for line in lines)

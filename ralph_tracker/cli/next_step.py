@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.terminal import say_wrapped
 from ralph_tracker.errors import Terminated
@@ -11,6 +12,9 @@ from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.restore_mark import interrupted_restore
 
+if TYPE_CHECKING:
+    from ralph_tracker.core.iteration_record import IterationRecord
+
 SAME_AGAIN: Final = "the same command continues"
 MEASURES_AGAIN: Final = "the same command measures again"
 RESUME: Final = "`ralph-tracker run --resume` continues"
@@ -18,6 +22,15 @@ _RECORD: Final = "`ralph-tracker hook post-iteration`"
 _FINISH: Final = "`ralph-tracker hook post-loop`"
 _ACCEPT: Final = "`ralph-tracker accept ID --reason WHY`"
 WORK: Final = f"let the agent work, then {_RECORD}"
+# What a first test looks like, by a file of the project.
+_FIRST_TESTS: Final = (
+    ("package.json", "a.test.js with `import test from 'node:test'; test('adds', () => { … })`"),
+    ("go.mod", "a_test.go with `func TestAdds(t *testing.T) { … }`"),
+    ("Cargo.toml", "tests/a.rs with `#[test] fn adds() { … }`"),
+    ("composer.json", "tests/ATest.php with a class that extends PHPUnit's TestCase"),
+    ("Gemfile", "spec/a_spec.rb with `it 'adds' do … end`"),
+    ("", "test_a.py with `def test_adds(): assert …`"),
+)
 _DRIVEN: Final[dict[str | None, str]] = {
     "driving": "`ralph-tracker run` drives it now; Ctrl-C there ends it after the iteration",
     "interrupted": f"{RESUME}, {_FINISH} selects and ends the loop",
@@ -32,6 +45,20 @@ _ENDED: Final = {
 def say_next(step: str) -> None:
     """Print the next step as the last line of an answer."""
     say_wrapped(f"next: {step}", indent=2)
+
+
+def first_work(record: "IterationRecord", root: Path) -> str:
+    """Return the next step after a baseline: without a test, how to get a first one."""
+    count, is_measured = record.metrics.test_count, record.metrics.loc_total is not None
+    is_missing = any(alert.group == "tests" for alert in record.alerts)  # there are some, which do not run
+    if count or record.metrics.build_status is not None or not is_measured or is_missing:
+        return WORK
+    example = next(text for name, text in _FIRST_TESTS if (root / name).exists())
+    found = "" if count == 0 else ", `ralph-tracker init --update`, `ralph-tracker hook pre-loop --rebaseline`"
+    return (
+        "nothing is tested yet, and what is not tested can break unnoticed: have a first test written, such as "
+        f"{example}{found}; then {_RECORD}"
+    )
 
 
 def of_loop(loop_id: str | None) -> str:

@@ -14,6 +14,10 @@ from ralph_tracker.version import __version__
 
 CONFIG_FILE: Final = "ralph-tracker.yaml"
 PYPROJECT: Final = "pyproject.toml"
+# `init` writes it, so that editors need no network; it is not committed.
+SCHEMA_FILE: Final = ".aiwg/ralph/config.schema.json"
+# The first line of a file that `init` wrote.
+FOR_EDITORS: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}\n"
 NO_DIGEST: Final = ""
 
 

@@ -53,6 +53,7 @@ from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.record_guard import RecordGuard
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
@@ -258,18 +259,26 @@ def measure_tree(
     )
     with as_store_error(target.scratch):
         shutil.rmtree(target.scratch, ignore_errors=True)
+    guard = RecordGuard(iteration_snapshots.paths)
     if target.checkout is None:
-        results, measured = _run_checks_and_read(
-            target, iteration_snapshots, kept.snapshot.tree, allow_missing=allow_missing, progress=progress
-        )
-        run_again = run_again_in_place(
-            results,
-            root=target.root,
-            scratch=target.scratch,
-            environment=environment_for_checks(target.environment, target.root),
-            progress=progress,
-        )
-        measured = repeat_failing(measured, believed, target.root, run_again)
+        with guard.read_only():
+            results, measured = _run_checks_and_read(
+                target,
+                iteration_snapshots,
+                kept.snapshot.tree,
+                allow_missing=allow_missing,
+                progress=progress,
+                on_end=guard.put_back,
+            )
+            run_again = run_again_in_place(
+                results,
+                root=target.root,
+                scratch=target.scratch,
+                environment=environment_for_checks(target.environment, target.root),
+                progress=progress,
+            )
+            measured = repeat_failing(measured, believed, target.root, run_again)
+            guard.put_back("repeating the tests")
     else:
         results, measured = target.checkout.ran, target.checkout.totals
         if target.checkout.run_again is not None:
@@ -282,10 +291,12 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
+    if measured.tests is None or not measured.tests.outcomes:
+        measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
-        missing[Group.CODE] = _NO_FUNCTION
-    notes = (*measured.notes, *code.notes, *tree_notes(kept))
+        missing[Group.CODE] = next(iter(measured.not_loaded.values()), _NO_FUNCTION)
+    notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -306,6 +317,17 @@ def measure_tree(
     )
 
 
+def _with_parse_errors(measured: CheckTotals, target: MeasureTarget, kept: KeptIteration) -> CheckTotals:
+    """Return what was measured with the files that do not parse since the baseline, where no test would notice them."""
+    changed = [change.path for change in kept.since_baseline if change.new_id is not None]
+    if measured.not_loaded or not changed:
+        return measured
+    from ralph_tracker.measure.syntax import parse_errors  # noqa: PLC0415  # only without tests
+
+    errors = parse_errors(target.root, changed, target.environment)
+    return measured._replace(not_loaded=errors, tests=None) if errors else measured
+
+
 def _run_checks_and_read(
     target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
@@ -313,6 +335,7 @@ def _run_checks_and_read(
     *,
     allow_missing: bool,
     progress: Progress | None,
+    on_end: Callable[[str], None],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -322,6 +345,7 @@ def _run_checks_and_read(
         reports=target.scratch / "reports",
         environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
+        on_end=on_end,
     )
     if not allow_missing:
         for result in results:
@@ -646,8 +670,9 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     if config.document["checks"]:
         return config
     from ralph_tracker.measure.detect import detect  # noqa: PLC0415  # needed once per loop
+    from ralph_tracker.measure.try_linters import without_failing_linters  # noqa: PLC0415  # needed once per loop
 
-    found = detect(root, environment)
+    found = without_failing_linters(detect(root, environment), root, environment)
     if not found.checks:
         raise ConfigError(f"nothing to measure with: {'; '.join(found.notes)}; or hand metrics in with --metrics FILE")
     document = {**config.document, "checks": {name: dict(check) for name, check in found.checks.items()}}

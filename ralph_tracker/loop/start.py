@@ -1,16 +1,19 @@
 """Start a loop: measure the baseline, freeze the configuration, and end or replace a running loop."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, Literal
 
-from ralph_tracker.config.load import Config, load_config, with_checks, with_limits
+from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, Config, load_config, with_checks, with_limits
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.metrics import Group, Measurement
+from ralph_tracker.core.known_tests import names_in_short
+from ralph_tracker.core.metrics import FAILED, PASSED, Group, Measurement, Metrics, quantity
 from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.measure_iteration import (
     IterationMeasurer,
@@ -24,7 +27,12 @@ from ralph_tracker.iteration.measure_iteration import (
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse, record_iteration, recover_loop
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.iteration.unmeasured import why_no_baseline
+from ralph_tracker.measure.ecosystems.detected_ecosystem import BY_STATUS
 from ralph_tracker.measure.installed_tools import environment_facts
+from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.run_checks import command_text, configured_checks, environment_for_checks, run_checks
+from ralph_tracker.measure.untraced import untraced
+from ralph_tracker.safe_files import text_of
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop, Origin, loop_document
@@ -33,6 +41,7 @@ from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.trust import Trust
 
+_NAME_IT: Final = "`ralph-tracker init --force --test-command 'COMMAND'` names another"
 TakenOver = Literal["abandoned", "rebaselined"]
 
 
@@ -111,7 +120,11 @@ class LoopStart:
                 measured = self.measurer.keep_tree_beside(given, store, config, state)
             configured = configured_by(config.document) if given is None else frozenset[Group]()
             if given is None and not self.allow_missing:
-                refuse_unmeasured(measured.measurement, configured_by(without_given(config)))
+                question = self._question(config) if configured else None
+                refuse_unmeasured(measured.measurement, configured_by(without_given(config)), question)
+            asked = self._question_where_nothing_passes(measured.measurement.metrics, config)
+            notes = [*asked, *self._failing_traced(measured)]
+            measured = with_notes(measured, notes)
             judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
             store.begin(0)
@@ -125,6 +138,48 @@ class LoopStart:
             store.write(store.paths.loop_file, document)
             record_iteration(store, judgement, measured, at)
         return judgement.record
+
+    def _question_where_nothing_passes(self, metrics: Metrics, config: Config) -> list[str]:
+        fails = metrics.build_status == "failure" or (metrics.tests_failed and not metrics.tests_passed)
+        question = self._question(config) if fails else None
+        return [] if question is None else [f"nothing passes on the baseline; {question}"]
+
+    def _failing_traced(self, measured: MeasuredIteration) -> list[str]:
+        """Return a note for each check some of whose failing tests pass without its tracer; each is tried once."""
+        tests, tree = measured.measurement.tests, measured.tree_measurement
+        failing = [] if tests is None else [name for name, how in tests.outcomes.items() if how == FAILED]
+        if not failing or tree is None:
+            return []
+        root = self.project.paths.root
+        notes = []
+        for check in (each.check for each in tree.ran if measured_kind(each.check) == Group.TESTS):
+            bare = untraced(check)
+            if bare is None:
+                continue
+            with TemporaryDirectory() as name:
+                ran = run_checks(
+                    [bare],
+                    root=root,
+                    folder=Path(name) / "output",
+                    reports=Path(name) / "reports",
+                    environment=environment_for_checks(self.environment, root),
+                    on_progress=self.progress,
+                )
+                found = read_results(ran, root=root).tests
+            passing = [] if found is None else [name for name in failing if found.outcomes.get(name) == PASSED]
+            if passing:
+                notes.append(
+                    f"without coverage {quantity(len(passing), 'more test')} would pass: "
+                    f"{names_in_short(passing)}; take coverage out of checks.{check.name}.run, as in "
+                    f"`{command_text(bare)}`, then use `ralph-tracker hook pre-loop --rebaseline`"
+                )
+        return notes
+
+    def _question(self, config: Config) -> str | None:
+        """Return what is asked about a command of tests that was guessed, None about one that a person wrote."""
+        text = text_of(self.project.paths.root / CONFIG_FILE) or ""
+        command = test_command(config) if config.detected or text.startswith(FOR_EDITORS) else None
+        return None if command is None else f"is this your test command? `{command}`; {_NAME_IT}"
 
     def _find_begun(self, given: MeasuredIteration | None) -> LoopStore | None:
         """Return the loop that a killed call for the same baseline began, None if there is none."""
@@ -167,15 +222,30 @@ def without_given(config: Config) -> Mapping[str, Any]:
     return {**config.document, "checks": checks}
 
 
-def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group]) -> None:
+def with_notes(measured: MeasuredIteration, notes: Sequence[str]) -> MeasuredIteration:
+    """Return a measurement with more notes."""
+    measurement = measured.measurement
+    return measured._replace(measurement=measurement._replace(notes=(*measurement.notes, *notes)))
+
+
+def test_command(config: Config) -> str | None:
+    """Return the command that runs the tests, None without one."""
+    checks = configured_checks(config.document)
+    tests = (check for check in checks if check.name == BY_STATUS or measured_kind(check) == Group.TESTS)
+    return next((command_text(check) for check in tests), None)
+
+
+def refuse_unmeasured(measurement: Measurement, configured: frozenset[Group], question: str | None = None) -> None:
     """Raise ConfigError for a baseline without the values that iterations are compared with.
 
-    That is: `configured` tests were not measured, or nothing that is configured was.
+    That is: `configured` tests were not measured, or nothing that is configured was. `question` is about a command of
+    tests that was guessed.
     """
     found = why_no_baseline(measurement, configured)
     if found is not None:
         lost, why = found
         raise ConfigError(
-            f"{lost.value.capitalize()} could not be measured for the baseline: {why}; fix that, or start without it "
-            "with --allow-missing"
+            f"{lost.value.capitalize()} could not be measured for the baseline: {why}"
+            f"{f'; {question}' if question and lost == Group.TESTS else ''}; fix that, or start without it with "
+            "--allow-missing"
         )

@@ -1,5 +1,6 @@
 """Detect how a project can be measured, for `init` and for hooks without a configuration."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,7 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from ralph_tracker.measure.ecosystems import node, other_ecosystems, python
-from ralph_tracker.measure.ecosystems.detected_ecosystem import BY_STATUS, Checks, Ecosystem, by_status
+from ralph_tracker.measure.ecosystems.detected_ecosystem import (
+    BY_STATUS,
+    Checks,
+    Ecosystem,
+    by_status,
+    checks_of_part,
+)
 from ralph_tracker.measure.run_checks import ours_if_active, without_own_environment
 
 # The first ecosystem with a check of a kind names it after the kind.
@@ -18,6 +25,9 @@ _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], 
 )
 _NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
+# Folders with other people's projects, or with none.
+_NO_PARTS: Final = frozenset({"node_modules", "vendor", "venv", "env", "dist", "build", "target", "docs", "examples"})
+_MOST_PARTS: Final = 50
 _BLANK: Final = f"""# No tool was recognised here. Name the command that runs the tests, and remove the comment signs:
 # checks:
 #   {BY_STATUS}:
@@ -50,10 +60,11 @@ class DetectedChecks:
 def detect(root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     """Look at a project and return how it can be measured."""
     ours, environment = ours_if_active(environment, root), without_own_environment(environment, root)
-    found = tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
-    if not any({"tests", BY_STATUS, "build"} & each.checks.keys() for each in found):
-        make = other_ecosystems.detect_make(root, environment)
-        found = (*found, *([] if make is None else [make]))
+    found = _in_folder(root, environment)
+    if not any(map(_runs_tests, found)):
+        parts = _in_parts(root, environment)
+        make = None if parts else other_ecosystems.detect_make(root, environment)
+        found = (*(each for each in found if not parts or each.checks), *parts, *([] if make is None else [make]))
     notes = tuple(note for each in found for note in each.notes)
     if ours is not None and any(each.name == "python" and each.notes for each in found):
         notes += (f"the active environment {ours} is ralph-tracker's own: tools in it do not count, those in .venv do",)
@@ -68,6 +79,51 @@ def detect(root: Path, environment: Mapping[str, str]) -> DetectedChecks:
             needs = {"needs": [names[need] for need in check["needs"]]} if "needs" in check else {}
             checks[names[name]] = {**check, **kind, **needs}
     return DetectedChecks(found, checks, notes if found else (nothing,), templates if found else (_BLANK,))
+
+
+def _in_folder(root: Path, environment: Mapping[str, str]) -> tuple[Ecosystem, ...]:
+    return tuple(each for each in (look(root, environment) for look in _ECOSYSTEMS) if each is not None)
+
+
+def _runs_tests(ecosystem: Ecosystem) -> bool:
+    return bool({"tests", BY_STATUS, "build"} & ecosystem.checks.keys())
+
+
+def _in_parts(root: Path, environment: Mapping[str, str]) -> tuple[Ecosystem, ...]:
+    """Return how the parts of a repository can be measured that has no tests at its root: backend, frontend.
+
+    A part is a folder of the root, or of one that has none itself, such as `packages`. Each is measured in its folder.
+    """
+    parts: list[Ecosystem] = []
+    for folder in _folders(root):
+        own = [(folder, each) for each in _in_folder(folder, environment)]
+        if not any(_runs_tests(each) for _, each in own):
+            own += [(below, each) for below in _folders(folder) for each in _in_folder(below, environment)]
+        for place, each in own:
+            if each.checks or each.notes:
+                part = place.relative_to(root).as_posix()
+                name = re.sub(r"[^A-Za-z0-9_.+-]", "-", part)
+                is_taken = any(other.name == name for other in parts)
+                parts.append(_moved(each, part, f"{name}-{each.name}" if is_taken else name))
+    return tuple(parts) if any(each.checks for each in parts) else ()
+
+
+def _folders(root: Path) -> list[Path]:
+    try:
+        paths = sorted(path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError:
+        return []
+    return [path for path in paths if path.name[0] != "." and path.name not in _NO_PARTS][:_MOST_PARTS]
+
+
+def _moved(ecosystem: Ecosystem, folder: str, name: str) -> Ecosystem:
+    return replace(
+        ecosystem,
+        name=name,
+        checks=checks_of_part(ecosystem.checks, folder, taken={}),
+        tools={f"{name} in {folder}": call for name, call in ecosystem.tools.items()},
+        notes=tuple(f"{folder}: {note}" for note in ecosystem.notes),
+    )
 
 
 def with_command(found: DetectedChecks, command: str) -> DetectedChecks:

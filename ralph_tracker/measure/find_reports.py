@@ -17,7 +17,10 @@ _PARTS: Final = r"(\*+|\?|\[!?\]?[^\]]*\])"
 # Folders in which no reports are searched: the repository's own and our records of earlier iterations.
 _NEVER_WALKED: Final = frozenset({".git", ".aiwg"})
 PLACEHOLDER: Final = "{reports}"
-_PIECES: Final = re.compile(re.escape(PLACEHOLDER) + "|.", re.DOTALL)
+# The folder of our programs that run with the project's own interpreter.
+HELPERS: Final = "{helpers}"
+_HELPERS_FOLDER: Final = str(Path(__file__).parent / "helpers")
+_PIECES: Final = re.compile(f"{re.escape(PLACEHOLDER)}|{re.escape(HELPERS)}|.", re.DOTALL)
 _IN_REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -96,24 +99,25 @@ def _segment(segment: str) -> str:
 
 
 def fill_reports_folder(text: str, folder: str) -> str:
-    """Return the text with `{reports}` replaced by the folder's path."""
-    return text.replace(PLACEHOLDER, folder)
+    """Return the text with `{reports}` replaced by the folder's path, and `{helpers}` by that of our programs."""
+    return text.replace(PLACEHOLDER, folder).replace(HELPERS, _HELPERS_FOLDER)
 
 
 def filled_run(run: str | Sequence[str], folder: str) -> str | list[str]:
-    """Return the command with `{reports}` replaced by the path.
+    """Return the command with `{reports}` and `{helpers}` replaced by their paths.
 
-    In a shell command it follows the quotes, so that a space in the path does not split a word inside or outside them.
+    In a shell command they follow the quotes, so that a space in a path does not split a word inside or outside them.
     """
     if not isinstance(run, str):
         return [fill_reports_folder(word, folder) for word in run]
     quote, escaped, done = "", False, []
     for piece in _PIECES.findall(run):
-        if piece == PLACEHOLDER:
+        if piece in {PLACEHOLDER, HELPERS}:
+            path = fill_reports_folder(piece, folder)
             if quote == "'":
-                done.append(folder.replace("'", "'\\''"))
+                done.append(path.replace("'", "'\\''"))
             else:
-                done.append(re.sub(r'([\\$"`])', r"\\\1", folder) if quote else shlex.quote(folder))
+                done.append(re.sub(r'([\\$"`])', r"\\\1", path) if quote else shlex.quote(path))
             escaped = False
             continue
         done.append(piece)

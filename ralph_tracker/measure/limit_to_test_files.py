@@ -96,7 +96,8 @@ def limited_to_files(check: Check, files: Sequence[str], root: Path) -> LimitedC
     left, all its tests run. Go runs the packages of the files, vitest every file whose path contains one.
     """
     cwd = root / check.cwd
-    wanted = sorted({_relative(root / file, cwd) for file in files if (root / file).is_file()})
+    below = {_relative(root / file, cwd) for file in files if (root / file).is_file()}
+    wanted = sorted(file for file in below if not file.startswith("../"))  # those of another part of the project
     if not wanted or any(file[0] in _OPTION_MARKS or PLACEHOLDER in file for file in wanted):
         return LimitedCheck(check, whole=True)
     run: str | list[str] | None

@@ -4,6 +4,7 @@ A check that fails, is killed or cannot be started is data, never an exception: 
 Reports are found once all checks are done, because a check may write a report that another one names.
 """
 
+import importlib.util
 import os
 import re
 import shlex
@@ -153,15 +154,26 @@ def ours_if_active(environment: Mapping[str, str], root: Path) -> str | None:
     active = environment.get(_ACTIVE)
     if not active or sys.prefix == sys.base_prefix or Path(active).resolve() != Path(sys.prefix).resolve():
         return None
-    folder = Path(active)
-    lies_in = folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
-    return None if lies_in else active
+    return None if _lies_in(Path(active), root) else active
 
 
 def without_own_environment(environment: Mapping[str, str], root: Path) -> dict[str, str]:
-    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project."""
-    left_out = () if ours_if_active(environment, root) is None else (_ACTIVE,)
-    return {name: value for name, value in environment.items() if name not in left_out}
+    """Return the environment without VIRTUAL_ENV if that is ours and not inside the project.
+
+    Where nobody activated ours, and it has no pytest, it is not the project's either: PATH has it last then, so that
+    `python3` and `pip` mean the project's.
+    """
+    active = ours_if_active(environment, root) is not None
+    kept = {name: value for name, value in environment.items() if not (active and name == _ACTIVE)}
+    folders = environment.get("PATH", "").split(os.pathsep)
+    ours = [folder for folder in folders if is_our_bin(folder)]
+    if not ours or active or importlib.util.find_spec("pytest") is not None or _lies_in(Path(sys.prefix), root):
+        return kept
+    return {**kept, "PATH": os.pathsep.join([*(folder for folder in folders if folder not in ours), *ours])}
+
+
+def _lies_in(folder: Path, root: Path) -> bool:
+    return folder.absolute().is_relative_to(root.absolute()) or folder.resolve().is_relative_to(root.resolve())
 
 
 def run_checks(  # noqa: PLR0913  # one keyword each
@@ -173,6 +185,7 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     environment: Mapping[str, str],
     jobs: int = 1,
     on_progress: Callable[[str], None] | None = None,
+    on_end: Callable[[str], None] | None = None,
     output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
 ) -> tuple[CheckResult, ...]:
@@ -180,7 +193,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
-    gets a line when a check starts and when it ends, always in the calling thread. `output_cap` is in bytes per stream.
+    gets a line when a check starts and when it ends, `on_end` the name of each check that ended, always in the calling
+    thread. `output_cap` is in bytes per stream.
     Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
@@ -193,8 +207,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
             )
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
-    say = on_progress or (lambda _line: None)
-    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, stop or Event())
+    say, ended = on_progress or _nothing, on_end or _nothing
+    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, ended, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in setting.streams(check):
@@ -283,11 +297,16 @@ def _make_folders(setting: _Setting) -> None:
         )
 
 
-def _run_all(
+def _nothing(_: str) -> None:
+    """Do nothing with a line or a name."""
+
+
+def _run_all(  # what all checks of a run share
     order: Sequence[Check],
     run: Callable[[Check, Event], FinishedCommand],
     jobs: int,
     say: Callable[[str], None],
+    on_end: Callable[[str], None],
     stop: Event,
 ) -> dict[str, FinishedCommand]:
     """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
@@ -314,6 +333,7 @@ def _run_all(
                 if isinstance(outcome, BaseException):
                     raise outcome
                 done[name] = outcome
+                on_end(name)
                 say(f"{name}: {outcome.summary}")
     finally:
         if running:  # only after an exception

@@ -54,7 +54,7 @@ from ralph_tracker.replay.measure_commits import (
     measurable_checks,
     with_reruns,
 )
-from ralph_tracker.safe_files import as_store_error, hide_from_git, write_whole
+from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock
@@ -281,7 +281,7 @@ class Replay:
                 say(f"{self.loop_id}: what could not be measured before can be now, so that all is judged anew")
             with self._alone():
                 self._journal.write(self._store.paths)
-                hide_from_git(self._project.paths.base)
+                hide_from_tools(self._project.paths.base)
                 done = self.count_recorded()
                 if not done:
                     self._journal = self._journal._replace(first=0)

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
-from ralph_tracker.safe_files import as_store_error, hide_from_git, read_own_file, read_regular, write_whole
+from ralph_tracker.safe_files import as_store_error, hide_from_tools, read_own_file, read_regular, write_whole
 from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock, holder_of
@@ -55,7 +55,7 @@ def plan_held(plan: Path, purpose: str) -> Iterator[None]:
     lock = _lock_path(plan)
     with hold_lock(lock, purpose, patience_s=_MOMENT_S):
         with as_store_error(lock):
-            hide_from_git(lock.parent)
+            hide_from_tools(lock.parent)
         yield
 
 
@@ -94,7 +94,7 @@ def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
     kept = state_path(path)
     with as_store_error(kept, "the state of the plan is as it was before"):
         write_whole(kept, to_json(plain) + b"\n")
-        hide_from_git(kept.parent)
+        hide_from_tools(kept.parent)
 
 
 def write_plan_prompt(path: Path, text: str) -> Path:

@@ -14,9 +14,9 @@ from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
-from ralph_tracker.errors import RecordError
+from ralph_tracker.errors import InputError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
-from ralph_tracker.store.json_documents import parsed_quickly, read_lines, refuse_newer
+from ralph_tracker.store.json_documents import parsed_json, parsed_quickly, read_lines, refuse_newer, to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import (
     EVENTS,
@@ -72,14 +72,14 @@ class Seals:
             return ("seal.json",)
         sealed = seal["files"].items()
         return tuple(
-            name for name, expected in sealed if self._documents(number).digest(document_name(number, name)) != expected
+            name for name, expected in sealed if not self._is_as_sealed(number, document_name(number, name), expected)
         )
 
     def altered_record(self, number: int) -> tuple[str, ...]:
         """Return the human-readable record if it is missing or differs from its seal, else ()."""
         seal, name = self._seal(number)[0], record_name(number)
         expected = seal.get("record")
-        return () if expected is None or self._documents(number).digest(name) == expected else (name,)
+        return () if expected is None or self._is_as_sealed(number, name, expected) else (name,)
 
     def edited_documents(self, number: int) -> tuple[str, ...]:
         """Return the documents of an iteration that differ from its seal, () if all agree.
@@ -90,17 +90,29 @@ class Seals:
         sealed = seal["files"] if isinstance(seal.get("files"), dict) else {}
         names = {document_name(number, name): sealed.get(name) for name in _DOCUMENTS}
         names[record_name(number)] = seal.get("record")
-        return tuple(name for name, expected in names.items() if self._documents(number).digest(name) != expected)
+        return tuple(name for name, expected in names.items() if not self._is_as_sealed(number, name, expected))
 
     def edited_configuration(self) -> tuple[str, ...]:
         """Return the loop's own document if it differs from its seal, else (); a damaged seal says nothing."""
         name = self.paths.loop_file.name
-        return () if self._seal(0)[0].get("loop") in {None, self._documents(0).digest(name)} else (name,)
+        expected = self._seal(0)[0].get("loop")
+        return () if expected is None or self._is_as_sealed(0, name, expected) else (name,)
 
     def broken_chain(self, number: int) -> tuple[str, ...]:
         """Return the seal if it differs from the digest in the next iteration's seal, else ()."""
         expected, found = self._seal(number + 1)[0].get("previous_seal"), self._seal(number)[1]
         return ("seal.json",) if expected is not None and found not in {None, expected} else ()
+
+    def _is_as_sealed(self, number: int, name: str, expected: str | None) -> bool:
+        """Return whether a document is what was sealed; a formatter that left its values alone did not edit it."""
+        documents = self._documents(number)
+        if documents.digest(name) == expected:
+            return True
+        try:
+            data = documents.read(name)
+            return data is not None and digest(_as_written(name, data)) == expected
+        except (InputError, StoreError, *_MISSHAPEN):
+            return False
 
     def _read_seal(self, number: int) -> tuple[Plain, str | None]:
         """Return a seal and its sha256; {} if it is missing or damaged."""
@@ -110,6 +122,15 @@ class Seals:
             return {}, None
         seal = refuse_newer(parsed_quickly(data), f"{self.paths.folder}/{name}")
         return seal if isinstance(seal, dict) else {}, digest(data)
+
+
+def _as_written(name: str, data: bytes) -> bytes:
+    """Return a document in the layout in which it was written. Raises InputError or ValueError if it cannot be read."""
+    if name.endswith(".json"):
+        return to_json(parsed_json(data))
+    from ralph_tracker.config.yaml_io import dump_yaml, load_yaml  # noqa: PLC0415  # only for one that differs
+
+    return dump_yaml(load_yaml(data.decode(), name)).encode("utf-8", "surrogatepass")
 
 
 class SealedRecords:

@@ -36,7 +36,7 @@ from ralph_tracker.safe_files import (
     digest,
     file_digest,
     files_below,
-    hide_from_git,
+    hide_from_tools,
     own_file,
     sync_below,
     sync_folder,
@@ -345,7 +345,7 @@ class Project:
         """Make a loop the current one."""
         with as_store_error(self.paths.current, "the loop is on record; run the same command again"):
             write_whole(self.paths.current, f"{loop_id}\n".encode())
-            hide_from_git(self.paths.base)
+            hide_from_tools(self.paths.base)
 
     def store(self, loop_id: str) -> LoopStore:
         """Return the store of a loop, which may not exist yet. Raises StoreError for links in its place."""

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 from ralph_tracker.errors import StoreError, UntrustedError
 from ralph_tracker.safe_files import (
     as_store_error,
-    hide_from_git,
+    hide_from_tools,
     read_own_file,
     sync_folder,
     temporary_name,
@@ -148,7 +148,7 @@ class Trust(NamedTuple):
         base = self._file.parent
         with as_store_error(self._file, _NOT_REMEMBERED):
             base.mkdir(parents=True, exist_ok=True)
-            hide_from_git(base)
+            hide_from_tools(base)
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o600)
             try:

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.cli.init import SCHEMA_FILE
-from ralph_tracker.config.load import load_config
+from ralph_tracker.config.load import SCHEMA_FILE, load_config
 
 FILE = "ralph-tracker.yaml"
 

@@ -14,7 +14,11 @@ from ralph_tracker.measure.detect import detect
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import configured_checks, in_order
 
-PYTHON = """echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]'"""
+PYTHON = """case "$1 $2" in
+"-m ruff") echo '[]';;
+"-m mypy") ;;
+*) echo '["pytest", "coverage", "pytest_cov", "ruff", "mypy", "3.12.1"]';;
+esac"""
 NODE = {
     "package.json": '{"devDependencies": {"jest": "30", "eslint": "10", "typescript": "5"}}',
     "node_modules/.bin/jest": "",
@@ -133,3 +137,47 @@ def test_pipes_in_the_place_of_settings_are_not_waited_for(tmp_path):
         os.mkfifo(tmp_path / name)
     look = "import pathlib, sys; from ralph_tracker.measure.detect import detect; detect(pathlib.Path(sys.argv[1]), {})"
     subprocess.run([sys.executable, "-c", look, tmp_path], check=True, timeout=20)
+
+
+SPLIT = {
+    "backend/pyproject.toml": "",
+    "backend/test_a.py": "",
+    "frontend/package.json": '{"scripts": {"test": "node --test"}}',
+    "node_modules/x/package.json": '{"scripts": {"test": "node --test"}}',
+    ".hidden/go.mod": "module m\n",
+}
+
+
+def test_parts_of_a_repository_without_a_project_at_its_root_are_measured_each_in_its_folder(tree, on_path):
+    found = detect(tree(SPLIT), on_path(**ALL))
+    assert [each.name for each in found.ecosystems] == ["backend", "frontend"]
+    assert {name: check["cwd"] for name, check in found.checks.items() if name.startswith("tests")} == {
+        "tests": "backend",
+        "tests-frontend": "frontend",
+    }
+    document = {"checks": {name: dict(check) for name, check in found.checks.items()}}
+    kinds = {check.name: measured_kind(check) for check in in_order(configured_checks(document))}
+    assert kinds == {name: name.partition("-")[0] for name in found.checks}
+
+
+def test_parts_of_one_folder_and_those_below_a_folder_of_parts_have_names_of_their_own(tree, on_path):
+    files = {
+        "app/test_a.py": "",
+        "web/test_b.py": "",
+        "web/package.json": '{"scripts": {"test": "node --test"}}',
+        "services/api/go.mod": "module m\n",
+    }
+    found = detect(tree(files), on_path(**ALL))
+    assert [each.name for each in found.ecosystems] == ["app", "services-api", "web", "web-node"]
+    assert [name for name in found.checks if name.startswith("tests")] == [
+        "tests",
+        "tests-services-api",
+        "tests-web",
+        "tests-web-node",
+    ]
+
+
+def test_parts_that_cannot_be_measured_say_what_they_lack_and_a_root_with_tests_has_none(tree, on_path):
+    bare = {"web/package.json": '{"devDependencies": {"jest": "30"}}', "app/test_a.py": ""}
+    assert "web: jest not found: npm install" in detect(tree(bare), on_path(**ALL)).notes
+    assert {check.get("cwd") for check in detect(tree({"test_c.py": ""}), on_path(**ALL)).checks.values()} == {None}

@@ -204,3 +204,10 @@ def test_the_modules_of_a_workspace_are_run(project):
     check = Check(name="tests", run=["go", "test", "./other/..."])
     run = limited_to_files(check, ["other/c_test.go"], project).check.run
     assert run == ["go", "test", "./other"]
+
+
+def test_files_of_another_part_are_none_of_a_checks_own(project):
+    check = Check("tests", ["pytest"], cwd="web")
+    limited = limited_to_files(check, [A, "web/test_a.py"], project)
+    assert limited.check.run == ["pytest", "test_a.py"]
+    assert limited_to_files(check, [A], project).whole

@@ -23,7 +23,7 @@ TOTAL = "with branches"
 _COLUMNS = ("project", "what it shows", "tests", "passed", "failed", "skipped", "coverage", "lint", "types", "equal")
 _JUDGED = "judged"
 # The last one: CPU seconds of init and pre-loop beyond those of the suite.
-_VERDICTS = ("project", "tests", "coverage", "equal", "break", "fix and add", "delete", "more CPU")
+_VERDICTS = ("project", "tests", "coverage", "equal", "break", "fix and add", "break the build", "delete", "more CPU")
 # The tools that a project's developer has today; a row may ask for others.
 _TOOLS = ("pytest==9.2.0", "coverage==7.17.3", "ruff==0.17.6", "mypy==2.4.1")
 _SUMMARY = re.compile(r"(\d+) (passed|failed|skipped|errors?|xfailed|xpassed)\b")

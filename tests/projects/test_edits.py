@@ -1,6 +1,7 @@
-"""Projects that are not ours, in three languages: numbers as their tools print, and three edits judged rightly.
+"""Projects that are not ours: numbers as their tools print, and four edits judged rightly.
 
-A break is a regression that names failing tests; a fix with a new test is none; a deleted test is noticed.
+A break is a regression that names failing tests; a fix with a new test is none; a deleted test is noticed; a syntax
+error in the source is a broken build, and no deletion.
 """
 
 import json
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,21 @@ _FOREIGN = re.compile(r"RALPH_TRACKER_.*|NODE_OPTIONS|CI|npm_.*|CARGO_.*|GOFLAGS
 _PHP_LOADER = """<?php
 require __DIR__ . '/../src/Template.php';
 foreach (glob(__DIR__ . '/../src/exceptions/*.php') as $file) {
+    require_once $file;
+}
+"""
+# What no parser of the language takes, at the end of a file.
+_SYNTAX = {
+    ".py": "\ndef (:\n",
+    ".js": "\nfunction (\n",
+    ".go": "\nfunc (\n",
+    ".rb": "\ndef (\n",
+    ".php": "\nfunction (\n",
+    ".rs": "\nfn (\n",
+    ".c": "\nint (\n",
+}
+_PHP_TIMER_LOADER = """<?php
+foreach ([...glob(__DIR__ . '/../src/exceptions/*.php'), ...glob(__DIR__ . '/../src/*.php')] as $file) {
     require_once $file;
 }
 """
@@ -66,6 +82,7 @@ class Row:
     needs: tuple[str, ...] = ()
     installs: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
+    parts: Mapping[str, "Row"] = field(default_factory=dict)  # by folder, where the repository is made of several
 
 
 def tap(text: str) -> printed.Numbers:
@@ -87,6 +104,23 @@ def pytest_and_coverage(text: str) -> printed.Numbers:
     return {"tests": passed + failed + skipped, **numbers}
 
 
+def unittest_and_coverage(text: str) -> printed.Numbers:
+    """Read the last lines of unittest, and coverage's total."""
+    ran = int(re.findall(r"^Ran (\d+) tests?", text, re.MULTILINE)[-1])
+    count = {word: int(number) for word, number in re.findall(r"(failures|errors|skipped)=(\d+)", text)}
+    failed, skipped = count.get("failures", 0) + count.get("errors", 0), count.get("skipped", 0)
+    total = re.findall(r"^TOTAL +(\d+) +(\d+)", text, re.MULTILINE)[-1]
+    numbers: printed.Numbers = {"passed": ran - failed - skipped, "failed": failed, "skipped": skipped}
+    return {"tests": ran, **numbers, "coverage": 100 * (int(total[0]) - int(total[1])) / int(total[0])}
+
+
+_CMAKE = "CFLAGS=--coverage LDFLAGS=--coverage cmake -S . -B target && cmake --build target"
+_TOX_OF_APPCONF = """[testenv]
+setenv =
+    DJANGO_SETTINGS_MODULE = tests.test_settings
+commands =
+    {envbindir}/coverage run {envbindir}/django-admin test {posargs:tests}
+"""
 _TAPE = "node_modules/.bin/nyc node_modules/.bin/tape 'test/**/*.js'; rm -r .nyc_output"
 _C8 = "node_modules/.bin/c8 --reporter=text"
 _GO = "mkdir -p target; go test -v -coverprofile=target/c ./... ; go tool cover -func=target/c"
@@ -186,6 +220,53 @@ ROWS = (
         needs=("php", "phpunit"),
         files={"vendor/autoload.php": _PHP_LOADER},
     ),
+    Row(
+        "deb php-timer",
+        "phpunit --do-not-cache-result --coverage-text",
+        printed.phpunit,
+        8,
+        Edit("src/Duration.php", "new self($microseconds * 1000)", "new self($microseconds * 100)"),
+        Edit(
+            "tests/MoreTest.php",
+            new="<?php\nfinal class MoreTest extends PHPUnit\\Framework\\TestCase {\n"
+            "    /** @coversNothing */\n    public function testMore(): void { $this->assertTrue(true); }\n}\n",
+        ),
+        Edit("tests/TimerTest.php", "function testCanBeStartedAndStopped", "function started"),
+        "testCanBeStartedAndStopped",
+        needs=("php", "phpunit"),
+        files={"vendor/autoload.php": _PHP_TIMER_LOADER},
+    ),
+    Row(
+        "deb cjson",
+        f"{_CMAKE} && ctest --test-dir target; gcovr -r . -e '.*CompilerId.*' target",
+        printed.ctest,
+        19,
+        Edit("cJSON.c", "return (item->type & 0xff) == cJSON_True;", "return (item->type & 0xff) != cJSON_True;"),
+        Edit("tests/CMakeLists.txt", "        readme_examples\n", "        readme_examples\n        more\n"),
+        Edit("tests/CMakeLists.txt", "        minify_tests\n", ""),
+        "minify_tests",
+        needs=("cmake", "ctest", "gcovr", "cc"),
+        files={"tests/more.c": "int main(void) { return 0; }\n"},
+    ),
+    Row(
+        "pypi django-appconf==1.0.6",
+        ".venv/bin/python -m coverage run -m django test --settings=tests.test_settings tests; "
+        ".venv/bin/python -m coverage report; rm -f .coverage",
+        unittest_and_coverage,
+        25,
+        Edit(
+            "appconf/base.py",
+            """return "%s_%s" % (self.prefix.upper(),""",
+            """return "%s-%s" % (self.prefix.upper(),""",
+        ),
+        Edit(
+            "tests/test_more.py", new="import unittest\nclass More(unittest.TestCase):\n    def test_more(self): ...\n"
+        ),
+        Edit("tests/tests.py", "def test_proxy(", "def proxy("),
+        "test_proxy",
+        installs=("django==5.1.4", "coverage==7.17.3"),
+        files={"tox.ini": _TOX_OF_APPCONF},  # as in its repository
+    ),
     _pypi(
         "itsdangerous==2.2.0",
         Edit("src/itsdangerous/encoding.py", 'urlsafe_b64encode(string).rstrip(b"=")', "urlsafe_b64encode(string)"),
@@ -225,6 +306,35 @@ ROWS = (
         "test_http",
     ),
 )
+
+
+def _split(backend: str, frontend: str) -> Row:
+    """Return a repository of two projects without one at its root; the edits are those of the first."""
+    parts = {folder: _row_of(source) for folder, source in (("backend", backend), ("frontend", frontend))}
+    first, second = parts.values()
+    moved = {name: replace(each, file=f"backend/{each.file}") for name, each in _edits_of(first).items()}
+    by_hand = f"(cd backend; {first.by_hand}) 2>&1; echo {_BETWEEN}; (cd frontend; {second.by_hand}) 2>&1"
+
+    def numbers(text: str) -> printed.Numbers:
+        halves = zip(parts.values(), text.split(_BETWEEN), strict=True)
+        found = [row.numbers(half) for row, half in halves]
+        return {name: sum(each[name] or 0 for each in found) for name in ("tests", "passed", "failed", "skipped")}
+
+    needs = (*first.needs, *second.needs)
+    source = f"split {backend} + {frontend}"
+    return Row(source, by_hand, numbers, first.tests, **moved, gone=first.gone, needs=needs, parts=parts)
+
+
+def _row_of(source: str) -> Row:
+    return next(row for row in ROWS if row.source == source)
+
+
+def _edits_of(row: Row) -> dict[str, Edit]:
+    return {"breaks": row.breaks, "adds": row.adds, "deletes": row.deletes}
+
+
+_BETWEEN = "===== the other part"
+SPLIT = _split("deb php-text-template", "npm url-join@4.0.1")
 
 
 @pytest.fixture(scope="session")
@@ -308,12 +418,15 @@ def _cpu() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.source)
+@pytest.mark.parametrize("row", [*ROWS, SPLIT], ids=lambda row: row.source)
 def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, judged):
     missing = [name for name in row.needs if shutil.which(name) is None]
     if missing:
         pytest.skip(f"{', '.join(missing)} not found; measured where it is installed")
-    work = Work(fetched(row.source, tmp_path / "project"))
+    work = Work(tmp_path / "project")
+    for folder, part in (row.parts or {".": row}).items():
+        (work.root / folder).parent.mkdir(exist_ok=True)
+        fetched(part.source, work.root / folder)
     _set_up(work, row)
     theirs, suite = work.by_hand(row)  # it builds, too
     theirs, suite = work.by_hand(row)
@@ -327,7 +440,10 @@ def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, 
     text = source.read_text()
     verdicts = {"break": _broken(work, row, first)}
     source.write_text(text)
-    verdicts |= {"fix and add": _fixed(work, row, first), "delete": _deleted(work, row)}
+    verdicts |= {"fix and add": _fixed(work, row, first)}
+    verdicts |= {"break the build": _not_built(work, source)}
+    source.write_text(text)
+    verdicts |= {"delete": _deleted(work, row)}
     judged(row.source, ours, unequal, verdicts, more)
     assert unequal == {}
     assert set(verdicts.values()) == {"right"}
@@ -338,10 +454,18 @@ def test_numbers_are_the_tools_own_and_edits_are_judged(row, fetched, tmp_path, 
 
 def _set_up(work: Work, row: Row) -> None:
     """Install what a project needs, and commit it."""
-    for name, text in {".gitignore": _IGNORED, **row.files}.items():
+    (work.root / ".gitignore").write_text(_IGNORED)
+    for folder, part in (row.parts or {".": row}).items():
+        _install(Work(work.root / folder), part)
+    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    _ran(work, ["git", "init", "-q"], ["git", "add", "-A"], ["git", *author, "commit", "-q", "-m", "first"])
+
+
+def _install(work: Work, row: Row) -> None:
+    for name, text in row.files.items():
         (work.root / name).parent.mkdir(exist_ok=True, parents=True)
         (work.root / name).write_text(text)
-    commands = [["git", "init", "-q"]]
+    commands: list[list[str]] = []
     if row.source.startswith("npm"):
         words = ["--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--no-save"]
         package = json.loads((work.root / "package.json").read_text())
@@ -352,8 +476,10 @@ def _set_up(work: Work, row: Row) -> None:
     if row.source.startswith("pypi"):
         commands.append([sys.executable, "-m", "venv", ".venv"])
         commands.append([".venv/bin/python", "-m", "pip", "install", "--quiet", "--editable", ".", *row.installs])
-    author = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    commands += [["git", "add", "-A"], ["git", *author, "commit", "-q", "-m", "first"]]
+    _ran(work, *commands)
+
+
+def _ran(work: Work, *commands: list[str]) -> None:
     for command in commands:
         done = work.run(*command)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -388,10 +514,21 @@ def _fixed(work, row, first):
     return "right" if right else f"{record['classification']}, {gained} gained, {grave}"
 
 
+def _not_built(work, source):
+    text = source.read_text()
+    source.write_text(text.removesuffix("?>\n") + _SYNTAX[source.suffix])
+    record = work.record("post-iteration")
+    raised = [alert["type"] for alert in record["alerts"]]
+    wrong = {"test_deletion", "tests_dropped", "functionality_loss"} & {*raised}
+    right = "build_broken" in raised and not wrong and record["integrity"]["verdict"] != "TAMPERED"
+    return "right" if right else f"{record['classification']}, {raised}"
+
+
 def _deleted(work, row):
     row.deletes.apply(work.root)
     record = work.record("post-iteration")
     raised = [alert["type"] for alert in record["alerts"]]
-    named = [name for alert in record["alerts"] if alert["type"] == "test_deletion" for name in alert["tests"]]
-    right = named and not record["verified"] and all(row.gone in name for name in named)
+    losses = [alert for alert in record["alerts"] if alert["type"] in {"test_deletion", "tests_dropped"}]
+    named = [name for alert in losses for name in alert["tests"]]
+    right = named and all(row.gone in name for name in named)
     return "right" if right else f"{record['classification']}, {raised}, {named}"

@@ -23,11 +23,13 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
 from ralph_tracker.measure.ecosystems.package_json import (
     Package,
     Usage,
+    formats,
     package_of,
     read_json,
     usage_of,
     without,
     without_bail,
+    without_formatting,
 )
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, program, version_of
 from ralph_tracker.safe_files import text_of
@@ -221,6 +223,10 @@ _CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = 
 
 NAME: Final = "node"
 _NO_SCRIPT: Final = "no test specified"  # what `npm init` writes
+_FORMATS: Final = (
+    "the test script rewrites the source (`{script}`), which no check may do; name the part that only tests with "
+    "`ralph-tracker init --test-command 'COMMAND'`"
+)
 _BIOME_SINCE: Final = (2, 4)  # of its checkstyle report
 _BIOME_ACTIONS: Final = ("lint", "check", "ci")
 _BIOME_VALUED: Final = frozenset({"--reporter", "--reporter-file", "--max-diagnostics", "--colors"})
@@ -310,12 +316,8 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
     scripts = package.scripts
     names = ["test", *sorted(name for name in scripts if name.startswith("test") and name != "test"), "unit"]
     used = {name: usage for name in RUNNERS if (usage := usage_of(name, scripts, names))}
-    used |= {name: usage for name in _OF_RUNTIMES if (usage := _usage_of_runtime(name, scripts, names))}
-    by_test = [
-        name
-        for name in used
-        if (_usage_of_runtime if name in _OF_RUNTIMES else usage_of)(name, scripts, ["test"]) is not None
-    ]
+    used |= {name: usage for name, word in _OF_RUNTIMES.items() if (usage := usage_of(name, scripts, names, word))}
+    by_test = [name for name in used if usage_of(name, scripts, ["test"], _OF_RUNTIMES.get(name)) is not None]
     declared = [name for name in RUNNERS if name in package.declared]
     chosen = next(iter([*by_test, *used, *declared]), None)
     if chosen is None:
@@ -334,18 +336,17 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
     return _Part(checks, tools, said, is_used=chosen in used)
 
 
-def _usage_of_runtime(name: str, scripts: Mapping[str, str], names: list[str]) -> Usage | None:
-    """Return how a script runs the tests of a runtime, None if it only starts a program with it."""
-    usage = usage_of(name, scripts, names)
-    return usage if usage is not None and _OF_RUNTIMES[name] in usage.words else None
-
-
 def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     """Return the test script as a check by its exit status, or what to install where there is none."""
     if "test" not in scripts or _NO_SCRIPT in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
     manager = package.install.split()[0]
-    command = ("bun", "run", "test") if manager == "bun" else (manager, "test")
+    command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
+    if formats(scripts["test"], scripts) or formats(scripts.get("pretest", ""), scripts):
+        rest = without_formatting(scripts["test"], scripts)
+        if rest is None:
+            return _Part({}, {}, (_FORMATS.format(script=scripts["test"]),))
+        command = ("npm", "exec", "-c", rest)
     check, note, template = by_status(command, f"{' '.join(command)} -- --reporter=junit", "path/to/junit.xml")
     seen = [name for name in _UNREADABLE if name in package.declared or usage_of(name, scripts, ["test"])]
     named = (f"{', '.join(seen)} is here and has no report that can be read",) if seen else ()
@@ -355,7 +356,8 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
 def _steps_not_run(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
     """Return a note on the commands that the test script runs first, and the check does not."""
     first = [scripts["pretest"]] if "pretest" in scripts else []
-    commands = ", ".join(f"`{command}`" for command in (*first, *usage.before))
+    left_out = [command for command in (*first, *usage.before) if not formats(command, scripts)]
+    commands = ", ".join(f"`{command}`" for command in left_out)
     return (
         [f"the test script also runs {commands} first; put that in front of the check if the tests depend on it"]
         if commands

@@ -134,6 +134,8 @@ _MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
 _WRAPPERS: Final = frozenset({"nyc", "c8"})
 _DEPTH: Final = 4
+_FORMATTING: Final = frozenset({"--write", "--fix", "-w", "--apply", "--fix-type"})
+_FORMATTING_SCRIPT: Final = re.compile(r"(?:.*:)?(?:format|fmt|prettify|prettier)(?::(?!check|ci).*)?")
 
 
 class Usage(NamedTuple):
@@ -150,9 +152,32 @@ class Usage(NamedTuple):
     before: tuple[str, ...] = ()
 
 
-def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str]) -> Usage | None:
-    """Return how the first script that calls a tool does so, None if none does."""
-    return next((found for name in names if (found := _in_script(tool, scripts, name, _DEPTH))), None)
+def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str], word: str | None = None) -> Usage | None:
+    """Return how the first script that calls a tool does so, None if none does; with `word` that must be among its own.
+
+    A runtime runs programs as well as tests: only a word of the command tells.
+    """
+    return next((found for name in names if (found := _in_script(tool, scripts, name, word, _DEPTH))), None)
+
+
+def formats(command: str, scripts: Mapping[str, str], depth: int = _DEPTH) -> bool:
+    """Return whether a command, or a script that it runs, would rewrite the source: no check may do that."""
+    for words in _commands(command):
+        name = _script_of(words, scripts)
+        if name is not None and depth:
+            if _FORMATTING_SCRIPT.fullmatch(name) or formats(scripts[name], scripts, depth - 1):
+                return True
+        elif _FORMATTING.intersection(word.partition("=")[0] for word in words) or words[1:2] == ["format"]:
+            return True
+    return False
+
+
+def without_formatting(script: str, scripts: Mapping[str, str]) -> str | None:
+    """Return a script without the commands that format, None if its others do not simply follow one another."""
+    if re.search(r"[;|&(`]", script.replace("&&", "")):
+        return None
+    rest = [part.strip() for part in script.split("&&") if not formats(part, scripts)]
+    return " && ".join(rest) or None
 
 
 def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str]) -> tuple[str, ...]:
@@ -179,14 +204,16 @@ def without_bail(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def _in_script(tool: str, scripts: Mapping[str, str], name: str, depth: int) -> Usage | None:
+def _in_script(tool: str, scripts: Mapping[str, str], name: str, word: str | None, depth: int) -> Usage | None:
     """Search a script, and the scripts that it runs."""
     before: list[str] = []
     for words in _commands(scripts.get(name, "")) if depth else ():
         found = _in_command(tool, words, scripts)
+        if found is not None and word is not None and word not in found.words:
+            found = None
         other = None if found is not None else _script_of(words, scripts)
         if other is not None:
-            found = _in_script(tool, scripts, other, depth - 1)
+            found = _in_script(tool, scripts, other, word, depth - 1)
         if found is not None:
             return Usage(found.words, found.env, found.program, found.wrapper, (*before, *found.before))
         before.append(shlex.join(words))

@@ -404,3 +404,32 @@ def test_a_root_with_a_runner_of_its_own_measures_its_packages_by_that(found):
     packages = {"packages/one/package.json": package(test="jest")["package.json"]}
     root = {"package.json": '{"workspaces": ["packages/*"], "scripts": {"test": "jest"}}'}
     assert "cwd" not in found(root, packages, installed("jest")).checks["tests"]
+
+
+@pytest.mark.parametrize(
+    ("scripts", "run"),
+    [
+        ({"test": "npm run format && node --test", "format": "node fmt.mjs"}, ["node", "--test"]),
+        ({"test": "prettier --write . && check-it"}, ["npm", "exec", "-c", "check-it"]),
+        (
+            {"test": "npm run lint:fix && check-it && also", "lint:fix": "eslint --fix ."},
+            ["npm", "exec", "-c", "check-it && also"],
+        ),
+        ({"pretest": "npm run fmt", "test": "check-it", "fmt": "dprint fmt"}, ["npm", "exec", "-c", "check-it"]),
+        ({"test": "check-it --watch=false"}, ["npm", "test"]),
+        ({"test": "prettier --check . && check-it"}, ["npm", "test"]),
+        ({"test": "npm run format:check && check-it", "format:check": "prettier -c ."}, ["npm", "test"]),
+        ({"test": "prettier --write . ; check-it"}, None),
+        ({"test": "eslint --fix ."}, None),
+    ],
+)
+def test_nothing_that_formats_is_run(found, scripts, run):
+    here = found(package(**scripts))
+    check = here.checks.get("tests") or here.checks.get("test-command")
+    if run is None:
+        assert check is None
+        assert any("rewrites the source" in note for note in here.notes)
+    else:
+        words = [word for word in check["run"] if word in run]
+        assert words == run
+    assert not any("format" in note for note in here.notes if note.startswith("the test script also runs"))

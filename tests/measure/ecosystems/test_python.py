@@ -103,7 +103,7 @@ def test_an_environment_kept_elsewhere_is_called_by_the_tool_that_made_it(
     lines = "; ".join(f"echo '{folder}'" for folder in folders)
     program(path / tool, f'case "$*" in *{asked}) {lines};; esac')
     program(path / "python3")
-    expected = call if has_pytest else (str(path / "python3"),)
+    expected = call if has_pytest else ("python3",)
     assert project_python(root, {"PATH": str(path)}) == expected
 
 
@@ -158,7 +158,6 @@ def test_checks_are_those_of_the_tools_that_are_there(root, path, modules, check
         ({"pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["-q", "--cov"]\n'}, True),
         ({"pytest.ini": "[pytest]\naddopts =\n    -q\n    --cov=app\n"}, True),
         ({"setup.cfg": "[tool:pytest]\naddopts = --cov=app\n"}, True),
-        ({"tox.ini": "[testenv]\ncommands = pytest --cov=app\n"}, False),
         ({"pyproject.toml": "[tool.pytest.ini_options]\naddopts = '--no-cov'\n"}, False),
         ({"pyproject.toml": "[tool]\npytest = 5\n"}, False),
         ({"pyproject.toml": "not [ toml"}, False),
@@ -312,12 +311,11 @@ def test_a_folder_without_python_is_none(tmp_path, path):
 @pytest.mark.parametrize(
     ("files", "programs", "run"),
     [
-        ({"tests/test_a.py": "import unittest\n"}, [], ["python3", "-m", "unittest"]),
         ({"noxfile.py": "", "tests/test_a.py": "import unittest\n"}, ["nox"], ["nox"]),
         ({"tox.ini": ""}, ["tox"], ["tox"]),
         ({"tests/test_a.py": "def test_a(): pass\n"}, [], None),
     ],
-    ids=["unittest", "nox", "tox", "pytest alone"],
+    ids=["nox", "tox", "pytest alone"],
 )
 def test_without_pytest_the_tests_count_by_the_exit_status_of_their_own_command(root, path, files, programs, run):
     python_with(path / "python3")
@@ -328,6 +326,113 @@ def test_without_pytest_the_tests_count_by_the_exit_status_of_their_own_command(
         (root / name).write_text(text)
     found = detect(root, {"PATH": str(path)})
     check = found.checks.get("test-command")
-    assert (check and [*check["run"]]) == (run and [str(path / run[0]) if run[0] == "python3" else run[0], *run[1:]])
+    assert (check and [*check["run"]]) == run
     assert any("counts by its exit status only" in note for note in found.notes) == (run is not None)
     assert len(found.templates) == (run is not None)
+
+
+MANAGE = "import django\n"
+SETTINGS = "[tool.pytest.ini_options]\nDJANGO_SETTINGS_MODULE = 'site.settings'\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "modules", "run", "cwd"),
+    [
+        ({"manage.py": MANAGE}, ["django"], ["manage.py", "test", "--noinput"], None),
+        ({"manage.py": MANAGE}, ["django", "pytest"], ["manage.py", "test", "--noinput"], None),
+        ({"site/manage.py": MANAGE}, ["django", "pytest"], ["manage.py", "test", "--noinput"], "site"),
+        ({"manage.py": MANAGE, "pyproject.toml": SETTINGS}, ["django", "pytest"], None, None),
+        ({"manage.py": MANAGE, "requirements.txt": "pytest-django\n"}, ["django", "pytest"], None, None),
+        (
+            {"tox.ini": "[testenv]\ncommands = {envpython} -m django test --settings=t.s {posargs}\n"},
+            ["django", "pytest"],
+            ["-m", "django", "test", "--noinput", "--settings=t.s"],
+            None,
+        ),
+        (
+            {"tox.ini": "[testenv]\ncommands = coverage run runtests.py -v\n", "runtests.py": "import unittest\n"},
+            ["pytest"],
+            ["runtests.py", "-v"],
+            None,
+        ),
+        (
+            {"noxfile.py": "def t(s):\n    s.run('python', '-m', 'unittest', 'discover', 'tests')\n"},
+            ["pytest"],
+            ["-m", "unittest", "discover", "tests"],
+            None,
+        ),
+        ({"tests/test_a.py": "import unittest\n"}, [], ["-m", "unittest"], None),
+        ({"tests/test_a.py": "import unittest\n"}, ["pytest"], None, None),
+        ({"tox.ini": "[testenv]\ncommands = pytest tests\n"}, ["django", "pytest"], None, None),
+    ],
+)
+def test_the_runner_is_the_one_that_the_maintainers_call(root, path, files, modules, run, cwd):
+    python_with(path / "python3", *modules)
+    for name, text in files.items():
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text(text)
+    check = detect(root, {"PATH": str(path)}).checks["tests"]
+    helper = ["python3", "{helpers}/unittest_junit.py", "{reports}/junit.xml"]
+    assert check["run"][:3] == (["python3", "-m", "pytest"] if run is None else helper)
+    assert run is None or check["run"][3:] == run
+    assert check.get("cwd") == cwd
+
+
+def test_djangos_tests_are_covered_and_its_interpreter_is_found_from_its_folder(root):
+    program(root / "site/manage.py", MANAGE)
+    python_with(root / ".venv/bin/python", "django", "coverage")
+    checks = detect(root, {"PATH": ""}).checks
+    helper = ["../.venv/bin/python", "{helpers}/unittest_junit.py", "{reports}/junit.xml"]
+    assert checks["tests"]["run"] == [*helper, "-m", "coverage", "run", "manage.py", "test", "--noinput"]
+    assert checks["tests"]["env"] == checks["coverage"]["env"]
+    assert checks["coverage"]["run"].startswith("../.venv/bin/python -m coverage combine")
+    assert checks["coverage"]["cwd"] == "site"
+
+
+def test_the_own_runner_has_the_variables_of_tox(root, path):
+    python_with(path / "python3", "django", "coverage")
+    text = "[testenv]\nsetenv = DJANGO_SETTINGS_MODULE = t.s\ncommands = coverage run {envbindir}/django-admin test -v2"
+    (root / "tox.ini").write_text(text)
+    tests = detect(root, {"PATH": str(path)}).checks["tests"]
+    assert tests["env"] == {"DJANGO_SETTINGS_MODULE": "t.s", "COVERAGE_FILE": "{reports}/.coverage"}
+    assert tests["run"][-5:] == ["-m", "django", "test", "--noinput", "-v2"]
+
+
+def test_missing_django_is_named(root, path):
+    python_with(path / "python3", "pytest", "coverage", "ruff")
+    (root / "manage.py").write_text(MANAGE)
+    (root / "requirements.txt").write_text("Django~=5.0\n")
+    assert detect(root, {"PATH": str(path)}).notes == ("django not found: pip install -r requirements.txt",)
+
+
+def test_the_plugin_measures_coverage_where_the_project_declares_it(root, path):
+    python_with(path / "python3", *ALL)
+    (root / "requirements-dev.txt").write_text("pytest-cov\n")
+    checks = detect(root, {"PATH": str(path)}).checks
+    assert checks["tests"]["run"][:5] == ["python3", "-m", "pytest", "--cov", "--cov-report="]
+    assert checks["tests"]["env"] == {"COVERAGE_FILE": "{reports}/.coverage"}
+
+
+@pytest.mark.parametrize(
+    ("tox", "lint", "types"),
+    [
+        ("ruff check --fix src\n mypy --strict --install-types src", ["src"], ["--strict", "src"]),
+        ("ruff format .\n mypy", [], ["."]),
+        ("flake8 --max-line-length 99 src", ["flake8", "src"], None),
+    ],
+)
+def test_lint_and_types_have_the_words_of_the_maintainers(root, path, tox, lint, types):
+    python_with(path / "python3", *ALL, "flake8")
+    (root / "tox.ini").write_text(f"[testenv]\ncommands =\n {tox}\n")
+    checks = detect(root, {"PATH": str(path)}).checks
+    linter = [word for word in checks["lint"]["run"] if word in {"flake8", "src"}]
+    assert linter == lint
+    assert "types" not in checks if types is None else checks["types"]["run"][4:] == types
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="not in a virtual environment")
+def test_a_path_of_this_machine_is_named_where_only_that_means_the_projects_interpreter(root, path):
+    python_with(path / "python3", "pytest")
+    ours = os.pathsep.join([str(Path(sys.prefix) / "bin"), str(path)])
+    assert any("is a path of this machine" in note for note in detect(root, {"PATH": ours}).notes)
+    assert not any("is a path of this machine" in note for note in detect(root, {"PATH": str(path)}).notes)

@@ -1,0 +1,58 @@
+"""A formatter that reaches our records is not taken for an agent that edits them."""
+
+import json
+import os
+
+import pytest
+
+from ralph_tracker.config.yaml_io import load_yaml
+from ralph_tracker.tracker import Tracker
+
+FORMAT = """import json, os, pathlib
+for path in pathlib.Path('.').rglob('*.json'):
+    path.chmod(0o644)
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=2))
+"""
+CHECKS = {"checks": {"tidy": {"run": "python3 ../format.py", "kind": "build"}}}
+
+
+@pytest.fixture
+def tracker(tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "format.py").write_text(FORMAT)
+    (root / "ralph-tracker.yaml").write_text(json.dumps(CHECKS))
+    (root / "app.py").write_text("def one():\n    return 1\n")
+    tracker = Tracker(root, environment={"PATH": os.environ["PATH"]})
+    tracker.pre_loop(None)
+    return tracker
+
+
+def test_a_check_that_formats_records_is_named_and_the_agent_is_not_blamed(tracker):
+    turn = tracker.post_iteration(None)
+    assert turn.record.integrity.verdict == "PASS"
+    (note,) = [note for note in turn.record.notes if note.startswith("records_changed_by_checks")]
+    assert "tidy rewrote .aiwg/ralph/ralph-001/iterations/iteration-000/" in note
+
+
+def test_records_in_another_layout_are_not_edited(tracker):
+    paths = tracker.store().paths
+    for path in paths.iteration(0).glob("*.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()), indent=4, ensure_ascii=False))
+    record = paths.record(0)
+    record.write_text(json.dumps(load_yaml(record.read_text(), "record"), indent=2))  # JSON is YAML, too
+    assert tracker.post_iteration(None).record.integrity.verdict == "PASS"
+
+
+def test_a_value_that_differs_is_an_edit_in_any_layout(tracker):
+    path = tracker.store().paths.iteration(0) / "measurement.json"
+    document = json.loads(path.read_text())
+    document["measurement"]["timestamp"] = "2020-01-01T00:00:00Z"
+    path.write_text(json.dumps(document, indent=4))
+    assert tracker.post_iteration(None).record.integrity.verdict == "TAMPERED"
+
+
+def test_the_folder_of_loops_hides_itself_from_git_and_from_biome(tracker):
+    base = tracker.store().paths.root / ".aiwg" / "ralph"
+    assert (base / ".gitignore").read_text() == "*\n"
+    assert json.loads((base / "biome.json").read_text()) == {"root": False, "files": {"includes": ["!**"]}}
