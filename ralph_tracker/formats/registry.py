@@ -166,6 +166,9 @@ def diagnostics(
     if len(data) > _MOST_LISTED_BYTES or not content.opening:
         return ()
     chosen = recognise(content) if format is None else BY_NAME.get(format)
+    if (chosen is None or not chosen.sniff(content)) and _is_document(chosen) and content.document is not None:
+        content = content.document
+        chosen = chosen or recognise(content)
     return (
         ()
         if chosen is None
@@ -211,6 +214,20 @@ def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str,
         near = difflib.get_close_matches(name, BY_NAME, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
         return ReadReport(None, Unreadable(f"no format is called {name!r}; {hint}"))
+    found = _read_as(content, name)
+    if isinstance(found.result, Unreadable) and _is_document(found.format) and content.document is not None:
+        inner = _read_as(content.document, name)
+        if _is_document(inner.format) and not isinstance(inner.result, Unreadable):
+            return inner
+    return found
+
+
+def _is_document(format: Format | None) -> bool:  # noqa: A002
+    """Return whether its files are one document, which other lines may stand around; so may files of no format."""
+    return format is None or format.syntax in ("xml", "json")
+
+
+def _read_as(content: Content, name: str | None) -> ReadReport:
     chosen = BY_NAME[name] if name is not None else recognise(content)
     if chosen is None:
         return ReadReport(None, _why_unknown(content))

@@ -55,6 +55,13 @@ REFUSED: dict[str, str] = {
 }
 
 
+# What the manifest calls malformed and we read: file, why.
+READ: dict[str, str] = {
+    "tests/nunit/publish-unit-test-result-action__NUnit-issue17521.xml": "its messages have characters that XML cannot"
+    " hold, which are replaced",
+}
+
+
 def manifest() -> list[dict[str, str]]:
     if FOLDER is None:
         return []
@@ -121,6 +128,9 @@ def counts(result: object, expected: dict[str, object]) -> dict[str, object]:
 def test_a_file_of_the_corpus_is_read_as_the_manifest_expects(row):
     result = registry.read((FOLDER / row["path"]).read_bytes())
     if row["status"] == "unscored":
+        return
+    if row["path"] in READ:
+        assert not isinstance(result, Unreadable)
         return
     if row["status"] != "ok":
         assert isinstance(result, Unreadable)
