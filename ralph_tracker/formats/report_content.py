@@ -30,7 +30,7 @@ _OPENING: Final = 1024
 _TRIED: Final = 20  # objects of a text, enough to tell formats apart
 _CHUNK: Final = 1 << 16
 _FIRST: Final = 2
-_LONGEST_TEXT: Final = 65_536
+LONGEST_TEXT: Final = 65_536
 _PIECE: Final = 1 << 20  # bytes
 
 _DECLARATION: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
@@ -130,7 +130,7 @@ class Text:
     def begin(self) -> None:
         """Start collecting, up to the limit."""
         if self.parser is not None:
-            self._parts, self._room = [], _LONGEST_TEXT
+            self._parts, self._room = [], LONGEST_TEXT
             self.parser.CharacterDataHandler = self._take
 
     def end(self) -> str:
@@ -152,7 +152,7 @@ class _FoundError(Exception):
 
 
 class XmlOpening(NamedTuple):
-    """The first two elements of a document by local names, and the attributes of the first.
+    """The first two elements of a document by local names, and the attributes of both.
 
     `second` is None if nothing or only damage follows the root. Without a root, `damage` says why.
     """
@@ -161,6 +161,7 @@ class XmlOpening(NamedTuple):
     attributes: Mapping[str, str] = {}
     second: str | None = None
     damage: Unreadable | None = None
+    inner: Mapping[str, str] = {}
 
 
 class Content:
@@ -225,7 +226,8 @@ class Content:
             if not found:
                 return XmlOpening(damage=damage.unreadable)
         (root, attributes), *rest = found
-        return XmlOpening(root, attributes, rest[0][0] if rest else None)
+        second, inner = rest[0] if rest else (None, {})
+        return XmlOpening(root, attributes, second, inner=inner)
 
     def stream(self, start: StartHandler, end: EndHandler, text: Text | None = None) -> None:
         """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.

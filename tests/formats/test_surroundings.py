@@ -6,7 +6,10 @@ from ralph_tracker.formats import registry
 from ralph_tracker.formats.parsed_report import Unreadable
 from tests.tables import table
 
-CASES = '<testsuite tests="2"><testcase name="x"><failure message="m">{}</failure></testcase><testcase name="y"/></testsuite>'
+CASES = (
+    '<testsuite tests="2"><testcase name="x"><failure message="m">{}</failure></testcase><testcase name="y"/>'
+    "</testsuite>"
+)
 DECLARED = '<?xml version="1.0" encoding="{}"?>'
 # id: the bytes of a report of two tests, one of which failed
 STRAY = {

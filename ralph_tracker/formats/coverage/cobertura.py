@@ -29,7 +29,7 @@ _CLOVER: Final = "project"
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with Cobertura's parts or rate in it."""
-    root, attributes, second, _ = content.xml
+    root, attributes, second, *_ = content.xml
     return root == "coverage" and (second in _SECOND or (second != _CLOVER and "line-rate" in attributes))
 
 

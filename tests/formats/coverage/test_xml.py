@@ -277,10 +277,12 @@ def test_opencover_without_points_is_its_summary_and_without_summary_nothing():
     assert read("<CoverageSession><Summar/></CoverageSession>") == Unreadable(why)
 
 
-TWICE = """<coverage lines-valid="4" lines-covered="2" line-rate="0.5"><sources>{}</sources><packages><package name=".">
-<classes><class name="m.py" filename="m.py"><lines><line number="1" hits="1"/><line number="2" hits="1"/></lines></class>
-<class name="m.py" filename="m.py"><lines><line number="1" hits="0"/><line number="2" hits="0"/></lines></class></classes>
-</package></packages></coverage>"""
+TWICE = """<coverage lines-valid="4" lines-covered="2" line-rate="0.5"><sources>{}</sources>
+<packages><package name=".">
+<classes>
+<class name="m.py" filename="m.py"><lines><line number="1" hits="1"/><line number="2" hits="1"/></lines></class>
+<class name="m.py" filename="m.py"><lines><line number="1" hits="0"/><line number="2" hits="0"/></lines></class>
+</classes></package></packages></coverage>"""
 
 
 @table(
