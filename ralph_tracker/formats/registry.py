@@ -275,19 +275,23 @@ def _of_kind(chosen: Format | None, kind: str | None) -> Format | None:
     return BY_NAME["linter-junit"] if of_linter else chosen
 
 
-def is_foreign(data: bytes) -> bool:
-    """Return whether the bytes are a whole document of another kind than reports, or any text: nothing is damaged."""
+def foreign_syntax(data: bytes) -> Literal["document", "text"] | None:
+    """Return what the bytes are if they are no report: a whole document in XML or JSON, or text.
+
+    None for a report, for a damaged document, which may have been one, and for nothing.
+    """
     content = Content(data)
     if not content.opening or recognise(content) is not None:
-        return False
+        return None
     if content.opening[0] in "{[":
-        return not isinstance(content.json, Unreadable)
-    if content.opening[0] == "<":
-        try:
-            content.stream(lambda _name, _attributes: None, lambda _name: None)
-        except DamageError:
-            return False
-    return True
+        return None if isinstance(content.json, Unreadable) else "document"
+    if content.opening[0] != "<":
+        return "text"
+    try:
+        content.stream(lambda _name, _attributes: None, lambda _name: None)
+    except DamageError:
+        return None
+    return "document"
 
 
 def recognise(content: Content) -> Format | None:

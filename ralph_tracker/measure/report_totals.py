@@ -27,7 +27,7 @@ from ralph_tracker.formats.parsed_report import (
     add_tests,
     share,
 )
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, is_foreign, read
+from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, foreign_syntax, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import last_words
@@ -180,7 +180,7 @@ class _Totals:
         self._measures = {
             result.check.name: MetricSource(result.check.name, measured_kind(result.check)) for result in results
         }
-        self._foreign: list[tuple[FoundReport, Unreadable]] = []
+        self._foreign: list[tuple[FoundReport, Unreadable, str]] = []
         self._readable: set[str] = set()  # the suffixes of the reports of the check that is read
         self._integrity: bytes | str | None = None
         self._diagnostics: list[tuple[Group, Diagnostic]] = []
@@ -214,17 +214,21 @@ class _Totals:
         # Absolute paths are relative to the check's own folder, then to the project's.
         own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
         report = _read(result, found, kind, self._root, tuple(dict.fromkeys((*own, *self._folders))))
-        if isinstance(report, Unreadable) and _may_be_foreign(result, found):
-            self._foreign.append((found, report))
+        foreign = _foreign_syntax(result, found) if isinstance(report, Unreadable) else None
+        if isinstance(report, Unreadable) and foreign is not None:
+            self._foreign.append((found, report, foreign))
             return
         self._add(result, found, report, kind)
 
     def leave_out(self, result: CheckResult) -> None:
-        """Leave out the files of a pattern that are no reports and lie beside reports; alone they are unreadable."""
+        """Leave out the files of a pattern that are no reports and lie beside reports; alone they are unreadable.
+
+        So is text in the place of a report, as its name says.
+        """
         foreign, readable = self._foreign, self._readable
         self._foreign, self._readable = [], set()
-        for found, why in foreign:
-            if readable and (_suffix(found.path) not in readable or found.path.endswith((".xml", ".json"))):
+        for found, why, syntax in foreign:
+            if readable and (syntax == "document" or _suffix(found.path) not in readable):
                 self.note(f"{result.check.name}: {found.path} is no report and is left out: {why}")
             else:
                 self._add(result, found, why, measured_kind(result.check))
@@ -445,12 +449,12 @@ def _read(
     return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
 
 
-def _may_be_foreign(result: CheckResult, found: FoundReport) -> bool:
-    """Return whether it is a file that a pattern matched, and no damaged report."""
+def _foreign_syntax(result: CheckResult, found: FoundReport) -> str | None:
+    """Return the syntax of a file that a pattern matched and that is no report, None for any other."""
     if found.data_path is None or found.path in result.check.reports:
-        return False
+        return None
     data = _bytes(found, ())
-    return isinstance(data, bytes) and is_foreign(data)
+    return foreign_syntax(data) if isinstance(data, bytes) else None
 
 
 def _suffix(path: str) -> str:

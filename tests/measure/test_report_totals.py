@@ -229,7 +229,7 @@ def test_a_file_that_is_no_report_is_named_and_left_out_beside_reports(ran, othe
     assert note.startswith(f"tests: {path} is no report and is left out: ")
 
 
-@table("other", [CUT, b"", SUMMARY[:-9], b'{"a": '], ids=str)
+@table("other", [CUT, b"", SUMMARY[:-9], b'{"a": ', b"hello\n"], ids=str)
 def test_a_damaged_file_beside_reports_is_not_left_out(ran, other):
     measured = read_results([in_glob(ran("tests", FAILS, other, paths=["target/TEST-a.xml", "target/TEST-b.xml"]))])
     assert measured.metrics.test_count is None
