@@ -73,8 +73,19 @@ class _Result(msgspec.Struct, gc=False):
         return bool(self.suppressions) and all(each.status in (None, "accepted") for each in self.suppressions or ())
 
 
+class _Notification(msgspec.Struct, gc=False):
+    level: Any = None
+
+
 class _Invocation(msgspec.Struct):
     executionSuccessful: Any = None  # noqa: N815
+    toolExecutionNotifications: list[_Notification] | None = None  # noqa: N815
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether it says so, or that the tool had an error of its own."""
+        own = any(each.level == "error" for each in self.toolExecutionNotifications or ())
+        return own or self.executionSuccessful is False
 
 
 class _Elsewhere(msgspec.Struct):
@@ -119,7 +130,7 @@ def read(content: Content) -> LintReport:
         if run.results is None:
             why = "a run without `results`: the tool did not scan anything; see the tool's own output"
             raise damage_at(content, ["runs", number], why)
-        if not run.results and any(each.executionSuccessful is False for each in run.invocations or ()):
+        if not run.results and any(each.has_failed for each in run.invocations or ()):
             why = "the tool failed, says the report, and there is no result; see the tool's own output"
             raise damage_at(content, ["runs", number, "invocations"], why)
     suppressed = sum(result.is_suppressed for run in log.runs for result in run.results or () if _is_there(result))

@@ -200,3 +200,13 @@ def test_half_a_report_is_none(share):
         result = registry.read(data[: int(len(data) * share)], format=name)
         assert isinstance(result, Unreadable)
         assert (result.line, result.why[:14]) == (1, "malformed JSON")
+
+
+@table(
+    ("level", "results", "is_read"),
+    [("error", [], False), ("error", [{"ruleId": "A"}], True), ("warning", [], True), (None, [], True)],
+)
+def test_an_error_of_the_tool_without_a_result_is_no_clean_report(level, results, is_read):
+    report = log(*results)
+    report["runs"][0]["invocations"] = [{"toolExecutionNotifications": [{"level": level}]}]
+    assert isinstance(read(report), LintReport) is is_read
