@@ -33,6 +33,7 @@ _OUTCOMES: Final = {
     "expected failure": SKIPPED,
 }
 _WORSE: Final = (PASSED, SKIPPED, FAILED, ERROR)
+_FRAME: Final = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+).*\n(?: {4}.*\n)*', re.MULTILINE)
 _FIXTURES: Final = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _NOT_LOADED: Final = "unittest.loader."
 sniff: Final = text_with(_RAN)
@@ -133,6 +134,8 @@ def _check(declared: Counter[str], failures: dict[_Key, tuple[str, str]], tests:
 def _add(cases: CaseCollector, key: _Key, outcome: str, failures: dict[_Key, tuple[str, str]]) -> None:
     owner, name = key
     said = failures.get(key, ("", ""))[1]
-    cases.add(case_id(owner, name), outcome, said=said)
+    frames = list(_FRAME.finditer(said))
+    place = f"\n{frames[-1]['file']}:{frames[-1]['line']}" if frames else ""
+    cases.add(case_id(owner, name), outcome, said=said[frames[-1].end() if frames else 0 :].strip() + place)
     if owner.startswith(_NOT_LOADED):
         cases.add_not_loaded(f"{name.replace('.', '/')}.py", said)
