@@ -294,6 +294,7 @@ def count_lines(files: Files) -> tuple[int, int]:
 Severity = Literal["error", "warning", "note", "none"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 NO_CODE: Final = ""
+_PLACE_BELOW: Final = re.compile(r" *--> (?P<file>.+?):(?P<line>\d{1,9}):\d{1,9}")
 _ERROR_CODE: Final = re.compile(r"[EF][0-9]+")
 _WORDS: Final[Mapping[str, Severity]] = {
     **dict.fromkeys(("fatal", "critical", "high", "error"), "error"),
@@ -339,14 +340,26 @@ def first_line(message: object) -> str:
 def by_line(pattern: re.Pattern[str], content: Content) -> Iterator[Row]:
     """Yield the lines of a text that the pattern matches.
 
-    Its groups are named `file`, `line` or `row`, `code` or `in_brackets`, `severity`, and `message`.
+    Its groups are named `file`, `line` or `row`, `code` or `in_brackets`, `severity`, and `message`. A line without a
+    file may have its place in the one below (`--> a.py:1:2`).
     """
+    without_place: Row | None = None
     for line in map(plain, content.lines()):
-        found = pattern.match(line.rstrip("\r"))
-        if found:
+        if without_place is not None:
+            place = _PLACE_BELOW.match(line)
+            yield (place["file"], place["line"], *without_place[2:]) if place else without_place
+            without_place = None
+        if found := pattern.match(line.rstrip("\r")):
             parts = found.groupdict()
             code = parts.get("code") or parts.get("in_brackets") or ""
-            yield parts["file"], parts.get("line") or parts.get("row"), code, parts.get("severity"), parts["message"]
+            number = parts.get("line") or parts.get("row")
+            row = parts["file"], number, code, parts.get("severity"), parts["message"]
+            if row[0] is None:
+                without_place = row
+            else:
+                yield row
+    if without_place is not None:
+        yield without_place
 
 
 def severity_of_word(word: object) -> Severity | None:
@@ -446,6 +459,17 @@ class TypeReport(NamedTuple):
     declared_errors: int | None = None
     stopped: bool = False
     contradiction: str | None = None
+
+    @staticmethod
+    def of_findings(report: LintReport) -> "TypeReport":
+        """Return a report whose format linters and type checkers share, as that of a type checker."""
+        return TypeReport(
+            errors=report.errors,
+            warnings=report.warnings,
+            notes=report.notes,
+            skipped_lines=report.skipped_lines,
+            contradiction=report.contradiction,
+        )
 
     def __add__(self, other: "TypeReport") -> "TypeReport":  # type: ignore[override]  # a sum, and no longer tuple
         return TypeReport(

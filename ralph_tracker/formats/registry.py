@@ -26,7 +26,7 @@ from ralph_tracker.formats.parsed_report import (
     overridden_severity,
     severity_of,
 )
-from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Content, DamageError, ReadLimits
+from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Content, DamageError, ReadLimits, empty_array
 
 Syntax = Literal["xml", "json", "lines", "text"]
 
@@ -38,7 +38,8 @@ class Format(NamedTuple):
     linter whose report is its findings has no `read`. Where one module reads several formats of a `tool`, it has the
     tool's name, and its functions end with the rest of the format's name, as `read_json`. `syntax` is that of the
     files: XML, one JSON value, a JSON object per line, or any text. `silence` is the report that empty output means if
-    the tool exited with 0; None if the tool always writes something.
+    the tool exited with 0; None if the tool always writes something. `of_types`: type checkers write a linter's format
+    too, and in a check of types it is a report of types.
     """
 
     name: str
@@ -46,6 +47,7 @@ class Format(NamedTuple):
     syntax: Syntax
     tool: str | None = None
     silence: Report | None = None
+    of_types: bool = False
 
     def sniff(self, content: Content) -> bool:
         """Return whether content of its syntax looks like the format, even if it is damaged further on."""
@@ -70,19 +72,26 @@ class Format(NamedTuple):
 
 # In the order in which they are tried, exact formats first.
 FORMATS: Final[tuple[Format, ...]] = (
+    Format("linter-junit", "lint", "xml", of_types=True),
     Format("junit", "tests", "xml"),
     Format("nunit", "tests", "xml"),
     Format("xunitnet", "tests", "xml"),
     Format("trx", "tests", "xml"),
+    Format("robot", "tests", "xml"),
     Format("jest-json", "tests", "json"),
     Format("mocha-json", "tests", "json"),
     Format("rspec-json", "tests", "json"),
+    Format("playwright-json", "tests", "json"),
+    Format("cucumber-json", "tests", "json"),
+    Format("pytest-json-report", "tests", "json"),
+    Format("pytest-reportlog", "tests", "lines"),
     Format("gotest-json", "tests", "lines"),
     Format("dart-json", "tests", "lines"),
     Format("tap", "tests", "text"),
     Format("minitest-text", "tests", "text"),
     Format("libtest-text", "tests", "text"),
     Format("pytest-text", "tests", "text"),
+    Format("unittest-text", "tests", "text"),
     Format("cobertura", "coverage", "xml"),
     Format("jacoco", "coverage", "xml"),
     Format("clover", "coverage", "xml"),
@@ -96,23 +105,34 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("gocover", "coverage", "text"),
     Format("lcov", "coverage", "text"),
     Format("coveragepy-text", "coverage", "text", "coveragepy"),
-    Format("checkstyle", "lint", "xml"),
-    Format("ruff-json", "lint", "json"),
-    Format("sarif", "lint", "json"),
+    Format("checkstyle", "lint", "xml", of_types=True),
+    Format("ruff-json", "lint", "json", "ruff", of_types=True),  # `[]`, which may be of any tool
+    Format("gitlab-json", "lint", "json", of_types=True),
+    Format("sarif", "lint", "json", of_types=True),
     Format("eslint-json", "lint", "json"),
     Format("pylint-json", "lint", "json", "pylint"),
     Format("shellcheck-json", "lint", "json"),
     Format("hadolint-json", "lint", "json"),
     Format("stylelint-json", "lint", "json"),
     Format("rubocop-json", "lint", "json"),
+    Format("bandit-json", "lint", "json"),
+    Format("biome-json", "lint", "json"),
+    Format("oxlint-json", "lint", "json"),
     Format("golangci-json", "lint", "lines"),
     Format("cargo-json", "lint", "lines"),
+    Format("ruff-json-lines", "lint", "lines", "ruff", silence=LintReport()),
+    Format("ruff-text", "lint", "text", "ruff", of_types=True),  # ty's line of a clean run is the same
+    Format("github-text", "lint", "text", silence=LintReport(), of_types=True),
     Format("pylint-text", "lint", "text", "pylint", silence=LintReport()),
     Format("flake8-text", "lint", "text", silence=LintReport()),
-    Format("pyright-json", "types", "json"),
+    Format("pyright-json", "types", "json", "pyright"),
+    Format("pyrefly-json", "types", "json", "pyrefly"),
     Format("mypy-json", "types", "lines", "mypy", silence=TypeReport()),
     Format("mypy-text", "types", "text", "mypy", silence=TypeReport()),
     Format("tsc-text", "types", "text", silence=TypeReport()),
+    Format("ty-text", "types", "text", "ty", silence=TypeReport()),
+    Format("pyrefly-text", "types", "text", "pyrefly", silence=TypeReport()),
+    Format("pyright-text", "types", "text", "pyright", silence=TypeReport()),
 )
 BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 
@@ -138,6 +158,7 @@ def read(
     data: bytes,
     *,
     format: str | None = None,  # noqa: A002
+    kind: str | None = None,
     limits: ReadLimits = DEFAULT_LIMITS,
     folders: tuple[str, ...] = (),
 ) -> Report | Unreadable:
@@ -145,27 +166,34 @@ def read(
 
     Never raises. Empty input, including white space, is Unreadable with `empty` set, never a report of zeros: only a
     caller who knows that the tool ran and exited with 0 may use `BY_NAME[format].silence` instead, if the format has it
-    (mypy's `--output=json` writes nothing if it finds nothing). `folders` are as in Content: tests of jest, vitest,
+    (mypy's `--output=json` writes nothing if it finds nothing). `kind` is what the report is said to be of, as by the
+    name of its check: of lint or types, JUnit is a list of findings; of types, so is a format that linters and type
+    checkers share. `folders` are as in Content: tests of jest, vitest,
     mocha and Dart are named by the path below them, and by the last part of the path if it is below none.
     """
-    return _read(data, format, limits, folders).result
+    return _read(data, format, limits, folders, kind).result
 
 
 def diagnostics(
     data: bytes,
     *,
     format: str | None = None,  # noqa: A002
+    kind: str | None = None,
     severity: Mapping[str, Severity] | None = None,
 ) -> tuple[Diagnostic, ...]:
     """Return the errors and warnings of a report with their places, at most 5,000; () for what has none.
 
-    `format` is as in `read`. A report above 20 MB is not listed; a finding without a file is left out, and damage ends
-    the list without an error: `read` tells of it. `severity` overrides by prefix of the code.
+    `format` and `kind` are as in `read`. A report above 20 MB is not listed; a finding without a file is left out, and
+    damage ends the list without an error: `read` tells of it. `severity` overrides by prefix of the code.
     """
     content = Content(data)
     if len(data) > _MOST_LISTED_BYTES or not content.opening:
         return ()
     chosen = recognise(content) if format is None else BY_NAME.get(format)
+    if (chosen is None or not chosen.sniff(content)) and _is_document(chosen) and content.document is not None:
+        content = content.document
+        chosen = chosen or recognise(content)
+    chosen = _of_kind(chosen, kind)
     return (
         ()
         if chosen is None
@@ -199,7 +227,9 @@ def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFA
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))
 
 
-def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str, ...] = ()) -> ReadReport:
+def _read(
+    data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str, ...] = (), kind: str | None = None
+) -> ReadReport:
     if len(data) > limits.max_bytes:
         return ReadReport(None, Unreadable(f"{len(data)} bytes are more than the limit of {limits.max_bytes}"))
     content = Content(data, limits, folders)
@@ -211,13 +241,57 @@ def _read(data: bytes, name: str | None, limits: ReadLimits, folders: tuple[str,
         near = difflib.get_close_matches(name, BY_NAME, n=1)
         hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
         return ReadReport(None, Unreadable(f"no format is called {name!r}; {hint}"))
-    chosen = BY_NAME[name] if name is not None else recognise(content)
+    found = _read_as(content, name, kind)
+    if isinstance(found.result, Unreadable) and _is_document(found.format) and content.document is not None:
+        inner = _read_as(content.document, name, kind)
+        if _is_document(inner.format) and not isinstance(inner.result, Unreadable):
+            return inner
+    return found
+
+
+def _is_document(format: Format | None) -> bool:  # noqa: A002
+    """Return whether its files are one document, which other lines may stand around; so may files of no format."""
+    return format is None or format.syntax in ("xml", "json")
+
+
+def _read_as(content: Content, name: str | None, kind: str | None) -> ReadReport:
+    chosen = _of_kind(BY_NAME[name] if name is not None else recognise(content), kind)
     if chosen is None:
         return ReadReport(None, _why_unknown(content))
+    if kind in ("tests", "coverage") and name is None and empty_array(content):
+        return ReadReport(None, Unreadable(f"an empty list, which tells nothing of {kind}"))
     try:
-        return ReadReport(chosen, chosen.read(content))
+        report = chosen.read(content)
     except DamageError as damage:
         return ReadReport(chosen, damage.unreadable)
+    if kind == "types" and chosen.of_types and isinstance(report, LintReport):
+        report = TypeReport.of_findings(report)
+    return ReadReport(chosen, report)
+
+
+def _of_kind(chosen: Format | None, kind: str | None) -> Format | None:
+    """Return the format in which JUnit is read where it is said to be of lint or types."""
+    of_linter = chosen is not None and chosen.name == "junit" and kind in ("lint", "types")
+    return BY_NAME["linter-junit"] if of_linter else chosen
+
+
+def foreign_syntax(data: bytes) -> Literal["document", "text"] | None:
+    """Return what the bytes are if they are no report: a whole document in XML or JSON, or text.
+
+    None for a report, for a damaged document, which may have been one, and for nothing.
+    """
+    content = Content(data)
+    if not content.opening or recognise(content) is not None:
+        return None
+    if content.opening[0] in "{[":
+        return None if isinstance(content.json, Unreadable) else "document"
+    if content.opening[0] != "<":
+        return "text"
+    try:
+        content.stream(lambda _name, _attributes: None, lambda _name: None)
+    except DamageError:
+        return None
+    return "document"
 
 
 def recognise(content: Content) -> Format | None:

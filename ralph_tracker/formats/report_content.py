@@ -30,11 +30,29 @@ _OPENING: Final = 1024
 _TRIED: Final = 20  # objects of a text, enough to tell formats apart
 _CHUNK: Final = 1 << 16
 _FIRST: Final = 2
-_LONGEST_TEXT: Final = 65_536
+LONGEST_TEXT: Final = 65_536
 _PIECE: Final = 1 << 20  # bytes
 
-# Passed to expat instead of its own guess: a byte order mark is right, whatever the declaration says.
-_EXPAT_ENCODINGS: Final = {None: None, "utf-8": "utf-8", "utf-16-le": "utf-16", "utf-16-be": "utf-16"}
+_DECLARATION: Final = re.compile(rb"\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*[\"']([\w.:-]{1,40})[\"']")
+# Of a text that is in none of these the declaration is wrong, as where a program wrote its UTF-16 string as UTF-8.
+_AS_UTF8: Final = frozenset({"", "utf-8", "utf8", "us-ascii", "ascii", "utf-16", "utf-16le", "utf-16be", "unicode"})
+_HALVES: Final = (b"<\0", b"\0<")  # UTF-16 without a byte order mark, which expat sees by itself
+_ILLEGAL_REFERENCE: Final = (
+    r"&#(?:x0*(?:[0-8bcefBCEF]|1[0-9a-fA-F]|[dD][89a-fA-F][0-9a-fA-F]{2}|[fF]{3}[eEfF])"
+    r"|0*(?:[0-8]|1[124-9]|2\d|3[01]|5(?:529[6-9]|5[3-9]\d\d|6\d{3}|7(?:[0-2]\d\d|3[0-3]\d|34[0-3]))|6553[45]));"
+)
+_CONTROLS: Final = bytes({*range(32)} - {9, 10, 13})
+_SUSPECTS: Final = tuple(
+    (mark, re.compile(pattern.encode("latin-1")))
+    for mark, pattern in ((b"&#", _ILLEGAL_REFERENCE), (b"\xef\xbf", "\xef\xbf[\xbe\xbf]"))
+)
+_ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|" + _ILLEGAL_REFERENCE)
+_COLOUR_IN_XML: Final = re.compile(r"(?:\x1b|&#0*27;|&#x0*1[bB];)(?:\[[0-9;]*[mK]|\(B)")
+_REPLACED: Final = "\ufffd"
+_AFTER_THE_ROOT: Final = 9  # expat's number for what follows the document
+# Where XML, or JSON with an object in it, may begin within other lines.
+_BEGINNING: Final = re.compile(rb"(?:\A\s*|^)(?=\{\s*[\"}]|\[\s*[{\]]|<(?:\?xml\s|[A-Za-z]))", re.MULTILINE)
+_JSON_ENDING: Final = re.compile(rb"[}\]][ \t\r]*$", re.MULTILINE)
 _MAX_DIGITS: Final = 18
 _WHOLE: Final = 100
 _MIB: Final = 1024 * 1024
@@ -81,6 +99,7 @@ class DamageError(Exception):
     def __init__(self, why: str, line: int | None = None, column: int | None = None) -> None:
         super().__init__(why)
         self.unreadable = Unreadable(why, line, column)
+        self.root_ended: int | None = None  # the byte after an XML document that something follows
 
 
 def plausible(number: int, what: str) -> int:
@@ -111,7 +130,7 @@ class Text:
     def begin(self) -> None:
         """Start collecting, up to the limit."""
         if self.parser is not None:
-            self._parts, self._room = [], _LONGEST_TEXT
+            self._parts, self._room = [], LONGEST_TEXT
             self.parser.CharacterDataHandler = self._take
 
     def end(self) -> str:
@@ -133,7 +152,7 @@ class _FoundError(Exception):
 
 
 class XmlOpening(NamedTuple):
-    """The first two elements of a document by local names, and the attributes of the first.
+    """The first two elements of a document by local names, and the attributes of both.
 
     `second` is None if nothing or only damage follows the root. Without a root, `damage` says why.
     """
@@ -142,6 +161,7 @@ class XmlOpening(NamedTuple):
     attributes: Mapping[str, str] = {}
     second: str | None = None
     damage: Unreadable | None = None
+    inner: Mapping[str, str] = {}
 
 
 class Content:
@@ -206,34 +226,73 @@ class Content:
             if not found:
                 return XmlOpening(damage=damage.unreadable)
         (root, attributes), *rest = found
-        return XmlOpening(root, attributes, rest[0][0] if rest else None)
+        second, inner = rest[0] if rest else (None, {})
+        return XmlOpening(root, attributes, second, inner=inner)
 
     def stream(self, start: StartHandler, end: EndHandler, text: Text | None = None) -> None:
         """Call `start` and `end` for each element, as expat does: names as written, attributes as a dict.
 
-        `text` collects the text of elements if the handlers ask for it. Raises
-        DamageError, with the place, if the document is malformed, cut short, declares an entity or has a tag or comment
-        beyond the limit; one raised by a handler stops the parser and gets the place added.
+        `text` collects the text of elements if the handlers ask for it. Characters that XML cannot hold, such as those
+        of colours that a test printed, are replaced. Raises DamageError, with the place, if the document is malformed,
+        cut short, declares an entity or has a tag or comment beyond the limit; one raised by a handler stops the parser
+        and gets the place added.
         """
-        parser = pyexpat.ParserCreate(_EXPAT_ENCODINGS[self.encoding])
+        data, encoding = self.xml_bytes
+        parser = pyexpat.ParserCreate(encoding)
         parser.StartElementHandler = start
         parser.EndElementHandler = end
         parser.EntityDeclHandler = _refuse_entity
         if text is not None:
             text.parser = parser
         try:
-            _feed(parser, self.data, self.limits.max_tag)
+            _feed(parser, data, self.limits.max_tag)
         except pyexpat.ExpatError as error:
-            why = f"malformed XML: {pyexpat.ErrorString(error.code)}"
-            raise DamageError(why, error.lineno, error.offset + 1) from None
+            damage = DamageError(f"malformed XML: {pyexpat.ErrorString(error.code)}", error.lineno, error.offset + 1)
+            damage.root_ended = parser.ErrorByteIndex if error.code == _AFTER_THE_ROOT else None
+            raise damage from None
         except DamageError as damage:
             why = damage.unreadable.why
             raise DamageError(why, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1) from None
-        except (LookupError, ValueError) as error:  # raised by pyexpat for the declared encoding
-            raise DamageError(f"malformed XML: {error}", 1) from None
         finally:
             if text is not None:
                 text.parser = None  # they refer to each other
+
+    @cached_property
+    def xml_bytes(self) -> tuple[bytes, str | None]:
+        """Return what expat is to read, and its encoding, None for expat's own guess.
+
+        A byte order mark is right, whatever the declaration says. Nothing is copied where nothing is to be replaced.
+        """
+        if self.data[: len(_HALVES[0])] in _HALVES:
+            return self.data, None
+        declared = _DECLARATION.match(self.data, self._start)
+        name = "" if declared is None else declared[1].decode("ascii", errors="replace").lower()
+        text = None
+        if self.encoding is None and name not in _AS_UTF8:
+            text = _in_encoding(self.data, name)
+        if text is None and self.encoding in (None, "utf-8") and _is_legal_utf8(self.data):
+            return self.data, "utf-8"
+        text = self.text if text is None else text
+        return _ILLEGAL.sub(_REPLACED, _COLOUR_IN_XML.sub("", text.strip("\0"))).encode(), "utf-8"
+
+    @cached_property
+    def document(self) -> "Content | None":
+        """Return the one XML or JSON document that other lines stand around, as npm's stand around what it runs.
+
+        None if there is none, or more than one.
+        """
+        data = self.data if self.encoding is None else self.text.encode(errors="replace")
+        for found in islice(_BEGINNING.finditer(data), _TRIED):
+            start = found.end()
+            of_xml = data.startswith(b"<", start)
+            inner = _root_alone(data[start:]) if of_xml else _value_alone(data[start:])
+            if inner is not None:
+                document, rest = inner
+                again = _BEGINNING.search(rest) or (start == 0 and not rest)
+                return None if again else Content(document, self.limits, self.folders)
+            if start == 0 or of_xml:
+                return None  # it is damaged, and its parts are no documents
+        return None
 
     @cached_property
     def json_keys(self) -> frozenset[str]:
@@ -260,6 +319,51 @@ class Content:
     def json(self) -> object:
         """Return the whole text as one JSON value, or Unreadable."""
         return parse_json(self.text)
+
+
+def _in_encoding(data: bytes, name: str) -> str | None:
+    """Return the text, None if there is no such encoding."""
+    try:
+        return data.decode(name, errors="replace")
+    except (LookupError, ValueError):
+        return None
+
+
+def _is_legal_utf8(data: bytes) -> bool:
+    """Return whether it is valid UTF-8 of characters that XML can hold, without holding the text."""
+    if len(data.translate(None, _CONTROLS)) < len(data):
+        return False
+    if any(mark in data and pattern.search(data) for mark, pattern in _SUSPECTS):
+        return False
+    decoder, view = codecs.getincrementaldecoder("utf-8")(), memoryview(data)
+    try:
+        for start in () if data.isascii() else range(0, len(data), _PIECE):
+            decoder.decode(view[start : start + _PIECE], start + _PIECE >= len(data))
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _root_alone(data: bytes) -> tuple[bytes, bytes] | None:
+    """Return the XML document at the beginning and what follows it, None if it is damaged."""
+    content = Content(data)
+    elements, data = Elements(content), content.xml_bytes[0]
+    try:
+        elements.walk()
+    except DamageError as damage:
+        end = damage.root_ended
+        return None if end is None else (codecs.BOM_UTF8 + data[:end], data[end:])
+    return codecs.BOM_UTF8 + data, b""
+
+
+def _value_alone(data: bytes) -> tuple[bytes, bytes] | None:
+    """Return the JSON object or array at the beginning, up to a line's end, and what follows; None if it has no end."""
+    shape = dict if data.startswith(b"{") else list
+    for found in reversed(list(_JSON_ENDING.finditer(data))[-_TRIED:]):
+        end = found.start() + 1
+        if _shallow(data[:end], shape) is not None:
+            return data[:end], data[end:].strip()
+    return None
 
 
 def _feed(parser: pyexpat.XMLParserType, data: bytes, limit: int) -> None:

@@ -25,8 +25,9 @@ from ralph_tracker.formats.parsed_report import (
     TestReport,
     TypeReport,
     add_tests,
+    share,
 )
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, read
+from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, foreign_syntax, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
@@ -47,6 +48,7 @@ from ralph_tracker.safe_files import read_regular
 
 _MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120
+_POINT: Final = 1.0
 _LONGEST: Final = 300
 _OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
 
@@ -97,6 +99,8 @@ _BUILD_BROKE: Final = re.compile(
 )
 _PLACE: Final = re.compile(r"[:(]\d+\b")
 _NAMED_FILE: Final = re.compile(r"\bfrom ['\"]?([^'\"\s()]+\.\w+)")
+# Formats of linters that type checkers write too.
+_OF_TYPES: Final = frozenset(each.name for each in FORMATS if each.of_types)
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _KIND: Final[Mapping[type, str]] = {
     TestReport: "tests",
@@ -130,7 +134,9 @@ class CheckTotals(NamedTuple):
 
 def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
-    return _declared_kind(check) or (check.name if check.name in {*Group, INTEGRITY} else None)
+    shared = check.kind is None and check.name == Group.TYPES and check.format in _OF_TYPES
+    declared = check.name if shared else _declared_kind(check)
+    return declared or (check.name if check.name in {*Group, INTEGRITY} else None)
 
 
 def _declared_kind(check: Check) -> str | None:
@@ -162,6 +168,7 @@ def read_results(
                 gathered.take(result, found, kind)
         if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
             gathered.did_not_build(result)  # although other tests ran
+        gathered.leave_out(result)
         gathered.end(result)
         for path, other in result.shared.items():
             gathered.note(f"{result.check.name}: {path} counts once, with check {other}")
@@ -188,6 +195,8 @@ class _Totals:
         self._measures = {
             result.check.name: MetricSource(result.check.name, measured_kind(result.check)) for result in results
         }
+        self._foreign: list[tuple[FoundReport, Unreadable, str]] = []
+        self._readable: set[str] = set()  # the suffixes of the reports of the check that is read
         self._integrity: bytes | str | None = None
         self._diagnostics: list[tuple[Group, Diagnostic]] = []
 
@@ -220,6 +229,28 @@ class _Totals:
         # Absolute paths are relative to the check's own folder, then to the project's.
         own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118
         report = _read(result, found, kind, self._root, tuple(dict.fromkeys((*own, *self._folders))))
+        foreign = _foreign_syntax(result, found) if isinstance(report, Unreadable) else None
+        if isinstance(report, Unreadable) and foreign is not None:
+            self._foreign.append((found, report, foreign))
+            return
+        self._add(result, found, report, kind)
+
+    def leave_out(self, result: CheckResult) -> None:
+        """Leave out the files of a pattern that are no reports and lie beside reports; alone they are unreadable.
+
+        So is text in the place of a report, as its name says.
+        """
+        foreign, readable = self._foreign, self._readable
+        self._foreign, self._readable = [], set()
+        for found, why, syntax in foreign:
+            if readable and (syntax == "document" or _suffix(found.path) not in readable):
+                self.note(f"{result.check.name}: {found.path} is no report and is left out: {why}")
+            else:
+                self._add(result, found, why, measured_kind(result.check))
+
+    def _add(self, result: CheckResult, found: FoundReport, report: Report | Unreadable, kind: str | None) -> None:
+        if not isinstance(report, Unreadable):
+            self._readable.add(_suffix(found.path))
         if isinstance(report, Unreadable):
             missed = _declared_kind(result.check) or _kind_of_path(found.path) or kind
             self.fail(result.check.name, missed, _why(result, found, report))
@@ -247,7 +278,9 @@ class _Totals:
         """Keep the findings of a report by place; those of held-back checks are not for the agent."""
         data = _bytes(found, result.secrets)
         if result.check.held_back is None and isinstance(data, bytes):
-            for each in diagnostics(data, format=result.check.format, severity=self._severity):
+            for each in diagnostics(
+                data, format=result.check.format, kind=measured_kind(result.check), severity=self._severity
+            ):
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
                 self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
 
@@ -505,16 +538,65 @@ def _read(
         made = as_json(found.data_path, root)
         report = made if isinstance(made, Unreadable) else read(made, format="coveragepy-json")
     else:
-        report = read(data, format=result.check.format, folders=folders)
+        report = read(data, format=result.check.format, kind=kind, folders=folders)
     if isinstance(report, Unreadable) and report.empty and result.finished.succeeded:
         silence = _silence(result.check.format, kind)
         return report if silence is None else silence
     if isinstance(report, TypeReport) and report.stopped:
         return Unreadable(_STOPPED)
+    if _has_failed(result) and _has_no_line(report):
+        read_as = examine(data, format=result.check.format).format
+        if read_as is not None and read_as.syntax in ("lines", "text"):
+            return Unreadable(f"the command failed ({result.finished.summary}), and no finding can be read in its text")
+    if (wrong := _contradiction(report)) is not None:
+        return Unreadable(f"it contradicts itself, so its numbers do not count: {wrong}")
     asked = result.check.kind
     if isinstance(report, Unreadable) or asked is None or _KIND[type(report)] == asked:
         return report
     return Unreadable(f"a report of {_KIND[type(report)]}, not of {asked}")
+
+
+def _foreign_syntax(result: CheckResult, found: FoundReport) -> str | None:
+    """Return the syntax of a file that a pattern matched and that is no report, None for any other."""
+    if found.data_path is None or found.path in result.check.reports:
+        return None
+    data = _bytes(found, ())
+    return foreign_syntax(data) if isinstance(data, bytes) else None
+
+
+def _suffix(path: str) -> str:
+    return path.rpartition("/")[2].rpartition(".")[2]
+
+
+def _has_no_line(report: Report | Unreadable) -> bool:
+    """Return whether it is a linter's or type checker's without a finding."""
+    if isinstance(report, LintReport):
+        return not report.findings and not report.suppressed
+    return (
+        isinstance(report, TypeReport)
+        and report == TypeReport(skipped_lines=report.skipped_lines, declared_errors=report.declared_errors)
+        and not report.declared_errors
+    )
+
+
+def _contradiction(report: Report | Unreadable) -> str | None:
+    """Return how a report contradicts itself so much that its numbers would mislead, None if it does not.
+
+    Of tests that is a list shorter than declared, of coverage a percentage more than a point off. A type checker's
+    greater number counts anyway.
+    """
+    if isinstance(report, Unreadable | TypeReport) or report.contradiction is None:
+        return None
+    if isinstance(report, TestReport):
+        declared = report.declared.tests
+        return report.contradiction if declared is not None and declared > report.tests + len(report.broken) else None
+    if isinstance(report, CoverageReport):
+        stated = report.declared_percent
+        if report.declared_covered is not None and report.declared_total:
+            stated = share(report.declared_covered, report.declared_total)
+        off = stated is None or report.percent is None or abs(stated - report.percent) > _POINT
+        return report.contradiction if off else None
+    return report.contradiction
 
 
 def _kind_of_path(path: str) -> str | None:

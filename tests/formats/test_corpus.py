@@ -34,6 +34,9 @@ EXCEPTIONS: dict[tuple[str, str], tuple[int, str]] = {
     ("types/mypy-text/tool-run__mypy_clean.txt", "notes"): (1, "the note to that error has no line either"),
     ("types/mypy-text/tool-run__mypy_pygount.txt", "errors"): (1, "as above: Found 1 error in 1 file"),
     ("types/mypy-text/tool-run__mypy_pygount.txt", "notes"): (1, "as above"),
+    ("lint/sarif/sarif-sdk__TEST1003.Baseline.sarif", "results"): (0, "all are absent from this run"),
+    ("lint/sarif/sarif-sdk__TEST1003.Baseline.sarif", "warnings"): (0, "as above"),
+    ("lint/sarif/sarif-sdk__TEST1003.Baseline.sarif", "notes"): (0, "as above"),
 }
 
 
@@ -48,10 +51,19 @@ ENDLESS = {
 
 # What the manifest calls readable and we refuse: file, why.
 REFUSED: dict[str, str] = {
+    "lint/sarif/sarif-sdk__SARIF2003.ProvideVersionControlProvenance_Valid.sarif": "without `results` nothing was"
+    " scanned, says SARIF 3.14.23",
     "coverage/lcov/grcov__invalid_DA_record.info": "its last record has no end_of_record and ends within a row",
     "coverage/simplecov/test-reporter__simplecov-branch-example.json": "output of the JSON formatter, not a resultset;"
     " the manifest finds no file in it, and calls its like with groups unreadable",
     "coverage/simplecov/test-reporter__simplecov-branch-with-nocov-example.json": "as above",
+}
+
+
+# What the manifest calls malformed and we read: file, why.
+READ: dict[str, str] = {
+    "tests/nunit/publish-unit-test-result-action__NUnit-issue17521.xml": "its messages have characters that XML cannot"
+    " hold, which are replaced",
 }
 
 
@@ -121,6 +133,9 @@ def counts(result: object, expected: dict[str, object]) -> dict[str, object]:
 def test_a_file_of_the_corpus_is_read_as_the_manifest_expects(row):
     result = registry.read((FOLDER / row["path"]).read_bytes())
     if row["status"] == "unscored":
+        return
+    if row["path"] in READ:
+        assert not isinstance(result, Unreadable)
         return
     if row["status"] != "ok":
         assert isinstance(result, Unreadable)

@@ -59,7 +59,9 @@ def test_what_is_long_and_no_tag_is_read(content):
 
 # The root, and the element below it, of every XML format.
 XML = {
+    "linter-junit": ("testsuites", "testsuite"),
     "junit": ("testsuites", "testsuite"),
+    "robot": ("robot", "suite"),
     "nunit": ("test-run", "test-suite"),
     "xunitnet": ("assemblies", "assembly"),
     "trx": ("TestRun", "Results"),

@@ -82,7 +82,7 @@ def test_what_is_no_report_says_why(data, why):
 
 def test_a_format_that_does_not_exist_suggests_the_nearest():
     assert registry.read(b"[]", format="ruf-json").why == "no format is called 'ruf-json'; did you mean ruff-json?"
-    assert registry.read(b"[]", format="?").why.startswith("no format is called '?'; known are junit, ")
+    assert registry.read(b"[]", format="?").why.startswith("no format is called '?'; known are linter-junit, ")
 
 
 def test_formats_have_distinct_names():
@@ -92,4 +92,9 @@ def test_formats_have_distinct_names():
 def test_a_real_report_looks_like_one_format_only():
     for data in REAL:
         content = Content(data)
-        assert sum(each.sniff(content) for each in registry.candidates(content)) <= 1
+        names = [each.name for each in registry.candidates(content) if each.sniff(content)]
+        assert len(names) <= 1 or names in ALIKE
+
+
+# What a linter writes is JUnit, too; ruff's annotations repeat its own lines.
+ALIKE = (["linter-junit", "junit"], ["github-text", "flake8-text"])

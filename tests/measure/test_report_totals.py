@@ -158,9 +158,118 @@ def test_a_missing_report_takes_only_its_own_group_away(ran):
 
 
 def test_a_kind_that_is_configured_overrides_what_a_report_says(ran):
-    measured = read_results([ran("style", PASSES, kind="lint")])
+    measured = read_results([ran("style", coverage(1, 2), kind="lint")])
     assert measured.metrics == Metrics()
-    assert "a report of tests, not of lint" in measured.missing["lint"]
+    assert "a report of coverage, not of lint" in measured.missing["lint"]
+
+
+@table(
+    ("name", "options", "expected"),
+    [
+        ("lint", {}, {"lint_errors": 1}),
+        ("types", {}, {"type_errors": 1}),
+        ("tests", {}, {"test_count": 1, "tests_failed": 1}),
+        ("style", {}, {"test_count": 1, "tests_failed": 1}),
+        ("style", {"kind": "lint"}, {"lint_errors": 1}),
+        ("style", {"kind": "types"}, {"type_errors": 1}),
+    ],
+)
+def test_what_a_check_is_called_decides_what_junit_counts(ran, name, options, expected):
+    metrics = read_results([ran(name, FAILS, **options)]).metrics
+    assert {key: getattr(metrics, key) for key in expected} == expected
+    others = {"lint_errors", "type_errors", "test_count"} - expected.keys()
+    assert {key: getattr(metrics, key) for key in others} == dict.fromkeys(others)
+
+
+QUALITY = (
+    b'[{"check_name": "x", "description": "m", "fingerprint": "f", "severity": "major", "location": {"path": "a.py", '
+    b'"lines": {"begin": 3}}}]'
+)
+
+
+@table(
+    ("name", "options", "expected"),
+    [
+        ("types", {}, "type_errors"),
+        ("types", {"format": "gitlab-json"}, "type_errors"),
+        ("lint", {"format": "gitlab-json"}, "lint_errors"),
+        ("style", {"format": "gitlab-json"}, "lint_errors"),
+        ("style", {"format": "gitlab-json", "kind": "types"}, "type_errors"),
+    ],
+)
+def test_a_format_that_linters_and_checkers_share_counts_as_its_check_is_called(ran, name, options, expected):
+    measured = read_results([ran(name, QUALITY, **options)])
+    assert getattr(measured.metrics, expected) == 1
+    ((group, diagnostic),) = measured.diagnostics
+    assert (f"{group}_errors".replace("types", "type"), diagnostic.text) == (expected, "a.py:3 x m")
+
+
+def in_glob(result):
+    """Return the result as if its reports were found by a pattern."""
+    return result._replace(check=result.check._replace(reports=("target/*",)))
+
+
+SUMMARY = b'<failsafe-summary result="255"><completed>3</completed></failsafe-summary>'
+# id: the other file of the pattern, its path
+FOREIGN = {
+    "a summary": (SUMMARY, "target/failsafe-summary.xml"),
+    "settings": (b'{"a": 1}', "target/a.json"),
+    "a log": (b"hello\n", "target/a.txt"),
+}
+
+
+@table(("other", "path"), FOREIGN.values(), ids=FOREIGN)
+@table("first", [True, False])
+def test_a_file_that_is_no_report_is_named_and_left_out_beside_reports(ran, other, path, first):
+    reports, paths = [other, FAILS], [path, "target/TEST-a.xml"]
+    order = slice(None) if first else slice(None, None, -1)
+    measured = read_results([in_glob(ran("tests", *reports[order], paths=paths[order]))])
+    assert (measured.metrics.test_count, measured.metrics.tests_failed, measured.missing) == (1, 1, {})
+    (note,) = measured.notes
+    assert note.startswith(f"tests: {path} is no report and is left out: ")
+
+
+@table("other", [CUT, b"", SUMMARY[:-9], b'{"a": ', b"hello\n"], ids=str)
+def test_a_damaged_file_beside_reports_is_not_left_out(ran, other):
+    measured = read_results([in_glob(ran("tests", FAILS, other, paths=["target/TEST-a.xml", "target/TEST-b.xml"]))])
+    assert measured.metrics.test_count is None
+    assert "target/TEST-b.xml" in measured.missing["tests"]
+
+
+def test_a_file_that_is_no_report_is_unreadable_alone_and_where_it_is_named(ran):
+    paths = ["target/TEST-a.xml", "target/failsafe-summary.xml"]
+    for measured in (
+        read_results([in_glob(ran("tests", SUMMARY, paths=paths[1:]))]),
+        read_results([ran("tests", PASSES, SUMMARY, paths=paths)]),
+    ):
+        assert measured.metrics.test_count is None
+        assert "XML with the root <failsafe-summary>" in measured.missing["tests"]
+
+
+RATED = b"Your code has been rated at 10.00/10\n"
+
+
+@table(
+    ("data", "finished", "errors"),
+    [
+        (RATED, EXIT_0, 0),
+        (RATED, EXIT_1, None),
+        (b"All checks passed!\n", EXIT_1, None),
+        (b"[]", EXIT_1, 0),
+        (RUFF, EXIT_1, 1),
+        (b"a.py:1:0: E0602: m\n", EXIT_1, 1),
+    ],
+)
+def test_a_text_without_a_finding_is_not_clean_where_the_tool_failed(ran, data, finished, errors):
+    measured = read_results([ran("lint", data, finished=finished)])
+    assert measured.metrics.lint_errors == errors
+    assert (errors is None) is ("no finding can be read in its text" in measured.missing.get("lint", ""))
+
+
+def test_a_clean_text_of_a_checker_is_not_clean_where_it_failed(ran):
+    clean = b"Success: no issues found in 1 source file\n"
+    assert read_results([ran("types", clean)]).metrics.type_errors == 0
+    assert read_results([ran("types", clean, finished=EXIT_1)]).metrics.type_errors is None
 
 
 @pytest.mark.parametrize(
@@ -236,9 +345,39 @@ def test_a_package_that_fails_without_a_test_counts_as_a_failed_test(ran):
     assert measured.notes == ("failed outside of its tests: box::(package)",)
 
 
-def test_a_report_that_contradicts_itself_is_told(ran):
-    wrong = PASSES.replace(b'tests="1"', b'tests="3"')
-    assert len(read_results([ran("tests", wrong)]).notes) == 1
+COBERTURA = (
+    b'<coverage line-rate="%b"><packages><package><classes><class filename="a.py"><lines><line number="1" hits="1"/>'
+    b'<line number="2" hits="0"/></lines></class></classes></package></packages></coverage>'
+)
+ESLINT = b'[{"filePath": "a.js", "messages": [], "errorCount": %d, "warningCount": 0}]'
+# id: name of the check, report, the metric, its value
+CONTRADICTIONS = {
+    "fewer tests than declared": ("tests", PASSES.replace(b'"1"', b'"3"'), "test_count", None),
+    "more tests than declared": ("tests", PASSES.replace(b'"1"', b'"0"'), "test_count", 1),
+    "another share": ("coverage", COBERTURA % b"0.9", "coverage_percentage", None),
+    "another share by rounding": ("coverage", COBERTURA % b"0.508", "coverage_percentage", 50.0),
+    "other totals": (
+        "coverage",
+        (COBERTURA % b"0.5").replace(b"<coverage", b'<coverage lines-covered="3" lines-valid="4"'),
+        "coverage_percentage",
+        None,
+    ),
+    "findings that are not listed": ("lint", ESLINT % 2, "lint_errors", None),
+    "no contradiction": ("lint", ESLINT % 0, "lint_errors", 0),
+    "a type checker, whose greater number counts": (
+        "types",
+        b"Found 2 errors in 1 file (checked 1 source file)\n",
+        "type_errors",
+        2,
+    ),
+}
+
+
+@table(("name", "data", "metric", "value"), CONTRADICTIONS.values(), ids=CONTRADICTIONS)
+def test_a_report_that_contradicts_itself_does_not_count(ran, name, data, metric, value):
+    measured = read_results([ran(name, data)])
+    assert getattr(measured.metrics, metric) == value
+    assert (value is None) is ("it contradicts itself, so its numbers do not count" in measured.missing.get(name, ""))
 
 
 @table(

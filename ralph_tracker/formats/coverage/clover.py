@@ -12,7 +12,7 @@ _COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a con
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with a project or Clover's version in it."""
-    root, attributes, second, _ = content.xml
+    root, attributes, second, *_ = content.xml
     return root == "coverage" and ("clover" in attributes or second == "project")
 
 

@@ -1,5 +1,6 @@
 """Build a coverage report from its rows and declared totals, and parse the parts of a row."""
 
+import re
 from typing import Final, NamedTuple
 
 from ralph_tracker.formats.parsed_report import CoverageReport, Files, count_lines, share
@@ -9,6 +10,7 @@ _REMEMBERED: Final = 10_000
 _MAX_DIGITS: Final = 18
 _SHOWN: Final = 40
 _NEGLIGIBLE: Final = 1e-6
+_COUNT: Final = re.compile(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class LineNumbers(dict[str, int]):
@@ -26,15 +28,15 @@ class LineNumbers(dict[str, int]):
 class Hits(dict[str, bool]):
     """Parse hit counts into whether the line ran, up to a comma, after which LCOV has a checksum.
 
-    A negative count is an overflow in the tool. Raises DamageError.
+    A negative count is an overflow in the tool; large ones may have an exponent (`1.2e+06`). Raises DamageError.
     """
 
     def __missing__(self, text: str) -> bool:
         number = text.partition(",")[0].strip()
-        digits = number.removeprefix("-")
-        if not (digits.isascii() and digits.isdecimal()):
+        count = _COUNT.fullmatch(number)
+        if count is None:
             raise DamageError(f"{text[:_SHOWN]!r} is no number of hits")
-        found = not number.startswith("-") and digits.strip("0") != ""
+        found = not number.startswith("-") and count["digits"].strip("0.") != ""
         if len(self) < _REMEMBERED:
             self[text] = found
         return found

@@ -1,19 +1,18 @@
 """Pylint's reports.
 
 JSON: an array with one object per message (`json`), or an object with totals (`json2`). Text: `path:line:column: code:
-text`, or `path:line: [code(symbol), object] text` (`parseable`).
+text`, `path:line: [code(symbol), object] text` (`parseable`), or `path(line): [code(symbol)object] text` (`msvs`).
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from ralph_tracker.formats.json_reader import damage_at, decode
-from ralph_tracker.formats.parsed_report import LintReport, Row, Severity, by_line, severity_of
+from ralph_tracker.formats.parsed_report import LintReport, Row, Severity, by_line
 from ralph_tracker.formats.report_content import Content, DamageError, any_of, json_array, json_object, plain, text_with
 
 sniff_json: Final = any_of(
@@ -21,12 +20,19 @@ sniff_json: Final = any_of(
 )
 _CODE: Final = r"[CRWEFI]\d{4}"
 _FINDING: Final = re.compile(
-    rf"^(?P<file>\S[^\n]*?):(?P<line>\d{{1,9}}):(?:\d{{1,9}}: (?P<code>{_CODE}): "
-    rf"| \[(?P<in_brackets>{_CODE})(?:\([^)\n]{{0,80}}\))?(?:, [^\]\n]{{0,200}})?\] )(?P<message>.*)",
+    rf"^(?P<file>\S[^\n]*?)(?:\((?P<row>\d{{1,9}})\)|:(?P<line>\d{{1,9}})):(?:\d{{1,9}}: (?P<code>{_CODE}): "
+    rf"| \[(?P<in_brackets>{_CODE})(?:\([^)\n]{{0,80}}\))?(?:(?:, |\w)[^\]\n]{{0,200}})?\] )(?P<message>.*)",
     re.MULTILINE,
 )
-_RATING: Final = re.compile(r"^Your code has been rated at -?\d", re.MULTILINE)
-sniff_text: Final = text_with(_FINDING, _RATING, not_opening="{[")
+_RATING: Final = re.compile(r"^Your code has been rated at (?P<rating>-?\d{1,9}\.\d\d)/10", re.MULTILINE)
+_OF_GITHUB: Final = re.compile(r"^::(?:error|warning|notice) ", re.MULTILINE)
+sniff_text: Final = text_with(_FINDING, _RATING, unless=_OF_GITHUB, not_opening="{[")
+_PERFECT: Final = 10.0
+_LEVELS: Final[Mapping[str, Severity]] = {
+    **dict.fromkeys("EF", "error"),
+    "W": "warning",
+    **dict.fromkeys("CRI", "note"),
+}
 
 
 class _Message(msgspec.Struct, gc=False):
@@ -90,23 +96,27 @@ def read_text(content: Content) -> LintReport:
     """Count the messages by code; other lines, such as pylint's own tables, are skipped and counted.
 
     The rating shows that the run finished. Without it (`--score=n`) text that ends within a line is cut short; a cut
-    between two messages cannot be detected then. Raises DamageError.
+    between two messages cannot be detected then. Code that is rated below 10 has messages: where none can be read, they
+    are in a layout of their own (`--msg-template`). Raises DamageError.
     """
     findings: Counter[tuple[str, Severity]] = Counter()
-    skipped, rated = 0, False
+    skipped, rated = 0, None
     for line in map(plain, content.lines()):
         found = _FINDING.match(line)
         if found:
             code = found["code"] or found["in_brackets"]
-            findings[code, severity_of(None, code)] += 1
+            findings[code, _LEVELS[code[0]]] += 1
         elif line.strip():
-            rated = rated or _RATING.match(line) is not None
+            rated = _RATING.match(line) or rated
             skipped += 1
-    if not findings and not rated:
-        raise DamageError("no line is a message of pylint")
-    if not rated and not content.text.endswith("\n"):
+    if not findings and (rated is None or float(rated["rating"]) < _PERFECT):
+        raise DamageError("no line is a message of pylint; leave its layout as it is, or use --output-format=json")
+    if rated is None and not content.text.endswith("\n"):
         raise DamageError("cut short: the last line has no end, and pylint's rating is missing")
     return LintReport(findings=dict(findings), skipped_lines=skipped)
 
 
-diagnostics_text: Final = partial(by_line, _FINDING)
+def diagnostics_text(content: Content) -> Iterator[Row]:
+    """Yield the messages; conventions, refactorings and informations are notes, as in JSON."""
+    for file, line, code, _, message in by_line(_FINDING, content):
+        yield file, line, code, _LEVELS[code[0]], message

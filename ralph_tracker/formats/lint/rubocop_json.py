@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from ralph_tracker.formats.json_reader import Count, decode, inside
+from ralph_tracker.formats.json_reader import Count, damage_at, decode, inside
 from ralph_tracker.formats.parsed_report import LintReport, Row
 from ralph_tracker.formats.report_content import Content, json_object
 
@@ -27,6 +27,7 @@ class _File(msgspec.Struct, gc=False):
 
 class _Summary(msgspec.Struct, gc=False):
     offense_count: Count
+    inspected_file_count: Count | None = None
 
 
 class _Report(msgspec.Struct):
@@ -35,8 +36,13 @@ class _Report(msgspec.Struct):
 
 
 def read(content: Content) -> LintReport:
-    """Count the offenses by severity and cop, without those that the run corrected. Raises DamageError."""
+    """Count the offenses by severity and cop, without those that the run corrected.
+
+    Raises DamageError, also if no file was inspected.
+    """
     report = decode(content, _Report, "RuboCop")
+    if report.summary.inspected_file_count == 0:
+        raise damage_at(content, ["summary", "inspected_file_count"], "RuboCop inspected no file")
     listed = sum(len(file.offenses) for file in report.files)
     said = report.summary.offense_count
     wrong = None if said == listed else f"declared offenses: {said}, listed: {listed}"

@@ -65,6 +65,7 @@ class _Result(msgspec.Struct, gc=False):
     suppressions: list[_Suppression] | None = None
     locations: Any = None
     message: Any = None
+    baselineState: Any = None  # noqa: N815
 
     @property
     def is_suppressed(self) -> bool:
@@ -72,8 +73,19 @@ class _Result(msgspec.Struct, gc=False):
         return bool(self.suppressions) and all(each.status in (None, "accepted") for each in self.suppressions or ())
 
 
+class _Notification(msgspec.Struct, gc=False):
+    level: Any = None
+
+
 class _Invocation(msgspec.Struct):
     executionSuccessful: Any = None  # noqa: N815
+    toolExecutionNotifications: list[_Notification] | None = None  # noqa: N815
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether it says so, or that the tool had an error of its own."""
+        own = any(each.level == "error" for each in self.toolExecutionNotifications or ())
+        return own or self.executionSuccessful is False
 
 
 class _Elsewhere(msgspec.Struct):
@@ -98,9 +110,10 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> LintReport:
-    """Count the results of all runs by level and rule; a log without a run has none. Raises DamageError.
+    """Count the results of all runs by level and rule; those that a baseline had and this run has not are left out.
 
-    Neither results in another file nor those of a failed run that lists none are known: such files are not reports.
+    A log without a run has none. A run without a list of results, results in another file and a failed run that lists
+    none are not measured. Raises DamageError.
     """
     version = decode(content, _Head, "SARIF").version
     if version != VERSION:
@@ -114,10 +127,13 @@ def read(content: Content) -> LintReport:
         if elsewhere is not None and elsewhere.results is not None:
             why = "the results are in other files; have the tool write them into one"
             raise damage_at(content, ["runs", number, "externalPropertyFileReferences"], why)
-        if not run.results and any(each.executionSuccessful is False for each in run.invocations or ()):
+        if run.results is None:
+            why = "a run without `results`: the tool did not scan anything; see the tool's own output"
+            raise damage_at(content, ["runs", number], why)
+        if not run.results and any(each.has_failed for each in run.invocations or ()):
             why = "the tool failed, says the report, and there is no result; see the tool's own output"
             raise damage_at(content, ["runs", number, "invocations"], why)
-    suppressed = sum(result.is_suppressed for run in log.runs for result in run.results or ())
+    suppressed = sum(result.is_suppressed for run in log.runs for result in run.results or () if _is_there(result))
     return LintReport.of(_rows(log))._replace(suppressed=suppressed)
 
 
@@ -130,11 +146,16 @@ def _rows(log: _Log) -> Iterator[Row]:
     for run in log.runs:
         rules = _Rules(run.tool)
         for result in run.results or ():
-            if not result.is_suppressed:
+            if _is_there(result) and not result.is_suppressed:
                 first = result.locations[0] if isinstance(result.locations, list) and result.locations else None
                 file, line = (inside(first, "physicalLocation", *keys) for keys in _PLACE)
                 file = file.removeprefix("file://") if isinstance(file, str) else None
                 yield file, line, _code(result, rules), _severity(result, rules), inside(result.message, "text")
+
+
+def _is_there(result: _Result) -> bool:
+    """Return whether it is one of this run: a comparison with a baseline lists what is gone as well."""
+    return bool(result.baselineState != "absent")
 
 
 class _Rules:

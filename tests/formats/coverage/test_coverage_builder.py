@@ -121,7 +121,7 @@ def test_more_covered_than_there_is_is_no_report():
 def test_line_numbers_and_hits_are_what_they_say_or_damage():
     numbers, hits = coverage_builder.LineNumbers(), coverage_builder.Hits()
     assert [numbers[text] for text in ("7", "007", "1000000000000", "7")] == [7, 7, 10**12, 7]
-    assert [hits[text] for text in ("0", "00", "3", "-2", "9" * 5000, "1,checksum", " 1\r")] == [
+    assert [hits[text] for text in ("0", "00", "3", "-2", "9" * 5000, "1,checksum", " 1\r", "1.5e+06", "0e0")] == [
         False,
         False,
         True,
@@ -129,6 +129,8 @@ def test_line_numbers_and_hits_are_what_they_say_or_damage():
         True,
         True,
         True,
+        True,
+        False,
     ]
     for text in ("", "-1", "1.5", "x", "١", "9" * 19):
         with pytest.raises(DamageError, match="is no line number"):

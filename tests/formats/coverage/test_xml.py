@@ -275,3 +275,38 @@ def test_opencover_without_points_is_its_summary_and_without_summary_nothing():
     assert (counts(report), report.percent, report.files) == ((7, 8), 87.5, None)
     why = "the session has no summary of its points"
     assert read("<CoverageSession><Summar/></CoverageSession>") == Unreadable(why)
+
+
+TWICE = """<coverage lines-valid="4" lines-covered="2" line-rate="0.5"><sources>{}</sources>
+<packages><package name=".">
+<classes>
+<class name="m.py" filename="m.py"><lines><line number="1" hits="1"/><line number="2" hits="1"/></lines></class>
+<class name="m.py" filename="m.py"><lines><line number="1" hits="0"/><line number="2" hits="0"/></lines></class>
+</classes></package></packages></coverage>"""
+
+
+@table(
+    ("folders", "paths"),
+    [
+        (["/w/a", "/w/b/"], ["/w/a/m.py", "/w/b/m.py"]),
+        (["/w/a", "/w/b", "/w/c"], ["/w/a/m.py", "/w/b/m.py"]),
+    ],
+)
+def test_files_of_one_name_in_several_source_folders_are_several(folders, paths):
+    sources = "".join(f"<source>{folder}</source>" for folder in folders)
+    report = registry.read(TWICE.format(sources).encode())
+    assert (report.lines_covered, report.lines_total, report.contradiction) == (2, 4, None)
+    assert sorted(report.files) == paths
+
+
+def test_more_files_of_one_name_than_source_folders_have_a_number():
+    third = TWICE.replace(
+        "</classes>", '<class name="m.py" filename="m.py"><lines><line number="1" hits="1"/></lines></class></classes>'
+    )
+    report = registry.read(third.format("<source>a</source><source>b</source>").encode())
+    assert sorted(report.files) == ["a/m.py", "b/m.py", "m.py#3"]
+
+
+def test_classes_of_one_file_stay_one_file_whatever_the_source_folders():
+    java = TWICE.replace('name="m.py"', 'name="M"', 1).format("<source>a</source><source>b</source>")
+    assert list(registry.read(java.encode()).files) == ["m.py"]

@@ -69,13 +69,16 @@ def test_another_shape_is_unreadable(value):
 @table(
     ("line", "code", "severity"),
     [
-        ("a.py:1:0: C0114: Missing module docstring (missing-module-docstring)", "C0114", "warning"),
+        ("a.py:1:0: C0114: Missing module docstring (missing-module-docstring)", "C0114", "note"),
         ("a.py:8:11: E0602: Undefined variable 'x' (undefined-variable)", "E0602", "error"),
         ("c:\\a b\\a.py:8:11: F0001: No module (fatal)", "F0001", "error"),
-        ("a.py:1: [C0114(missing-module-docstring), ] Missing module docstring", "C0114", "warning"),
+        ("a.py:1: [C0114(missing-module-docstring), ] Missing module docstring", "C0114", "note"),
         ("a.py:6: [W0612(unused-variable), area] Unused variable 'l'", "W0612", "warning"),
-        ("a.py:1: [C0111] Missing docstring", "C0111", "warning"),
-        ("a.py:1: [C0111, func_1] Missing docstring", "C0111", "warning"),
+        ("a.py:1: [C0111] Missing docstring", "C0111", "note"),
+        ("a.py:1: [C0111, func_1] Missing docstring", "C0111", "note"),
+        ("a.py(1): [C0410(multiple-imports)] Multiple imports on one line", "C0410", "note"),
+        ("a.py(1): [E0001(syntax-error)] Parsing failed: 'invalid syntax (a, line 1)'", "E0001", "error"),
+        ("a b.py(5): [R0913(too-many-arguments)C.g] Too many arguments", "R0913", "note"),
         ("\x1b[1ma.py:8:11: E0602: \x1b[1;31mUndefined\x1b[0m (undefined-variable)", "E0602", "error"),
     ],
 )
@@ -90,8 +93,14 @@ def test_a_line_without_a_code_of_pylint_is_skipped(line):
     assert (report.results, report.skipped_lines) == (1, 1)
 
 
-def test_a_rating_alone_is_a_clean_report():
-    assert read(RATED) == LintReport(skipped_lines=2)
+def test_the_best_rating_alone_is_a_clean_report():
+    clean = "\n---\nYour code has been rated at 10.00/10 (previous run: 9.00/10, +1.00)\n"
+    assert read(clean) == LintReport(skipped_lines=2)
+
+
+@pytest.mark.parametrize("text", [RATED, f"E0602 a.py 8 Undefined variable{RATED}", f"{{'a': 1}}{RATED}"])
+def test_messages_in_a_layout_of_their_own_are_no_clean_report(text):
+    assert isinstance(read(text), Unreadable)
 
 
 def test_text_that_ends_within_a_line_is_cut_short():
@@ -100,4 +109,6 @@ def test_text_that_ends_within_a_line_is_cut_short():
 
 
 def test_text_of_something_else_is_no_report():
-    assert read("hello\n", format="pylint-text") == Unreadable("no line is a message of pylint")
+    assert read("hello\n", format="pylint-text") == Unreadable(
+        "no line is a message of pylint; leave its layout as it is, or use --output-format=json"
+    )

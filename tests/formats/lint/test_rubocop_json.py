@@ -36,3 +36,9 @@ def test_severities_are_those_at_which_it_fails(severity, counts):
 def test_what_it_corrected_is_no_finding_and_a_wrong_sum_is_said():
     assert registry.read(report("error", corrected=True)).results == 0
     assert "declared offenses: 2, listed: 1" in registry.read(report("error", count=2)).contradiction
+
+
+def test_a_run_over_no_file_is_no_report():
+    summary = {"offense_count": 0, "inspected_file_count": 0}
+    document = {"metadata": {"rubocop_version": "1"}, "files": [], "summary": summary}
+    assert registry.read(json.dumps(document).encode()).why == "RuboCop inspected no file"

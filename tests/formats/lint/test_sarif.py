@@ -108,9 +108,22 @@ def test_the_results_of_all_runs_count_each_with_its_own_rules():
     assert report.findings == {("A", "error"): 1, ("A", "warning"): 1}
 
 
-@table("runs", [[], [{"tool": TOOL}], [{"tool": TOOL, "results": None}], [{"results": []}]])
+@table("runs", [[], [{"results": []}], [{"tool": TOOL, "results": []}]])
 def test_no_result_is_a_clean_report(runs):
     assert read({"version": "2.1.0", "runs": runs}) == LintReport()
+
+
+@table("run", [{"tool": TOOL}, {"tool": TOOL, "results": None}])
+def test_a_run_without_a_list_of_results_has_not_scanned(run):
+    found = read({"version": "2.1.0", "runs": [*log({"ruleId": "A"})["runs"], run]})
+    assert isinstance(found, Unreadable)
+    assert found.why.startswith("a run without `results`")
+
+
+@table(("state", "results"), [("absent", 0), ("new", 1), ("unchanged", 1), ("updated", 1), (None, 1)])
+def test_a_result_that_only_the_baseline_has_does_not_count(state, results):
+    report = read(log({"ruleId": "A", "baselineState": state}))
+    assert (report.results, report.suppressed) == (results, 0)
 
 
 @table(
@@ -187,3 +200,13 @@ def test_half_a_report_is_none(share):
         result = registry.read(data[: int(len(data) * share)], format=name)
         assert isinstance(result, Unreadable)
         assert (result.line, result.why[:14]) == (1, "malformed JSON")
+
+
+@table(
+    ("level", "results", "is_read"),
+    [("error", [], False), ("error", [{"ruleId": "A"}], True), ("warning", [], True), (None, [], True)],
+)
+def test_an_error_of_the_tool_without_a_result_is_no_clean_report(level, results, is_read):
+    report = log(*results)
+    report["runs"][0]["invocations"] = [{"toolExecutionNotifications": [{"level": level}]}]
+    assert isinstance(read(report), LintReport) is is_read

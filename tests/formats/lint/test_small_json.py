@@ -50,6 +50,11 @@ def test_what_stylelint_cannot_parse_is_an_error():
     assert read([sheet(parseErrors=[])]) == LintReport()
 
 
+def test_a_rule_that_stylelint_could_not_run_makes_it_unreadable():
+    result = read([sheet(), sheet(invalidOptionWarnings=[{"text": "Unknown rule a"}])])
+    assert result == Unreadable("Stylelint could not run a rule: Unknown rule a")
+
+
 def test_no_comment_is_a_clean_report():
     assert read({"comments": []}) == LintReport()
 
