@@ -327,10 +327,15 @@ def _tally(
     state: JudgeState, at: AlertFacts, measurement: Measurement, against_kept: Comparison, disbelieved: frozenset[str]
 ) -> TestTally | None:
     """Return the tests that the adjusted score counts (semantics § 2), None where only a rate is known."""
-    passed, failed = at.metrics.tests_passed, at.metrics.tests_failed
+    tests = measurement.tests
+    if tests is None:
+        passed, failed = at.metrics.tests_passed, at.metrics.tests_failed
+    else:
+        outcomes = list(tests.outcomes.values())
+        passed, failed = outcomes.count(PASSED), outcomes.count(FAILED)
     if passed is None or failed is None:
         return None
-    believed, tests, count = passed, measurement.tests, at.metrics.test_count
+    believed, count = passed, at.metrics.test_count
     missing = max(0, against_kept.dropped_count - against_kept.fresh)
     if at.earlier is not None and state.kept is not None:
         since_gain = state.kept.dropped + missing

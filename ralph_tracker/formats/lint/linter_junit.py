@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from ralph_tracker.formats.parsed_report import Row, severity_of_word
 from ralph_tracker.formats.report_content import LONGEST_TEXT, Content, DamageError, Elements, attribute_count
-from ralph_tracker.formats.types.mypy import diagnostics_text
 
 _ROOTS: Final = frozenset({"testsuites", "testsuite"})
 _TOOLS: Final = frozenset(
@@ -80,6 +79,8 @@ class _Reader(Elements):
         if name in self.TEXTS:
             self._text = self.text
             if self._tool == _PRINTS:  # a case of mypy's holds all of its output
+                from ralph_tracker.formats.types.mypy import diagnostics_text  # noqa: PLC0415  # seldom
+
                 self._rows += diagnostics_text(Content(self._text.encode()))
                 if len(self._text) >= LONGEST_TEXT:
                     raise DamageError("mypy's output is too long for JUnit; use --output=json")
