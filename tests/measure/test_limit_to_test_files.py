@@ -206,8 +206,6 @@ def test_the_modules_of_a_workspace_are_run(project):
     assert run == ["go", "test", "./other"]
 
 
-def test_files_of_another_part_are_none_of_a_checks_own(project):
-    check = Check("tests", ["pytest"], cwd="web")
-    limited = limited_to_files(check, [A, "web/test_a.py"], project)
-    assert limited.check.run == ["pytest", "test_a.py"]
+def test_where_all_files_are_of_another_part_all_tests_run(project):
+    check = Check("tests", ["jest"], cwd="web")
     assert limited_to_files(check, [A], project).whole
