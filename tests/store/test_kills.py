@@ -175,7 +175,7 @@ class TestRefusedByTheDisk:
 def test_a_file_is_half_made_in_its_staging_folder_only(tmp_path, cut_short):
     staging = tmp_path / "staging"
     write_whole(tmp_path / "place" / "file", b"1", staging)
-    end = cut_short(tmp_path, lambda: write_whole(tmp_path / "place" / "file", b"22", staging), 6)
+    end = cut_short(tmp_path, lambda: write_whole(tmp_path / "place" / "file", b"22", staging), 4)
     assert end.killed
     assert (tmp_path / "place" / "file").read_bytes() == b"1"
     assert [entry.name for entry in (tmp_path / "place").iterdir()] == ["file"]
