@@ -43,13 +43,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)  # of what is left by -m and -k
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out half of each family of cases marked `sampled` where a sample is asked for: others with another seed."""
+    """Leave out half of each family of cases marked `sampled` where a sample is asked for: others with another seed.
+
+    A family are the rows of a test, or with `up_to="::"` all tests of a module.
+    """
     if os.environ.get("RALPH_TRACKER_SWEEP") != "sample":
         return
     families = defaultdict(list)
     for item in items:
-        if item.get_closest_marker("sampled"):
-            families[item.nodeid.partition("[")[0]].append(item)
+        if (marker := item.get_closest_marker("sampled")) is not None:
+            families[item.nodeid.partition(marker.kwargs.get("up_to", "["))[0]].append(item)
     left_out = []
     for name, family in families.items():
         draw = random.Random(f"{SEED} {name}")

@@ -25,7 +25,7 @@ from ralph_tracker.core.metrics import (
 SCORE_TOLERANCE: Final = 0.005
 _NOISE: Final = 1e-9
 _DROPPED: Final = 3  # more than one of so many believed tests
-_FEW: Final = 10  # one of so many, or a single one
+_FEW: Final = 10  # one of so many, or a single one of half as many
 _MERGED: Final = 5  # so many tests may become one
 
 
@@ -152,8 +152,8 @@ def _count(metrics: Metrics) -> int | None:
 
 
 def are_few(dropped: int, passing: int) -> bool:
-    """Return whether one test, or at most a tenth of the passing ones, is dropped: a duplicate, or two in one."""
-    return dropped <= max(1, passing // _FEW) and not are_too_many(dropped, passing)
+    """Return whether a single test of five or more, or at most a tenth, is dropped: a duplicate, or two in one."""
+    return dropped <= max(passing // _FEW, passing >= _FEW // 2)
 
 
 def are_too_many(dropped: int, passing: int) -> bool:

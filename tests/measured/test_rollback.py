@@ -166,8 +166,6 @@ def name_of(shop, number: int) -> Path:
     ("damage", "named"),
     [
         pytest.param(lambda shop: damage_object(shop, "app.py"), "app.py", id="kept content"),
-        pytest.param(lambda shop: (one(shop) / "artifacts/app.py").write_text("x"), "artifacts/app.py", id="artifact"),
-        pytest.param(lambda shop: (one(shop) / "artifacts/app.py").unlink(), "artifacts/app.py", id="artifact gone"),
         pytest.param(lambda shop: (one(shop) / "manifest.json").write_text("{}"), "manifest.json", id="manifest"),
         pytest.param(lambda shop: (one(shop) / "seal.json").write_text("{}"), "seal.json", id="seal"),
         pytest.param(lambda shop: resealed(one(shop)), "seal.json", id="made-up seal"),
@@ -193,6 +191,19 @@ def test_damage_is_found_and_a_damaged_iteration_is_not_restored(run_before, cap
     assert shop.files() == before
     shop.tracker.restore(2)
     assert shop.turn().previous == 2
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda copy: copy.write_text("x"), lambda copy: copy.unlink()], ids=["other", "gone"]
+)
+def test_a_damaged_copy_for_people_is_found_and_stops_no_restore(run_before, capsys, damage):
+    shop = run_before
+    damage(one(shop) / "artifacts/app.py")
+    assert ask(shop, "verify") == 1
+    assert "iteration 1: damaged or missing: artifacts/app.py" in capsys.readouterr().out
+    shop.tracker.restore(1)
+    assert ask(shop, "verify", "--repair") == 0
+    assert ask(shop, "verify") == 0
 
 
 def test_a_pack_that_is_cut_short_is_found_and_nothing_is_restored_from_it(run_before, capsys):
