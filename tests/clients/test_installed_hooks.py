@@ -131,8 +131,10 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     assert "ralph-tracker measures this project" in first
     assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert 2 == 3" in back
     assert "Go on with the task." in back
-    assert "- CRITICAL it2-test_deletion: Test count decreased from 2 to 1" in undone
-    assert "- deleted or skipped: test_calc::test_add (it failed before)" in undone
+    assert (
+        "- CRITICAL it2-failure_hidden: Iteration 2 removed 1 test that failed in 1 and fails on its source" in undone
+    )
+    assert "): test_calc::test_add (test_calc.py)\n" in undone
     assert "Rolled back: the files are those of iteration 1 again" in undone
     assert "Decision: rollback: Rollback to iteration 1 due to regression" in undone
     assert "def test_add" in (project.root / "test_calc.py").read_text()
