@@ -133,6 +133,8 @@ def passing_growth(baseline: Metrics, metrics: Metrics) -> float:
 
 def with_hidden_findings(found: Integrity, before: Readings, metrics: Metrics) -> Integrity:
     """Return it with new suppressions of whole files counted by what they may hide: the fall in findings."""
+    if not found.blanket:
+        return found
     change = deltas(metrics, before)
     hidden = {
         kind: sum(max(0, -int(change.get(f"{name}_delta", 0))) for name in _FINDINGS[kind]) for kind in found.blanket

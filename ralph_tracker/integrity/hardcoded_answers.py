@@ -188,8 +188,8 @@ def _branches(side: Text) -> Iterator[_Branch]:
         if first < number <= first + inside.count("\n") or not _LITERAL.search(line):
             continue
         if _ENTRY.match(line):
-            head, answer = _split(_SEPARATOR, line)
-            yield _Branch(number, line.strip(), _literals(head), _literals(answer), is_entry=True)
+            head, *rest = _split(_SEPARATOR, line)
+            yield _Branch(number, line.strip(), _literals(head), _literals("".join(rest)), is_entry=True)
             continue
         for entry in _INLINE_ENTRY.finditer(line):
             yield _Branch(

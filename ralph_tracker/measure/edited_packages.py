@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -52,8 +53,12 @@ def _packages(place: Path) -> Iterator[Path]:
 
 
 def _folders(place: Path) -> Iterable[Path]:
-    with os.scandir(place) as entries:
-        names = [each.name for each in entries if each.is_dir(follow_symlinks=False) and not each.name.startswith(".")]
+    try:
+        with os.scandir(place) as entries:
+            found = [each.name for each in entries if each.is_dir(follow_symlinks=False)]
+    except OSError:
+        return ()
+    names = [name for name in found if not name.startswith(".")]
     return [place / name for name in sorted(names) if name != "__pycache__"]
 
 
@@ -63,4 +68,5 @@ def _files(package: Path) -> Iterator[_File]:
         names[:] = [name for name in names if name not in {"__pycache__", _NODE} and not name.startswith(".")]
         for name in files:
             path = os.path.join(folder, name)  # noqa: PTH118  # tens of thousands of files
-            yield _File(path, os.lstat(path).st_ctime)
+            with suppress(OSError):  # a tool may take its own away meanwhile
+                yield _File(path, os.lstat(path).st_ctime)

@@ -108,6 +108,7 @@ def test_source_that_names_an_input_of_a_green_test_is_named_with_the_test(langu
         ("box.py", "def key(n):\n    if n == 2222:\n        return 1111\n"),
         ("tests/fakes.py", "def lid(n):\n    return 815 if n == 4711 else n\n"),
         ("box.py", '# lid(4711) is 815\n"""If 4711: return 815"""\n'),
+        ("box.py", 'NAMES = [\n    "x\', y"\n]\n'),
     ],
     ids=[
         "computed",
@@ -118,6 +119,7 @@ def test_source_that_names_an_input_of_a_green_test_is_named_with_the_test(langu
         "of another test",
         "a helper",
         "a comment",
+        "an entry that is one string with a quote in it",
     ],
 )
 def test_honest_source_is_not_named(path, new):
