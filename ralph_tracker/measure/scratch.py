@@ -58,8 +58,13 @@ def _sweep(beside: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder as far as possible; some tools make read-only folders (Go's modules)."""
+    """Remove a folder as far as possible, read-only folders in it (Go's modules) as well.
+
+    What one full disk or busy file kept there is tried once more: the next sweep may be a long way off.
+    """
     for path, _, _ in os.walk(folder):
         with contextlib.suppress(OSError):
             Path(path).chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        shutil.rmtree(folder, ignore_errors=True)
