@@ -27,7 +27,7 @@ from ralph_tracker.formats.parsed_report import (
     add_tests,
     share,
 )
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, foreign_syntax, read
+from ralph_tracker.formats.registry import FORMATS, by_name, diagnostics, examine, foreign_syntax, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
@@ -140,7 +140,7 @@ def measured_kind(check: Check) -> str | None:
 
 
 def _declared_kind(check: Check) -> str | None:
-    named = BY_NAME.get(check.format or "")
+    named = by_name(check.format)
     return check.kind or (None if named is None else named.kind)
 
 
@@ -613,7 +613,7 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     Without a format all line-based formats of the kind must have such a report.
     """
     if name is not None:
-        return BY_NAME[name].silence if name in BY_NAME else None
+        return None if (named := by_name(name)) is None else named.silence
     silences = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
     return silences[0] if silences and None not in silences else None
 
