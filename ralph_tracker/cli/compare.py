@@ -10,11 +10,11 @@ from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.terminal import cut, flush, progress, say, say_json, say_table, say_wrapped, tracker_of
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
-from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.records.output_selection import QuestionDocument, question_document
 from ralph_tracker.report.wording import ABSENT, percent
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running,
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alert_types import Alert
-    from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.iteration.explain import IterationFacts
+    from ralph_tracker.records.iteration_record import IterationRecord
 # The two hooks of every iteration are answered without click, whose import is slow: their plain options.
 _FLAGS: Final[Mapping[str, Collection[str]]] = {
     "post-iteration": ("--json",),

@@ -8,12 +8,12 @@ import click
 
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
-from ralph_tracker.core.iteration_record import rerun_document
 from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
+from ralph_tracker.records.iteration_record import rerun_document
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.report.wording import percent
 from ralph_tracker.store.records_to_show import as_of_now, listing

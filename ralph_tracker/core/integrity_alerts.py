@@ -10,7 +10,6 @@ from ralph_tracker.core.integrity_result import (
     RERUN_RULES,
     Finding,
     Integrity,
-    IntegrityRecord,
     Severity,
     Verdict,
     is_clean,
@@ -154,11 +153,3 @@ def raises_doubt(alert: Alert) -> bool:
 def disbelieved_tests(found: Integrity, accepted: frozenset[str]) -> frozenset[str]:
     """Return the tests that are not believed because of a finding that nobody accepted."""
     return frozenset(test for each in found.findings if each.stamp not in accepted for test in each.disbelieved)
-
-
-def integrity_record_of(integrity_alerts: IntegrityAlerts, measurement: Measurement) -> IntegrityRecord | None:
-    """Return the integrity part of the record, None if nobody compared files and tests."""
-    found = measurement.integrity
-    if found is None or integrity_alerts.verdict is None:
-        return None
-    return IntegrityRecord(verdict=integrity_alerts.verdict, found=found)

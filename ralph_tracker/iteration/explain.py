@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypedDict
 
+from ralph_tracker.codec import decode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.integrity_result import EarlierTests, Integrity
-from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import (
     FAILED,
@@ -43,6 +42,7 @@ from ralph_tracker.iteration.open_problems import (
     remaining_problems,
     test_lines,
 )
+from ralph_tracker.records.iteration_record import RecordDocument
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name

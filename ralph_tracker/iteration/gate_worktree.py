@@ -9,18 +9,6 @@ from typing import Final, Literal, TypedDict, cast
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.iteration_record import (
-    SCHEMA_VERSION,
-    AlertFactsDocument,
-    IterationRecord,
-    MetricsDocument,
-    Numbers,
-    SchemaVersion,
-    TrustDocument,
-    alert_document,
-    integrity_document,
-    metrics_document,
-)
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import FailingTests, list_failing
 from ralph_tracker.core.lineage import Judged
@@ -46,6 +34,19 @@ from ralph_tracker.iteration.measure_iteration import (
 )
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.records.iteration_record import (
+    SCHEMA_VERSION,
+    AlertFactsDocument,
+    IterationRecord,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    TrustDocument,
+    alert_document,
+    integrity_document,
+    metrics_document,
+    record_of,
+)
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -338,7 +339,7 @@ def gate(
     judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
     fails = list_failing(state.known, measured.measurement.tests)
     checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
-    return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
+    return gate_of(record_of(judgement), summary.head, measured.measurement.missing, checks, fails, strict=strict)
 
 
 def counts_in_words(record: IterationRecord) -> str:

@@ -10,22 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypedDict
 
+from ralph_tracker.codec import decode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Finding, Integrity, SeverityWord, Verdict
-from ralph_tracker.core.iteration_record import (
-    SCHEMA_VERSION,
-    EarlierTestsDocument,
-    FindingDocument,
-    RerunDocument,
-    SchemaVersion,
-    SuppressionsDocument,
-    earlier_tests_document,
-    finding_document,
-    rerun_document,
-    suppressions_document,
-)
 from ralph_tracker.core.known_tests import (
     HELD_BACK,
     STOPPED_RUN,
@@ -37,6 +25,18 @@ from ralph_tracker.core.known_tests import (
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
+from ralph_tracker.records.iteration_record import (
+    SCHEMA_VERSION,
+    EarlierTestsDocument,
+    FindingDocument,
+    RerunDocument,
+    SchemaVersion,
+    SuppressionsDocument,
+    earlier_tests_document,
+    finding_document,
+    rerun_document,
+    suppressions_document,
+)
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 

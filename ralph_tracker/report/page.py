@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, MetricSpec
-from ralph_tracker.core.output_selection import Selection
 from ralph_tracker.core.thresholds import DIMENSIONS
+from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
 from ralph_tracker.report.iteration_view import FindingRow, findings_of
 from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatrix, SelectionView, selection_view

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
-from ralph_tracker.core.codec import document_of, encode
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.session_events import Event, TurnEnded
 

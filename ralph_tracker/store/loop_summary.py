@@ -10,7 +10,7 @@ from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, iteration_name
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.integrity_result import Verdict
-    from ralph_tracker.core.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
+    from ralph_tracker.records.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})

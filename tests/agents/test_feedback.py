@@ -20,7 +20,7 @@ from ralph_tracker.agents.feedback import (
     estimated_tokens,
     feedback,
 )
-from ralph_tracker.core.codec import decode
+from ralph_tracker.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.iteration.open_problems import FailingTest, RemainingProblems

@@ -7,6 +7,7 @@ from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
+from ralph_tracker.records.iteration_record import record_of
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
@@ -36,7 +37,7 @@ class TestRefusals:
         ],
     )
     def test_a_baseline_with_one_of_them(self, measurement, configured):
-        record = judge_baseline(FRESH, measurement, frozenset(configured)).record
+        record = record_of(judge_baseline(FRESH, measurement, frozenset(configured)))
         assert (record.iteration, record.decision.rule) == (0, 0)
 
     def test_an_iteration_without_a_baseline(self):
@@ -55,7 +56,7 @@ class TestRefusals:
 
     def test_a_given_score_of_0_is_a_score(self):
         state = judge_baseline(FRESH, measured(0.0)).state
-        assert judge(state, measured(0.0)).record.quality_score == 0.0
+        assert record_of(judge(state, measured(0.0))).quality_score == 0.0
 
 
 class TestRecord:
@@ -437,7 +438,6 @@ class TestWhatIsMissingNow:
 
     def test_passes_follow_the_rate_where_only_that_is_handed_in(self):
         metrics = Metrics(test_count=10, pass_rate=90.0)
-        record = judge_baseline(
-            JudgeState(loop_id="ralph-001", thresholds=Thresholds()), Measurement(metrics=metrics, timestamp="now")
-        ).record
+        fresh = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
+        record = record_of(judge_baseline(fresh, Measurement(metrics=metrics, timestamp="now")))
         assert record.adjusted_score == record.quality_score

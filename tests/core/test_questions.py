@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
-from ralph_tracker.core.output_selection import question_document
 from ralph_tracker.core.questions import Question, open_questions, questions_of
+from ralph_tracker.records.output_selection import question_document
 
 P = "passed"
 

@@ -3,20 +3,33 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
+from ralph_tracker.codec import document_of, encode
+from ralph_tracker.core.adjusted_score import why_adjusted
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
-from ralph_tracker.core.codec import document_of, encode
-from ralph_tracker.core.decision import Action, Decision
+from ralph_tracker.core.decision import Action, Decision, message_of
 from ralph_tracker.core.integrity_result import (
     EarlierTests,
     Finding,
-    IntegrityRecord,
+    Integrity,
     Rerun,
     SeverityWord,
     SuppressionKind,
     Verdict,
 )
+from ralph_tracker.core.judge import Judgement, JudgementInputs
 from ralph_tracker.core.lineage import Classification
-from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, SECTIONS, Metrics, Usage, Value, half_up
+from ralph_tracker.core.metrics import (
+    METRICS,
+    SCORE_DECIMALS,
+    SECTIONS,
+    Metrics,
+    Usage,
+    Value,
+    deltas,
+    half_up,
+    plain_number,
+    read,
+)
 
 SCHEMA_VERSION: Final = 1
 SchemaVersion = Literal[1]
@@ -24,6 +37,16 @@ TESTS_LISTED: Final = 20
 FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
 Numbers = dict[str, float]
+
+
+class IntegrityRecord(NamedTuple):
+    """How far an iteration is believed, as recorded.
+
+    `found` is the result of the comparison, including findings that were accepted.
+    """
+
+    verdict: Verdict
+    found: Integrity
 
 
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their values say that was measured
@@ -409,6 +432,76 @@ class IterationRecord(NamedTuple):
             },
             "message": self.message,
         }
+
+
+def record_of(judgement: Judgement) -> IterationRecord:
+    """Return the record of a judged iteration."""
+    inputs, assessment, decision, walked = (
+        judgement.inputs,
+        judgement.assessment,
+        judgement.decision,
+        judgement.walked,
+    )
+    basis, measurement, state = inputs.basis, inputs.measurement, inputs.state
+    found, verdict, best = measurement.integrity, inputs.integrity_alerts.verdict, judgement.state.best
+    if not inputs.number or best is None:
+        tracker, from_baseline = BestTracker(), {}
+    else:
+        tracker = BestTracker(best.iteration, best.quality_score, best.score, best.verified)
+        from_baseline = deltas(inputs.metrics, read(basis.baseline, 0))
+    return IterationRecord(
+        loop_id=state.loop_id,
+        iteration=inputs.number,
+        previous=state.lineage.head,
+        timestamp=measurement.timestamp,
+        classification=assessment.classification,
+        metrics=inputs.metrics,
+        quality_score=inputs.score.value,
+        adjusted_score=inputs.adjusted,
+        adjusted_because=why_adjusted(
+            basis,
+            inputs.metrics,
+            inputs.score.value,
+            inputs.adjusted,
+            inputs.tally,
+            {} if found is None else found.suppressions,
+        ),
+        score_given=basis.given_score,
+        dimensions={} if basis.given_score else inputs.score.dimensions,
+        weights={} if basis.given_score else basis.weights,
+        components=inputs.score.components,
+        evidence=inputs.score.evidence,
+        verified=walked.verified,
+        kept_before=walked.kept_before,
+        not_kept=None if walked.refusal is None else walked.refusal.why,
+        best=tracker,
+        decision=decision,
+        message=message_of(decision, assessment.classification, assessment.counting),
+        from_previous=deltas(inputs.metrics, state.lineage.readings),
+        from_baseline=from_baseline,
+        alerts=assessment.new,
+        open_alerts=assessment.carried,
+        closed_alerts=assessment.closed,
+        accepted=assessment.accepted,
+        usage=measurement.usage,
+        blocked=measurement.blocked,
+        tree=measurement.tree,
+        integrity=None if found is None or verdict is None else IntegrityRecord(verdict, found),
+        plan=measurement.plan,
+        notes=(*_notes(inputs), *measurement.notes),
+    )
+
+
+def _notes(inputs: JudgementInputs) -> list[str]:
+    notes = []
+    if inputs.number == 0 and inputs.state.met_target:
+        target = plain_number(inputs.state.thresholds.loop.target_score or 0)
+        notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
+    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
+    if given is not None and given != used:
+        sums = "not recorded" if used is None else f"{used} is recorded"
+        notes.append(f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}")
+    return notes
 
 
 def _iteration(record: IterationRecord) -> IterationDocument:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from ralph_tracker.codec import decode, document_of, encode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
-from ralph_tracker.core.codec import decode, document_of, encode
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.metrics import Measurement, Metrics, Usage
 from tests.tables import table
