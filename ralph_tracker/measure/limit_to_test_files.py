@@ -48,9 +48,6 @@ _PYTEST_VALUED: Final = frozenset(
     | {"--confcutdir", "--basetemp", "--junitxml", "--junit-xml", "--maxfail", "--tb", "--durations", "--dist"}
     | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
 )
-_UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
-# Options of discovery, in the order in which they may be positional.
-_DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
 _BY_PATH: Final = "--runTestsByPath"
 _JEST_VALUED: Final = frozenset(
     {"-t", "--testNamePattern", "-c", "--config", "--outputFile", "--reporters", "--projects", "--selectProjects"}
@@ -251,9 +248,9 @@ def _has(args: Iterable[str], options: Iterable[str]) -> bool:
 
 
 def _covers(folder: str, file: str) -> bool:
-    """Return whether a path is a file or a folder above it; `.` is above everything that is not outside."""
+    """Return whether a path is a file or a folder above it."""
     path = os.path.normpath(folder)
-    return file == path or file.startswith(f"{path}/") or (path == "." and not file.startswith("../"))
+    return path in {".", file} or file.startswith(f"{path}/")
 
 
 def _there(cwd: Path) -> Callable[[str], bool]:
@@ -279,56 +276,6 @@ def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
     return [*new, *_without(args, places)] if new else None
 
 
-def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Replace the modules, or discovery, by those of the files."""
-    if args[:1] == ["discover"]:
-        return _discovery(args[1:], files, cwd)
-    places = _places(args, _UNITTEST_VALUED, _there(cwd))
-    words = [args[place] for place in places]
-    new = []
-    for file in files:
-        module = _module(file)
-        if module is None:
-            return None
-        if not words or any(_covers(word.removesuffix(".py").replace(".", "/"), file[:-3]) for word in words):
-            new.append(module)
-        else:  # the classes and tests of this module that the command names
-            new += [word for word in words if word.startswith(f"{module}.")]
-    return [*new, *_without(args, places)] if new else None
-
-
-def _discovery(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Replace discovery by module names, or limit it to one file if the top folder is not the current one."""
-    kept = list(args)
-    given: list[str | None] = []
-    for short, long in _DISCOVERY:
-        place = next((place for place, word in enumerate(kept) if word.partition("=")[0] in {short, long}), None)
-        if place is None:
-            given.append(None)
-        elif "=" in kept[place]:
-            given.append(kept.pop(place).partition("=")[2])
-        else:
-            given.append(kept[place + 1] if place + 1 < len(kept) else None)
-            del kept[place : place + 2]
-    places = _places(kept, _UNITTEST_VALUED, _there(cwd))
-    named = iter([kept[place] for place in places])
-    start, pattern, top = (next(named, None) if value is None else value for value in given)
-    kept = _without(kept, places)
-    start = os.path.normpath(start or ".")
-    inside = [file for file in files if _covers(start, file) and PurePosixPath(file).match(pattern or "test*.py")]
-    if os.path.normpath(top or start) != ".":
-        name = PurePosixPath(inside[0]).name if len(inside) == 1 else None
-        return None if name is None else ["discover", "-s", start, "-t", top or start, "-p", name, *kept]
-    modules = [_module(file) for file in inside]
-    return None if not modules or None in modules else [*(module for module in modules if module), *kept]
-
-
-def _module(file: str) -> str | None:
-    """Return the import name of a file from the current folder, None if it cannot be imported."""
-    parts = file.removesuffix(".py").split("/")
-    return ".".join(parts) if file.endswith(".py") and all(part.isidentifier() for part in parts) else None
-
-
 def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     if _has(args, _JEST_OTHERWISE):
         return None
@@ -337,12 +284,8 @@ def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
         patterns = [re.compile(args[place], re.IGNORECASE) for place in places]
     except re.error:
         return None
-    new = [file for file in files if any(each.search(file) for each in patterns) or (not patterns and _inside(file))]
+    new = [file for file in files if not patterns or any(each.search(file) for each in patterns)]
     return [_BY_PATH, *new, *_without(args, places)] if new else None
-
-
-def _inside(file: str) -> bool:
-    return not file.startswith("../")
 
 
 def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -354,7 +297,7 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
         return None
     places = _places(rest, _VITEST_VALUED, _there(cwd))
     parts = [rest[place].removeprefix("./") for place in places]
-    new = [file for file in files if any(part in file for part in parts) or (not parts and _inside(file))]
+    new = [file for file in files if not parts or any(part in file for part in parts)]
     return [*command, *new, *_without(rest, places)] if new else None
 
 
@@ -446,8 +389,6 @@ def _toml(path: Path) -> dict[str, Any] | None:
 _RUNNERS: Final[dict[str, Callable[[list[str], Sequence[str], Path], list[str] | None]]] = {
     "pytest": _pytest,
     "py.test": _pytest,
-    "unittest": _unittest,
-    "xmlrunner": _unittest,
     "jest": _jest,
     "vitest": _vitest,
     "go": _go,
