@@ -5,9 +5,9 @@ The facts are what passes, which tests were gained and lost, and what does not l
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
-from ralph_tracker.codec import decode
+from ralph_tracker.codec import decode, document_of, encode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
 from ralph_tracker.core.integrity_result import EarlierTests, Integrity
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
@@ -250,14 +250,10 @@ def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...
     return tuple(checks) if isinstance(checks, list) and whole else None
 
 
-class ShareDocument(TypedDict):
-    """`value` is 0 to 100; `contribution` is what it brings to the score of 0 to 1."""
-
-    name: str
-    dimension: str
-    value: float | None
-    weight: float
-    contribution: float
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    ShareDocument = dict[str, Any]
+else:
+    ShareDocument = document_of(ComponentShare)
 
 
 class RuleDocument(TypedDict):
@@ -284,16 +280,7 @@ class ExplainedDocument(RecordDocument):
 def explanation_document(found: Explanation) -> ExplanationDocument:
     """Return it as a document."""
     return {
-        "components": [
-            {
-                "name": share.name,
-                "dimension": share.dimension,
-                "value": share.value,
-                "weight": share.weight,
-                "contribution": share.contribution,
-            }
-            for share in found.components
-        ],
+        "components": encode(found.components),
         "alerts": dict(found.alerts),
         "rule": None if found.rule is None else {"number": found.rule[0], "condition": found.rule[1]},
         "compared_with": found.compared_with,

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
@@ -228,16 +229,17 @@ def gate_of(
     return Gate(record=record, compared_with=compared_with, measures=(*known, *rest), failing=failing, strict=strict)
 
 
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    FailingDocument = dict[str, list[str]]
+else:
+    FailingDocument = document_of(FailingTests)
+
+
 class MeasureDocument(TypedDict):
     name: str
     measured: bool
     why: str | None
     accepted: bool
-
-
-class FailingDocument(TypedDict):
-    new: list[str]
-    still: list[str]
 
 
 class GateAlertDocument(AlertFactsDocument):
@@ -272,7 +274,6 @@ class GateDocument(MetricsDocument):
 
 def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
     """Return what a gate found as a document."""
-    failing = gate.failing
     record = gate.record
     return {
         "schema_version": SCHEMA_VERSION,
@@ -291,7 +292,7 @@ def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
         "measures": [
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
-        "failing_tests": None if failing is None else {"new": list(failing.new), "still": list(failing.still)},
+        "failing_tests": encode(gate.failing),
         "integrity": integrity_document(record.integrity),
         "notes": list(record.notes),
     }

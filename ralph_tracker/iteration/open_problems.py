@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
 from ralph_tracker.codec import decode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
@@ -27,6 +27,7 @@ from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
+    Document,
     EarlierTestsDocument,
     FindingDocument,
     RerunDocument,
@@ -413,9 +414,13 @@ def _held(committed: SealedRecords, record: Mapping[str, Any], found: Integrity)
             yield OpenAlert(alert, "new" if alert.iteration == number else "open")
 
 
-class HeldFindingDocument(FindingDocument):
-    alert: str | None
-    state: StandingState
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    HeldFindingDocument = Document
+else:
+
+    class HeldFindingDocument(FindingDocument):
+        alert: str | None
+        state: StandingState
 
 
 class HeldTestsDocument(TypedDict):

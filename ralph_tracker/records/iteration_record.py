@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
-from ralph_tracker.codec import document_of, encode
+from ralph_tracker.codec import document_of, encode, renamed
 from ralph_tracker.core.adjusted_score import why_adjusted
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision, message_of
@@ -37,6 +37,7 @@ TESTS_LISTED: Final = 20
 FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
 Numbers = dict[str, float]
+_FINDING_KEYS: Final = {"against": "reference", "about": None}
 
 
 class IntegrityRecord(NamedTuple):
@@ -55,6 +56,9 @@ if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their 
     CodebaseDocument = dict[str, Value]
     UsageDocument = Numbers
     RerunDocument = Document
+    FindingDocument = Document
+    EarlierTestsDocument = dict[str, int]
+    SuppressionsDocument = dict[SuppressionKind, int]
 else:
 
     def _measured(name: str, values: type, fields: Iterable[str]) -> type:
@@ -68,29 +72,23 @@ else:
     )
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
     RerunDocument = document_of(Rerun)
+    FindingDocument = document_of(
+        Finding,
+        keys=_FINDING_KEYS,
+        about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with.",
+    )
+    EarlierTestsDocument = TypedDict("EarlierTestsDocument", dict.fromkeys(EarlierTests._fields, int))
+    EarlierTestsDocument.__doc__ = (
+        "How many tests of the iteration compared with are held, retired, fixed or newly met here; `no_gain` are here."
+    )
+    SuppressionsDocument = TypedDict("SuppressionsDocument", dict.fromkeys(get_args(SuppressionKind), int))
+    SuppressionsDocument.__doc__ = "How many are new since the baseline; fewer than there were is below 0."
 
 
 class MetricsDocument(TypedDict, total=False):
     testing: TestingDocument
     quality: QualityDocument
     codebase: CodebaseDocument
-
-
-class FindingDocument(TypedDict):
-    """`line` is in the new text, null where it is gone; `reference` is the iteration compared with."""
-
-    rule: str
-    severity: SeverityWord
-    message: str
-    file: str
-    line: int | None
-    test: str | None
-    tests: list[str]
-    old: str | None
-    new: str | None
-    reference: int | None
-    failure: str | None
-    command: str | None
 
 
 class AlertFactsDocument(TypedDict):
@@ -113,25 +111,6 @@ class AlertDocument(AlertFactsDocument):
     action: NotRequired[str]
     triggered_at: str
     state: AlertState
-
-
-class SuppressionsDocument(TypedDict):
-    """How many are new since the baseline; fewer than there were is below 0."""
-
-    lint: int
-    types: int
-    coverage: int
-
-
-class EarlierTestsDocument(TypedDict):
-    """How many tests of the iteration compared with are held, retired, fixed or newly met here; `no_gain` are here."""
-
-    against: int
-    held: int
-    retired: int
-    fixed: int
-    met: int
-    no_gain: int
 
 
 class TrustDocument(TypedDict):
@@ -196,20 +175,7 @@ def alert_document(alert: Alert, state: AlertState) -> AlertDocument:
 
 def finding_document(finding: Finding) -> FindingDocument:
     """Return a finding with its place and both texts; long lists of tests are cut."""
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity.word,
-        "message": finding.message,
-        "file": finding.file,
-        "line": finding.line,
-        "test": finding.test,
-        "tests": list(finding.tests[:TESTS_LISTED]),
-        "old": finding.old,
-        "new": finding.new,
-        "reference": finding.against,
-        "failure": finding.failure,
-        "command": finding.command,
-    }
+    return renamed(encode(finding._replace(tests=finding.tests[:TESTS_LISTED])), _FINDING_KEYS)
 
 
 def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
@@ -230,14 +196,7 @@ def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
 
 def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
     """Return what earlier tests showed, as counts."""
-    return {
-        "against": earlier.against,
-        "held": len(earlier.held),
-        "retired": len(earlier.retired),
-        "fixed": len(earlier.fixed),
-        "met": len(earlier.met),
-        "no_gain": len(earlier.no_gain),
-    }
+    return {name: value if isinstance(value, int) else len(value) for name, value in earlier._asdict().items()}
 
 
 def rerun_document(rerun: Rerun) -> RerunDocument:
@@ -248,7 +207,7 @@ def rerun_document(rerun: Rerun) -> RerunDocument:
 
 def suppressions_document(counts: Mapping[SuppressionKind, int]) -> SuppressionsDocument:
     """Return how many suppressions of each kind are new since the baseline; fewer than there were is below 0."""
-    return {"lint": counts.get("lint", 0), "types": counts.get("types", 0), "coverage": counts.get("coverage", 0)}
+    return {kind: counts.get(kind, 0) for kind in get_args(SuppressionKind)}
 
 
 def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:

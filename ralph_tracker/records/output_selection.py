@@ -6,8 +6,9 @@ As a document it is the seed's best_output_selection.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
 from ralph_tracker.core.questions import Question
@@ -16,6 +17,7 @@ from ralph_tracker.core.walk import WalkedIteration, choose, peak_by_quality
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     TESTS_LISTED,
+    Document,
     MetricsDocument,
     Numbers,
     SchemaVersion,
@@ -253,30 +255,20 @@ class DegradationDocument(TypedDict):
     quality_loss: str | None
 
 
-class QuestionDocument(TypedDict):
-    """`otherwise` is the iteration to take if the answer is no, null without one; `accept` is the command for a yes."""
-
-    alert: str
-    iteration: int
-    facts: str
-    tests: list[str]
-    otherwise: int | None
-    accept: str
-    refuse: str | None
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    QuestionDocument = Document
+else:
+    QuestionDocument = document_of(
+        Question,
+        {"accept": str, "refuse": str | None},
+        about="`otherwise` is the iteration to take if the answer is no, null without one; `accept` answers yes.",
+    )
 
 
 def question_document(question: Question) -> QuestionDocument:
     """Return a question with the commands that answer it."""
-    other = question.otherwise
-    return {
-        "alert": question.alert,
-        "iteration": question.iteration,
-        "facts": question.facts,
-        "tests": list(question.tests[:TESTS_LISTED]),
-        "otherwise": other,
-        "accept": question.yes(),
-        "refuse": question.no(),
-    }
+    listed = question._replace(tests=question.tests[:TESTS_LISTED])
+    return {**encode(listed), "accept": question.yes(), "refuse": question.no()}
 
 
 class AppliedDocument(TypedDict):
