@@ -26,7 +26,7 @@ from ralph_tracker.iteration.open_problems import (
 )
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.report.escaping import for_terminal
-from ralph_tracker.report.wording import in_ranges
+from ralph_tracker.report.wording import in_ranges, percent
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -152,11 +152,6 @@ def _state(at: FeedbackFacts) -> str:
     if percent(at.best_score) == percent(at.score):
         return f"the same as iteration {at.best_iteration}, the best so far"
     return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
-
-
-def percent(score: float) -> str:
-    """Return a score of 0 to 1 in percent with at most one decimal."""
-    return f"{plain_number(half_up(score * 100, 1))} %"
 
 
 def _tail(at: FeedbackFacts) -> Iterator[str]:

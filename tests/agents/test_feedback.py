@@ -85,6 +85,12 @@ def test_without_anything_known_the_score_is_told():
     assert told() == ["Iteration 2: plateau, score 50 % (the best so far)."]
 
 
+def test_only_a_full_score_is_told_as_full():
+    assert told(score=0.9996, best_iteration=1, best_score=1.0) == [
+        "Iteration 2: plateau, score 99.9 % (the best is iteration 1 with 100 %)."
+    ]
+
+
 def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():
     assert told(undone=RolledBackIteration(2))[1] == (
         "Rolled back: the files are those of an earlier iteration again, without what iteration 2 changed. "
