@@ -37,7 +37,6 @@ EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128  # plus the number of the signal: 143 SIGTERM, 129 SIGHUP
 EXIT_INTERRUPTED: Final = 130
 _SHOWN: Final = 60
-_SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"
 _WORDS: Final[Mapping[str, str]] = {
     "finite_number": "not a finite number",
@@ -139,7 +138,7 @@ def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
     first, path, others = problems[0], places[0], len(set(places)) - 1
     place = ".".join(cut(str(part)) for part in path)
     text = _text(first["type"], first["msg"], path, model)
-    if first["type"] not in _SELF_EXPLAINING:
+    if first["type"] not in {"extra_forbidden", "value_error", "missing"}:
         text += f", found {short_text(first['input'])}"
     more = f" (and {others} more)" if others else ""
     return f"{place}: {text}{more}" if place else f"{text}{more}"

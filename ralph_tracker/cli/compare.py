@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.replay.replay import Replay
 
-_COLUMNS = ("rank", "candidate", "tests", "score", "gained", "lost")
-
 
 class CandidateDocument(TypedDict):
     """A candidate, the base too; gained tests pass here and not at the base, lost ones the reverse."""
@@ -145,7 +143,7 @@ def _newly_passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[st
 
 def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool) -> None:
     counts = {each.iteration: each.metrics for each in closed.selection.contenders}
-    rows = [_COLUMNS]
+    rows = [("rank", "candidate", "tests", "score", "gained", "lost")]
     for each in ranking:
         metrics = counts[each["iteration"]]
         known = None not in {metrics.tests_passed, metrics.test_count}

@@ -20,7 +20,6 @@ from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.trust import Consent
 
 _TESTS_SHOWN: Final = 20
-_GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 
 
 @click.command("integrity", short_help="List what speaks against an iteration.")
@@ -89,7 +88,7 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
         # Something did not load, or the earlier tests could not run.
         why = view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
         say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not checked: {why}")
-    elif view.verdict in _GRAVE:
+    elif view.verdict in {"SUSPECT", "TAMPERED"}:
         say("  next: fix it, or `ralph-tracker accept ID --reason WHY` if it is intended")
 
 

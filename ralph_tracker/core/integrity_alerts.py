@@ -21,7 +21,6 @@ from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
-ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
 
 
 def _test_deletion(at: AlertFacts) -> Alert | None:
@@ -147,7 +146,7 @@ def _verdict(raised: Iterable[Alert], at: AlertFacts, basis: Basis, metrics: Met
 
 def raises_doubt(alert: Alert) -> bool:
     """Return whether the integrity verdict depends on an alert: one for findings, or for tests that are gone."""
-    return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
+    return bool(alert.findings) or alert.type in {"test_deletion", "tests_replaced"}
 
 
 def disbelieved_tests(found: Integrity, accepted: frozenset[str]) -> frozenset[str]:

@@ -30,7 +30,6 @@ OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}
 _BUILD_RANK: Final[Mapping[Value, int]] = {"failure": 0, "success": 1}
-SCORES: Final = ("quality_score", "adjusted_score")
 NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 
 
@@ -175,7 +174,7 @@ class IterationDiff(NamedTuple):
 def side_by_side(before: Document, after: Document, differences: Differences) -> IterationDiff:
     """Compare two records of a loop, given as documents in the caller's order."""
     one, other = before["iteration_metrics"], after["iteration_metrics"]
-    scores = (score_change(name, one.get(name), other.get(name)) for name in SCORES)
+    scores = (score_change(name, one.get(name), other.get(name)) for name in ("quality_score", "adjusted_score"))
     return IterationDiff(
         before=one["iteration"],
         after=other["iteration"],

@@ -27,7 +27,6 @@ from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, LINK_MODE, Change
 
-BUILDS: Final = "rerun-builds"
 RERUN: Final = "rerun"
 NOT_RUN: Final = "earlier tests could not be run: {why}"
 # Runners write no snapshots then.
@@ -271,7 +270,7 @@ def linked_environments(
         environment,
         same_source=same_source,
         with_files=with_files,
-        builds=iteration_snapshots.paths.folder / BUILDS,
+        builds=iteration_snapshots.paths.folder / "rerun-builds",
     )
 
 

@@ -51,7 +51,6 @@ from ralph_tracker.store.loop_summary import state_after
 from ralph_tracker.store.record_packs import kept_json
 
 Document = Mapping[str, Any]
-_REFUSALS_SHOWN: Final = 2
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
     0: lambda _: "no iteration yet",
     1: lambda _: "the loop repeats itself",
@@ -238,7 +237,7 @@ def _why_best(committed: SealedRecords, number: int) -> tuple[str, ...]:
         return ()  # what is derived is damaged: the next hook makes it again
     later = [decode(WalkedIteration, row["walked"]) for row in rows if row["iteration"] > number]
     refused = [f"{each.iteration} {each.refusal.why}." for each in later if each.refusal is not None]
-    return ("It is the latest that broke nothing and is not worse for nothing.", *refused[:_REFUSALS_SHOWN])
+    return ("It is the latest that broke nothing and is not worse for nothing.", *refused[:2])
 
 
 def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...] | None:

@@ -62,7 +62,6 @@ Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT)
 OUTPUT_KEPT: Final = 1_000_000
 _UNREADABLE_SHOWN: Final = 5
-_NO_FUNCTION: Final = "no function was found in the code in scope"
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -295,7 +294,7 @@ def measure_tree(
         measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
-        missing[Group.CODE] = next(iter(measured.not_loaded.values()), _NO_FUNCTION)
+        missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
     notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))

@@ -44,15 +44,11 @@ from ralph_tracker.store.record_packs import kept_json
 FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.
 FINDINGS_KEPT: Final = 200
-_UNCOVERED_FILES: Final = 100
-_UNCOVERED_LINES: Final = 1_000
 ListedKind = Literal["build", "types", "lint"]
 _ORDER: Final[Mapping[str, int]] = {Group.BUILD: 0, Group.TYPES: 1, Group.LINT: 2}
 SIZE_CAP: Final = 1_000_000
-_SEPARATOR: Final = "::"
 _DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
-_PYTEST_PLACE: Final = r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$"
 _PLACES: Final = (
     re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
     re.compile(r"(?:^|[\s(\[,@])(?:file://)?(?P<file>[\w./@+-]*[\w+-]\.[A-Za-z]{1,6}):(?P<line>\d{1,9})\b"),
@@ -101,8 +97,8 @@ def list_diagnostics(
     uncovered: dict[str, tuple[int, ...]] = {}
     for path, hits in sorted((covered or {}).items()):
         lines = tuple(sorted(line for line in new_lines.get(path, ()) if hits.get(line) is False))
-        if lines and len(uncovered) < _UNCOVERED_FILES:
-            uncovered[path] = lines[:_UNCOVERED_LINES]
+        if lines and len(uncovered) < 100:
+            uncovered[path] = lines[:1_000]
     counts: Counter[str] = Counter(each.kind for each in found)
     first = tuple(sorted(found, key=_rank)[:FINDINGS_KEPT])
     return ListedDiagnostics(first, counts, None if covered is None else uncovered)
@@ -165,7 +161,7 @@ def source_line_of(root: Path, test: str) -> SourceLine | None:
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
     """
-    parts = test.split(_SEPARATOR)
+    parts = test.split("::")
     name = parts[-1].partition("[")[0]
     for part in parts[:-1] or parts:
         # A part may mean itself, or the module of a class, inner first.
@@ -275,7 +271,7 @@ def split_message(said: str) -> tuple[SourceLine | None, str]:
     A path of a library or outside of the project is no place.
     """
     lines = said.splitlines()
-    last = re.match(_PYTEST_PLACE, lines[-1]) if lines else None
+    last = re.match(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$", lines[-1]) if lines else None
     if last is not None:
         place = SourceLine(last["file"], int(last["line"]))
         return (None if re.search(_LIBRARY, place.file) else place), "\n".join(lines[:-1]) or last["what"]

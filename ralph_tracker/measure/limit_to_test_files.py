@@ -25,15 +25,11 @@ _TOKEN: Final = re.compile(
     |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
     re.VERBOSE,
 )
-_EXPANDED: Final = r"[$`]"
-_MOVING: Final = frozenset({"cd", "pushd", "popd"})
 _LAUNCHERS: Final = frozenset(
     {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
     | {(tool, "run") for tool in ("poetry", "pdm", "pipenv", "hatch")}
     | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
 )
-_PYTHON: Final = r"python[\d.]*"
-_ASSIGNMENT: Final = r"[A-Za-z_]\w*="
 _LAUNCHER_VALUED: Final = frozenset(
     {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
     | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
@@ -112,7 +108,7 @@ def _relative(path: Path, folder: Path) -> str:
 def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     """Limit the one command in a shell line that runs tests; the rest of the line is kept."""
     commands = _commands(line)
-    if commands is None or any(_value(command[0]) in _MOVING for command in commands):
+    if commands is None or any(_value(command[0]) in {"cd", "pushd", "popd"} for command in commands):
         return None
     words = [[_value(word) for word in command] for command in commands]
     found = [
@@ -126,7 +122,7 @@ def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     start, end = command[0].start(), command[-1].end()
     raw = {_value(word): word[0] for word in command}
     # the shell may expand a word to names of tests
-    expanded = any(re.search(_EXPANDED, word) and not word.startswith("-") and "=" not in word for word in raw)
+    expanded = any(re.search(r"[$`]", word) and not word.startswith("-") and "=" not in word for word in raw)
     redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
     new = None if expanded or redirected else _limited_words([_value(word) for word in command], files, cwd)
     if new is None:
@@ -170,8 +166,8 @@ def _runner_at(words: Sequence[str]) -> int | None:
         name = _program(words[at])
         if name in _RUNNERS:
             return at
-        python = bool(re.fullmatch(_PYTHON, name.rpartition(":")[2]))  # hatch names an environment before it
-        if re.match(_ASSIGNMENT, words[at]) or python or (name,) in _LAUNCHERS:
+        python = bool(re.fullmatch(r"python[\d.]*", name.rpartition(":")[2]))  # hatch names an environment before it
+        if re.match(r"[A-Za-z_]\w*=", words[at]) or python or (name,) in _LAUNCHERS:
             at += 1
         elif (name, *words[at + 1 : at + 2]) in _LAUNCHERS:
             at += 2
