@@ -26,7 +26,8 @@ from ralph_tracker.iteration.open_problems import (
 )
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.report.escaping import for_terminal
-from ralph_tracker.report.wording import in_ranges, percent
+from ralph_tracker.report.wording import in_ranges
+from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -288,8 +289,7 @@ def _size(text: str) -> int:
 
 def _cut(text: str) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    plain = for_terminal(" ".join(text.split()))
-    return plain if len(plain) <= _LINE else f"{plain[: _LINE - 1]}…"
+    return shorten(for_terminal(" ".join(text.split())), _LINE)
 
 
 def token_budget_of(store: LoopStore) -> int:

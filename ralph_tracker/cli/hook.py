@@ -155,7 +155,7 @@ def say_selection(
         say_json(closed.document)
         return
     from ralph_tracker.report.loop_view import candidate_in_words, why_peaks_differ
-    from ralph_tracker.report.wording import percent
+    from ralph_tracker.short_text import percent
 
     selection = closed.selection
     chosen, final = selection.selected, selection.final

@@ -22,9 +22,9 @@ from ralph_tracker.report.wording import (
     measured_in_words,
     money,
     number,
-    percent,
     score,
 )
+from ralph_tracker.short_text import percent
 
 # The letters under which outcomes are kept.
 PASSED, FAILED, SKIPPED = "p", "f", "s"
