@@ -2,8 +2,9 @@
 
 import pytest
 
+from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionThresholds, Thresholds
-from ralph_tracker.records.output_selection import select
+from ralph_tracker.records.output_selection import question_document, select
 
 SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
@@ -203,3 +204,14 @@ class TestRationale:
         loop = self.run(start, {"score": 0.88}, {"score": 0.8})
         rationale = loop.select(iteration=2, reason="demo").rationale
         assert rationale[:2] == ("Selected by a person: demo", "Iteration 2 has quality (0.8)")
+
+
+def test_a_question_as_a_document_has_the_commands_that_answer_it():
+    document = question_document(Question("it3-demand_changed", 3, "a demand changed", ("t0",), None))
+    assert (document["alert"], document["tests"], document["otherwise"], document["refuse"]) == (
+        "it3-demand_changed",
+        ["t0"],
+        None,
+        None,
+    )
+    assert document["accept"] == "ralph-tracker accept it3-demand_changed --reason WHY"
