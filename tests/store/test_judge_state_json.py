@@ -272,26 +272,8 @@ class TestRoundTrip:
         assert decode(Decision, through_json(decision._asdict())) == decision
 
 
-class TestStateOfWork:
-    @given(MEASUREMENTS)
-    def test_is_the_same_whenever_the_call_was_made(self, measurement):
-        later = measurement._replace(timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
-        assert later.state_of_work() == measurement.state_of_work()
-
-    @given(MEASUREMENTS)
-    def test_is_the_same_when_it_is_read_back(self, measurement):
-        back = judge_state_json.measurement_from_plain(
-            through_json(judge_state_json.measurement_to_plain(measurement)), measurement.tests
-        )
-        assert back.state_of_work() == measurement.state_of_work()
-
-    def test_differs_with_what_was_measured(self):
-        one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
-        others = [
-            one._replace(metrics=Metrics(test_count=2)),
-            one._replace(tests=TestResults({"a": "failed"})),
-            one._replace(tests=None),
-            one._replace(blocked="why"),
-            one._replace(usage=Usage(turns=1)),
-        ]
-        assert all(other.state_of_work() != one.state_of_work() for other in others)
+@given(MEASUREMENTS)
+def test_the_state_of_work_is_the_same_when_it_is_read_back(measurement):
+    plain = through_json(judge_state_json.measurement_to_plain(measurement))
+    back = judge_state_json.measurement_from_plain(plain, measurement.tests)
+    assert back.state_of_work() == measurement.state_of_work()
