@@ -16,6 +16,7 @@ from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.records.output_selection import QuestionDocument, question_document
 from ralph_tracker.report.charts import sparkline
+from ralph_tracker.report.loop_view import why_others_are_not_taken
 from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
@@ -168,9 +169,7 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
     say()
     say_questions(selection.questions, of_loop(replay.loop_id))
     say(selection.message)
-    if selection.why_not_final:
-        say_wrapped(selection.why_not_final, indent=2)
-    for line in (*selection.passed_over, *replay.problems, *closed.problems):
+    for line in (*why_others_are_not_taken(selection), *replay.problems, *closed.problems):
         say_wrapped(line, indent=2)
     say(f"  {sparkline([each.adjusted for each in selection.contenders])}  score by commit")
     say(f"  read: {closed.files[-1]}")

@@ -335,6 +335,15 @@ def _cells(row: IterationRow) -> tuple[str, ...]:
     )
 
 
+def why_others_are_not_taken(selection: Selection) -> tuple[str, ...]:
+    """Return why the final iteration, and the one with most gains, were not taken; each reason once."""
+    first, refusal = selection.why_not_final, selection.final.walked.refusal
+    is_repeated = refusal is not None and any(refusal.why in line for line in selection.passed_over)
+    if first is None or (is_repeated and first.startswith("Final iteration ")):
+        return selection.passed_over
+    return (first, *selection.passed_over)
+
+
 def why_peaks_differ(selection: Selection) -> str:
     """Return in one line why the one with the highest quality_score is not selected; "" if the score is no reason."""
     by_quality, selected = selection.peak_by_quality_score, selection.selected
