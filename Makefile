@@ -38,8 +38,8 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 
 # Coverage makes Python half as fast: only the tests of what has a gate are run under it, the others beside it. The
 # gates hold without what does the same many times over: laws, hostile sizes, real reports cut anywhere.
-GATED = tests/core tests/formats tests/integrity tests/iteration
-REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws.py formats/test_limits.py \
+GATED = tests/test_codec.py tests/core tests/records tests/formats tests/integrity tests/iteration
+REPEATING = $(addprefix tests/,core/test_laws.py formats/test_limits.py \
 	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
@@ -57,7 +57,7 @@ traced: $(VENV)/.test
 	@rm -f .coverage .coverage.*
 	@{ $(BIN)/python -m coverage run $(PYTEST) $(TRACED) && \
 	$(BIN)/python -m coverage combine --quiet && \
-	$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100 && \
+	$(BIN)/python -m coverage report --include='ralph_tracker/core/*,ralph_tracker/records/*,ralph_tracker/codec.py' --fail-under=100 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95; \
 	} >$(VENV)/traced.txt 2>&1; ended=$$?; cat $(VENV)/traced.txt; exit $$ended

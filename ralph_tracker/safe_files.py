@@ -30,7 +30,6 @@ _MODE: Final = 0o666  # before the umask, as with open()
 # Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
 _IGNORED_BY: Final = {".gitignore": b"*\n", "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n'}
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
 
 
@@ -283,7 +282,7 @@ def file_digest(path: "Path | str") -> str:
     # A file object, or the buffer of hashlib.file_digest, costs more than most of ours take to hash.
     descriptor = own_file(name, os.O_RDONLY)
     try:
-        while chunk := os.read(descriptor, _CHUNK):
+        while chunk := os.read(descriptor, 1 << 16):
             known.update(chunk)
     finally:
         os.close(descriptor)

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_worktree import Gate, gate
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import with_events

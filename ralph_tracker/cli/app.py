@@ -83,7 +83,7 @@ def _run_shortcut(arguments: list[str]) -> int:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
-        from ralph_tracker.cli.hook_without_click import answer_fast
+        from ralph_tracker.cli.hook_output import answer_fast
 
         code = answer_fast(arguments)
         if code is not None:

@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
-from ralph_tracker.core.output_selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
+from ralph_tracker.records.output_selection import AppliedDocument
 from ralph_tracker.safe_files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths

@@ -19,7 +19,8 @@ from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
-from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
+from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch_tree
+from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.repeat_failing import (
     REPEAT,
@@ -28,8 +29,9 @@ from ralph_tracker.iteration.repeat_failing import (
     repeat_failing,
     run_again_in_place,
 )
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck, changed_files
+from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.measure.installed_tools import absent, require_commands
+from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -62,7 +64,6 @@ Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT)
 OUTPUT_KEPT: Final = 1_000_000
 _UNREADABLE_SHOWN: Final = 5
-_NO_FUNCTION: Final = "no function was found in the code in scope"
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -117,14 +118,17 @@ def run_held_back(
     for check in checks:
         source = folder_of(check, iteration_snapshots.paths.root)
         folder, copy = stack.enter_context(scratch_tree(iteration_snapshots, tree))
-        variables = linked_environments(iteration_snapshots, copy, [check], environment, same_source=True)
+        paths = iteration_snapshots.paths
+        variables = link_environments(
+            paths.root, copy, [check], environment, same_source=True, builds=paths.folder / BUILDS
+        )
         shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
         results += run_checks(
             [check._replace(needs=())],
             root=copy,
             folder=output / check.name,
             reports=folder / "reports",
-            environment=environment_for_checks(variables, iteration_snapshots.paths.root),
+            environment=environment_for_checks(variables, paths.root),
             on_progress=progress,
         )
     return tuple(results)
@@ -295,7 +299,7 @@ def measure_tree(
         measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
-        missing[Group.CODE] = next(iter(measured.not_loaded.values()), _NO_FUNCTION)
+        missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
     notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))

@@ -5,12 +5,12 @@ The sentence needs only the few iterations that matter, so that it is fast in a 
 
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from ralph_tracker.core.codec import decode, document_of
+from ralph_tracker.codec import decode, document_of
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
+from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.report.wording import Setback, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths

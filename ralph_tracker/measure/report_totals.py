@@ -46,16 +46,14 @@ from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.secrets import mask_secrets
 from ralph_tracker.safe_files import read_regular
 
-_MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120
-_POINT: Final = 1.0
 _LONGEST: Final = 300
 _OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
 
 
 def is_data(data: bytes) -> bool:
     """Whether it is a database; of all reports only coverage.py's data is."""
-    return data.startswith(_MARK)
+    return data.startswith(b"SQLite format 3\0")
 
 
 def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: bool = True) -> bytes | Unreadable:
@@ -594,7 +592,7 @@ def _contradiction(report: Report | Unreadable) -> str | None:
         stated = report.declared_percent
         if report.declared_covered is not None and report.declared_total:
             stated = share(report.declared_covered, report.declared_total)
-        off = stated is None or report.percent is None or abs(stated - report.percent) > _POINT
+        off = stated is None or report.percent is None or abs(stated - report.percent) > 1.0
         return report.contradiction if off else None
     return report.contradiction
 

@@ -13,7 +13,6 @@ from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import SHOWN, InputError, LoopError, nearest
 from ralph_tracker.iteration.explain import checks_of
@@ -22,6 +21,7 @@ from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.installed_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.runner.kept_plan import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.shared_terminal import Screen

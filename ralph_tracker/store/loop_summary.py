@@ -10,12 +10,11 @@ from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, iteration_name
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.integrity_result import Verdict
-    from ralph_tracker.core.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
+    from ralph_tracker.records.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
-_ALERT: Final = frozenset({"id", "type", "severity", "message"})
 # The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
@@ -74,7 +73,7 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
         known = summary.status in get_args(Status) and decision["action"] in _ACTIONS
         whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
         decided = decision.keys() == _DECISION and isinstance(decision["confidence"], int | float)
-        alerted = all(alert.keys() >= _ALERT for alert in summary.alerts)
+        alerted = all(alert.keys() >= {"id", "type", "severity", "message"} for alert in summary.alerts)
     except (KeyError, TypeError, AttributeError):
         return None
     return summary if known and whole and decided and alerted else None

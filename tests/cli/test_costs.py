@@ -22,7 +22,7 @@ NOT_NEEDED = {
     "ralph_tracker.iteration.apply_iteration",
     "ralph_tracker.loop.reports",
     "ralph_tracker.config.schema",
-    "ralph_tracker.core.output_selection",
+    "ralph_tracker.records.output_selection",
     "ralph_tracker.formats.coverage.cobertura",
     "ralph_tracker.formats.lint.ruff_json",
     "ralph_tracker.formats.tests.nunit",

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from ralph_tracker.core.iteration_record import Document
 from ralph_tracker.errors import InputError, StoreError, UntrustedError
+from ralph_tracker.records.iteration_record import Document
 from ralph_tracker.store.records_to_show import RecordHistory
 from tests.replay.conftest import BROKEN, Branch
 
