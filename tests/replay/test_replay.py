@@ -62,7 +62,7 @@ def state(shop: Branch):
     return shop.gits_own, shop.files(), shop.git("worktree", "list"), shop.git("status", "--porcelain")
 
 
-@pytest.mark.parametrize("setting", [None, "core.splitIndex", "core.sparseCheckout"])
+@pytest.mark.parametrize("setting", ["core.splitIndex", "core.sparseCheckout"])
 def test_files_index_stash_and_refs_are_left_byte_for_byte(branch, setting):
     branch.write("put-aside.txt", "1\n")
     branch.git("stash", "-u", "-q")
@@ -70,9 +70,8 @@ def test_files_index_stash_and_refs_are_left_byte_for_byte(branch, setting):
     branch.git("add", "staged.txt")
     branch.write("staged.txt", "changed since\n")
     branch.write("app.py", "edited\n")
-    if setting:
-        branch.git("config", setting, "true")
-        branch.write(".git/info/sparse-checkout", "/app.py\n")
+    branch.git("config", setting, "true")
+    branch.write(".git/info/sparse-checkout", "/app.py\n")
     branch.git("status")
     before = state(branch)
     turns = branch.replayed(jobs=2)
