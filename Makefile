@@ -34,9 +34,9 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 
 # Coverage makes Python half as fast: only the tests of what has a gate are run under it, the others beside it. The
 # gates hold without what does the same many times over: laws, hostile sizes, real reports cut anywhere.
-GATED = tests/core tests/formats tests/integrity tests/iteration
-REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws.py formats/test_limits.py \
-	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
+GATED = tests/core tests/formats tests/integrity
+REPEATING = $(addprefix tests/,core/test_laws.py core/test_walk_laws.py core/test_output_selection_laws.py \
+	formats/test_limits.py formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
 QUICK = $(PYTEST) -n auto --dist loadfile
