@@ -36,30 +36,38 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 # gates hold without what does the same many times over: laws, hostile sizes, real reports cut anywhere.
 GATED = tests/core tests/formats tests/integrity
 REPEATING = $(addprefix tests/,core/test_laws.py core/test_walk_laws.py core/test_output_selection_laws.py \
-	formats/test_limits.py formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
+	formats/test_limits.py formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py \
+	formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
-QUICK = $(PYTEST) -n auto --dist loadfile
+# A lane collects its own tests only, which workers that share all of them do not. There are more lanes than
+# cores, since tests wait for processes that they start.
+LANES = cli store replay agents
+REST = $(addprefix --ignore=tests/,$(LANES)) $(addprefix --ignore=,$(TRACED))
+# What a lane has to say comes in one piece.
+IN_ONE_PIECE = >$(VENV)/$@.txt 2>&1; ended=$$?; cat $(VENV)/$@.txt; exit $$ended
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
-	@$(MAKE) --no-print-directory -j2 traced untraced
+	@$(MAKE) --no-print-directory --keep-going -j6 traced untraced $(addprefix untraced-,$(LANES))
 else
-	$(BIN)/python $(QUICK) $(ARGS)
+	$(BIN)/python $(PYTEST) -n auto --dist loadfile $(ARGS)
 endif
 
-# What it has to say comes in one piece, amid the dots of the others.
-traced: $(VENV)/.test
+traced:
 	@rm -f .coverage .coverage.*
 	@{ $(BIN)/python -m coverage run $(PYTEST) $(TRACED) && \
 	$(BIN)/python -m coverage combine --quiet && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95; \
-	} >$(VENV)/traced.txt 2>&1; ended=$$?; cat $(VENV)/traced.txt; exit $$ended
+	} $(IN_ONE_PIECE)
 
-untraced: $(VENV)/.test
-	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
+untraced:
+	@$(BIN)/python $(PYTEST) $(REST) $(IN_ONE_PIECE)
+
+untraced-%:
+	@$(BIN)/python $(PYTEST) tests/$* $(IN_ONE_PIECE)
 
 suite-coverage: $(VENV)/.test ## run `make test` and the suite slow under coverage, with a gate of 95 % for the whole package
 	@rm -f .coverage .coverage.*

@@ -28,7 +28,7 @@ from tests.sweep import SEED
 # Laws that name no number of examples: few in each run, many where they are asked for (make suite NAME=slow).
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
 SAME = bool(os.environ.get("RALPH_TRACKER_SAME_EXAMPLES"))
-settings.register_profile("quick", settings(), max_examples=20, deadline=None, derandomize=SAME)
+settings.register_profile("quick", settings(), max_examples=10, deadline=None, derandomize=SAME)
 settings.register_profile("full", settings(), max_examples=50 if SAME else 300, deadline=None)
 settings.load_profile("quick")
 
