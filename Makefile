@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test traced untraced check bench bless suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-fuzz suite-mutants suite-release
+.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-fuzz suite-mutants suite-docs suite-release
 
 help:
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ $(VENV)/.check: $(VENV)/.test
 
 $(VENV)/.projects: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group projects
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 demo: $(VENV)/.test ## see a whole loop on a sample project
@@ -196,6 +200,12 @@ ifeq ($(NAME),)
 else
 	@$(MAKE) --no-print-directory suite-$(NAME)
 endif
+
+suite-docs: docs ## build the pages as a site that can be searched, in dist/site
+
+docs: $(VENV)/.docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "read it at http://127.0.0.1:8000: python3 -m http.server --bind 127.0.0.1 --directory dist/site"
 
 suite-release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
 	$(BIN)/python tools/release.py
