@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
-from ralph_tracker.core.metrics import FAILED, Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.first_error import FirstError, first_error
 from ralph_tracker.formats.parsed_report import (
@@ -183,7 +183,7 @@ class _Totals:
         self._severity = severity
         self._root = root
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
-        self._tests: list[TestReport] = []
+        self._tests: dict[str, list[TestReport]] = {}
         self._with_tests: list[str] = []
         self._of_check: dict[str, list[TestReport]] = {}
         self._not_loaded: dict[str, str] = {}
@@ -289,7 +289,7 @@ class _Totals:
         if check.held_back is not None:  # marked names, and no messages
             report = _rename_tests(report, partial(_behind, check.name))
             report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
-        self._tests.append(report)
+        self._tests.setdefault(check.name, []).append(report)
 
     def end(self, result: CheckResult) -> None:
         """Add what the end of a check says beside its reports of tests: files that did not load, a run that failed.
@@ -326,8 +326,11 @@ class _Totals:
         if error is not None and (not files or was_cut_short(result.finished, failed)):
             self._add_run_error(result, error, failing)
         elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
-            folder = self._folders_of_tests.get(result.check.name, "")
+            name = result.check.name
+            folder = self._folders_of_tests.get(name, "")
             self._not_loaded.setdefault(f"{folder}/{STOPPED_RUN}" if folder else STOPPED_RUN, stop)
+            if runner.skips_the_rest:
+                self._tests[name] = [_without_skipped(each) for each in self._tests[name]]
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
 
@@ -417,8 +420,9 @@ class _Totals:
     def totals(self) -> CheckTotals:
         """Return the values; a group with one unreadable report is missing as a whole."""
         values: dict[str, Any] = {}
-        tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
-        for report in self._tests:
+        reports = [report for of_check in self._tests.values() for report in of_check]
+        tests = add_tests(reports) if reports and Group.TESTS not in self._missing else None
+        for report in reports:
             for place, why in report.not_loaded.items():
                 self._not_loaded.setdefault(place, self._with_place(self._relative(why)))
         results = None if tests is None else tests.results
@@ -514,6 +518,11 @@ def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestRepor
     )
 
 
+def _without_skipped(report: TestReport) -> TestReport:
+    """Return the report without tests that were skipped, of which nobody can tell which ones were not run."""
+    return report._replace(outcomes={test: how for test, how in report.outcomes.items() if how != SKIPPED})
+
+
 def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
     if found.data_path is None:
         return Unreadable(found.reason or "absent")
@@ -582,13 +591,15 @@ def _has_no_line(report: Report | Unreadable) -> bool:
 def _contradiction(report: Report | Unreadable) -> str | None:
     """Return how a report contradicts itself so much that its numbers would mislead, None if it does not.
 
-    Of tests that is a list shorter than declared, of coverage a percentage more than a point off. A type checker's
-    greater number counts anyway.
+    Of tests that is a list shorter than declared, or a count below zero, of coverage a percentage more than a point
+    off. A type checker's greater number counts anyway.
     """
     if isinstance(report, Unreadable | TypeReport) or report.contradiction is None:
         return None
     if isinstance(report, TestReport):
         declared = report.declared.tests
+        if ": -" in report.contradiction:
+            return report.contradiction
         return report.contradiction if declared is not None and declared > report.tests + len(report.broken) else None
     if isinstance(report, CoverageReport):
         stated = report.declared_percent

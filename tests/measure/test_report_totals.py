@@ -354,6 +354,8 @@ ESLINT = b'[{"filePath": "a.js", "messages": [], "errorCount": %d, "warningCount
 CONTRADICTIONS = {
     "fewer tests than declared": ("tests", PASSES.replace(b'"1"', b'"3"'), "test_count", None),
     "more tests than declared": ("tests", PASSES.replace(b'"1"', b'"0"'), "test_count", 1),
+    "fewer than no test": ("tests", PASSES.replace(b'"1"', b'"-1"'), "test_count", None),
+    "fewer than no failure": ("tests", PASSES.replace(b"tests=", b'failures="-1" tests='), "test_count", None),
     "another share": ("coverage", COBERTURA % b"0.9", "coverage_percentage", None),
     "another share by rounding": ("coverage", COBERTURA % b"0.508", "coverage_percentage", 50.0),
     "other totals": (
