@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
-from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, MetricSource, TestResults, quantity
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.first_error import FirstError, first_error
 from ralph_tracker.formats.parsed_report import (
@@ -91,6 +92,7 @@ VALUES: Final[Mapping[str, str]] = {
 }
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
 _NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
+_OURS: Final = ".aiwg/"
 _HIDDEN: Final = "held-back tests do not load"
 _LOOKED_AT: Final = 1_000_000
 # What build tools print if some tests ran although others did not compile.
@@ -270,19 +272,30 @@ class _Totals:
                 files = {self._in_project(result.check, path): lines for path, lines in report.files.items()}
                 report = report._replace(files=files)
             name = _KIND[type(report)]
-            self._sums[name] = self._sums[name] + report if name in self._sums else report
             if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
-                self._complain(result, found, Group(name))
+                ours = self._complain(result, found, Group(name))
+                report = _without_findings(report, ours)
+                if ours:
+                    many = f"{quantity(len(ours), 'finding')} in {_OURS}"
+                    self.note(f"{result.check.name}: {many} left out; add {_OURS} to what its tool ignores")
+            self._sums[name] = self._sums[name] + report if name in self._sums else report
 
-    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> None:
-        """Keep the findings of a report by place; those of held-back checks are not for the agent."""
-        data = _bytes(found, result.secrets)
+    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> list[Diagnostic]:
+        """Keep the findings of a report by place, and return those in our own folder, which are none of the project.
+
+        Those of held-back checks are not for the agent.
+        """
+        data, ours = _bytes(found, result.secrets), []
         if result.check.held_back is None and isinstance(data, bytes):
             for each in diagnostics(
                 data, format=result.check.format, kind=measured_kind(result.check), severity=self._severity
             ):
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
-                self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
+                if f"/{_OURS}" in f"/{file}":
+                    ours.append(each)
+                else:
+                    self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
+        return ours
 
     def _add_tests(self, check: Check, report: TestReport) -> None:
         report = _in_folder(report, self._folders_of_tests.get(check.name, ""))
@@ -516,6 +529,18 @@ def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestRepor
         messages={rename(name): said for name, said in report.messages.items()},
         not_loaded={rename(place): why for place, why in report.not_loaded.items()},
     )
+
+
+def _without_findings(report: LintReport | TypeReport, findings: Sequence[Diagnostic]) -> LintReport | TypeReport:
+    """Return the report without those of its errors and warnings."""
+    if isinstance(report, LintReport):
+        left = Counter(report.findings)
+        left.subtract((each.code, each.severity) for each in findings)
+        return report._replace(findings=dict(+left))
+    errors = sum(each.severity == "error" for each in findings)
+    declared = None if report.declared_errors is None else report.declared_errors - errors
+    warnings = report.warnings - (len(findings) - errors)
+    return report._replace(errors=report.errors - errors, warnings=warnings, declared_errors=declared)
 
 
 def _without_skipped(report: TestReport) -> TestReport:

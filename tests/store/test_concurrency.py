@@ -60,6 +60,7 @@ class TestTwoStarts:
         assert ids == ["ralph-001"]
         assert sorted(path.name for path in driven.paths.folder.parent.iterdir()) == [
             ".gitignore",
+            ".prettierrc",
             "biome.json",
             "current",
             "lock",
