@@ -29,9 +29,11 @@ _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 # Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
 # prettier takes one that formats only what asks for it; it finds no such request in YAML, as which it is to read JSON.
+# ESLint 10 goes by the configuration that is nearest to a file.
 _IGNORED_BY: Final = {
     ".gitignore": b"*\n",
     "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n',
+    "eslint.config.mjs": b'export default [{ ignores: ["**"] }];\n',
     ".prettierrc": b'{"requirePragma": true, "overrides": [{"files": ["*.json", ".prettierrc"], "options": '
     b'{"parser": "yaml"}}]}\n',
 }

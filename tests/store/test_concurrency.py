@@ -63,6 +63,7 @@ class TestTwoStarts:
             ".prettierrc",
             "biome.json",
             "current",
+            "eslint.config.mjs",
             "lock",
             "ralph-001",
         ]
