@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test traced untraced coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless release clean
+.PHONY: help demo test traced untraced coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless docs release clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ $(VENV)/.check: $(VENV)/.test
 
 $(VENV)/.projects: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group projects
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group docs
 	@touch $@
 
 demo: $(VENV)/.test ## see a whole loop on a sample project
@@ -181,6 +185,10 @@ mutants: $(VENV)/.test ## try small errors, sampled by a printed seed, and list 
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
 	$(BIN)/python -m pytest -q --bless $(ARGS)
+
+docs: $(VENV)/.docs ## build the pages as a site that can be searched, in dist/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "read it at http://127.0.0.1:8000: python3 -m http.server --bind 127.0.0.1 --directory dist/site"
 
 release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
 	$(BIN)/python tools/release.py

@@ -22,6 +22,8 @@ A validation error of pydantic is worded here, but pydantic is not imported befo
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, get_args, get_origin
 
+from ralph_tracker.short_text import shorten
+
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
 
@@ -36,7 +38,7 @@ EXIT_ESCALATE: Final = 12
 EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128  # plus the number of the signal: 143 SIGTERM, 129 SIGHUP
 EXIT_INTERRUPTED: Final = 130
-_SHOWN: Final = 60
+SHOWN: Final = 60  # characters of a value in a message
 _SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"
 _WORDS: Final[Mapping[str, str]] = {
@@ -122,14 +124,9 @@ def short_text(value: object) -> str:
     if value is None:
         return "nothing"
     try:
-        return cut(repr(value))
+        return shorten(repr(value), SHOWN)
     except ValueError:  # Python writes no number of more than some thousand digits
         return "a number of thousands of digits"
-
-
-def cut(text: str) -> str:
-    """Cut a text that is too long for a line."""
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
 
 
 def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
@@ -137,7 +134,7 @@ def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
     problems = error.errors(include_url=False, include_context=False)
     places = [_path(problem["type"], problem["loc"]) for problem in problems]
     first, path, others = problems[0], places[0], len(set(places)) - 1
-    place = ".".join(cut(str(part)) for part in path)
+    place = ".".join(shorten(str(part), SHOWN) for part in path)
     text = _text(first["type"], first["msg"], path, model)
     if first["type"] not in _SELF_EXPLAINING:
         text += f", found {short_text(first['input'])}"

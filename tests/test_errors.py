@@ -54,7 +54,7 @@ SAID = [
         "inner.window: should be greater than or equal to 1, found 0 (and 1 more)",
     ),
     ({"str": 1}, "str: unknown key; known: inner, items, maybe, named"),
-    ({"k" * 100: 1}, f"{'k' * 60}…: unknown key; known: inner, items, maybe, named"),
+    ({"k" * 100: 1}, f"{'k' * 59}…: unknown key; known: inner, items, maybe, named"),
     ([], "should be keys and values, found []"),
 ]
 
@@ -69,7 +69,7 @@ def test_a_problem_names_the_place_what_is_wrong_and_what_is_near(document, said
     [
         (None, "nothing"),
         ("text", "'text'"),
-        ("x" * 100, f"'{'x' * 59}…"),
+        ("x" * 100, f"'{'x' * 58}…"),
         (10**5000, "a number of thousands of digits"),
         ([1], "[1]"),
     ],

@@ -27,6 +27,7 @@ from ralph_tracker.iteration.open_problems import (
 )
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
+from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -152,11 +153,6 @@ def _state(at: FeedbackFacts) -> str:
     if percent(at.best_score) == percent(at.score):
         return f"the same as iteration {at.best_iteration}, the best so far"
     return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
-
-
-def percent(score: float) -> str:
-    """Return a score of 0 to 1 in percent with at most one decimal."""
-    return f"{plain_number(half_up(score * 100, 1))} %"
 
 
 def _tail(at: FeedbackFacts) -> Iterator[str]:
@@ -293,8 +289,7 @@ def _size(text: str) -> int:
 
 def _cut(text: str) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    plain = for_terminal(" ".join(text.split()))
-    return plain if len(plain) <= _LINE else f"{plain[: _LINE - 1]}…"
+    return shorten(for_terminal(" ".join(text.split())), _LINE)
 
 
 def token_budget_of(store: LoopStore) -> int:

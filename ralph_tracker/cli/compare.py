@@ -9,13 +9,14 @@ import click
 from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
-from ralph_tracker.cli.terminal import cut, flush, progress, say, say_json, say_table, say_wrapped, tracker_of
+from ralph_tracker.cli.terminal import flush, progress, say, say_json, say_table, say_wrapped, tracker_of
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
-from ralph_tracker.report.wording import ABSENT, percent
+from ralph_tracker.report.wording import ABSENT
+from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
@@ -99,7 +100,7 @@ def command(  # noqa: PLR0917  # as click passes them
         if not as_json:
             first, *others = replay.commits
             what = quantity(len(others), "candidate")
-            say(f"{replay.loop_id}: {what} against {first.short} {cut(first.subject, 40)}")
+            say(f"{replay.loop_id}: {what} against {first.short} {shorten(first.subject, 40)}")
             for warning in replay.warnings:
                 say_wrapped(warning, indent=2)
             flush()

@@ -24,8 +24,8 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.apply_iteration import OUTPUT
-from ralph_tracker.report.wording import percent
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.short_text import percent
 from ralph_tracker.tracker import Tracker
 
 WHERE = (

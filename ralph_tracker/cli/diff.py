@@ -15,7 +15,8 @@ from ralph_tracker.iteration.diff import (
     differences_of,
     side_by_side,
 )
-from ralph_tracker.report.wording import ABSENT, number, percent, signed_text
+from ralph_tracker.report.wording import ABSENT, number, signed_text
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.snapshots.file_changes import FileChange
 from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE

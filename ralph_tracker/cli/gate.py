@@ -23,7 +23,8 @@ from ralph_tracker.iteration.gate_worktree import (
     metric_lines,
 )
 from ralph_tracker.iteration.open_problems import source_line_of
-from ralph_tracker.report.wording import percent, without_repeats
+from ralph_tracker.report.wording import without_repeats
+from ralph_tracker.short_text import percent
 
 EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
     "pass": EXIT_OK,

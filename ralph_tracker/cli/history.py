@@ -8,10 +8,11 @@ from typing import Any, Final
 import click
 
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.terminal import complain, cut, say, say_json, say_table
+from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
-from ralph_tracker.report.wording import ABSENT, cost_per_point, money, percent
+from ralph_tracker.report.wording import ABSENT, cost_per_point, money
+from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (
@@ -107,7 +108,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         score = given if isinstance(given := record.get("quality_score"), int | float) else None
     return (
         str(record["iteration"]),
-        cut(record.get("classification") or ABSENT, _WORD),
+        shorten(record.get("classification") or ABSENT, _WORD),
         ABSENT if None in counts else "/".join(plain_number(count or 0) for count in counts),
         current_value(record, "coverage_percentage"),
         current_value(record, "error_count"),
@@ -116,6 +117,6 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         plan_tasks(record),
         ABSENT if cost is None else money(cost),
         cost_per_point(cost, None if now is None or before is None else now - before),
-        cut((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
+        shorten((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

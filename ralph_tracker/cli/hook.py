@@ -154,20 +154,20 @@ def say_selection(
     if as_json:
         say_json(closed.document)
         return
-    from ralph_tracker.report.loop_view import candidate_in_words, why_peaks_differ
-    from ralph_tracker.report.wording import percent
+    from ralph_tracker.report.loop_view import candidate_in_words, why_others_are_not_taken, why_peaks_differ
+    from ralph_tracker.short_text import percent
 
     selection = closed.selection
     chosen, final = selection.selected, selection.final
     facts = [f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"]
     if final.iteration != chosen.iteration:
         facts.append(f"iteration {final.iteration}, the last: {candidate_in_words(final)}")
-    facts += filter(None, (selection.why_not_final, why_peaks_differ(selection)))
+    facts += filter(None, (why_peaks_differ(selection),))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
     say_questions(selection.questions, loop)
     say(selection.message)
-    for line in (*facts, *selection.passed_over, *closed.problems, closed.applied):
+    for line in (*facts, *why_others_are_not_taken(selection), *closed.problems, closed.applied):
         say_wrapped(line, indent=2)
     if closed.placement is not None and not is_shown and not closed.in_place:
         for line in closed.placement.lines:

@@ -15,7 +15,7 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
 from ralph_tracker.report.iteration_view import rerun_line
-from ralph_tracker.report.wording import percent
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.trust import Consent
 

@@ -10,13 +10,14 @@ import click
 from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
-from ralph_tracker.cli.terminal import cut, flush, harmless, say, say_json, say_wrapped, tracker_of
+from ralph_tracker.cli.terminal import flush, harmless, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.report.charts import sparkline
-from ralph_tracker.report.wording import percent
+from ralph_tracker.report.loop_view import why_others_are_not_taken
+from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
@@ -98,7 +99,7 @@ def command(  # noqa: PLR0917  # as click passes them
     known = replay.count_recorded()
     if not as_json:
         base, *others = replay.commits
-        say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {cut(base.subject, _SUBJECT)}")
+        say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {shorten(base.subject, _SUBJECT)}")
         if known:
             say(f"  {known} of {len(replay.commits)} were measured before")
         for warning in replay.warnings:
@@ -133,7 +134,7 @@ def _say_turn(turn: "Turn", problem: str | None) -> None:
     record = turn.record
     said = "baseline" if record.is_baseline else record.message
     say(f"{record.iteration:>4}  {turn.commit.short}  {percent(record.adjusted_score):<6}  {said}")
-    say(f"      {cut(turn.commit.subject, _SUBJECT * 2 - 10)}{' (measured before)' if turn.cached else ''}")
+    say(f"      {shorten(turn.commit.subject, _SUBJECT * 2 - 10)}{' (measured before)' if turn.cached else ''}")
     # An alert is raised once; what does not build is said at each commit.
     if problem is not None and not any(problem in alert.message for alert in record.alerts):
         say_wrapped(problem, indent=6)
@@ -168,9 +169,7 @@ def _say_end(replay: "Replay", closed: "FinishedLoop") -> None:
     say()
     say_questions(selection.questions, of_loop(replay.loop_id))
     say(selection.message)
-    if selection.why_not_final:
-        say_wrapped(selection.why_not_final, indent=2)
-    for line in (*selection.passed_over, *replay.problems, *closed.problems):
+    for line in (*why_others_are_not_taken(selection), *replay.problems, *closed.problems):
         say_wrapped(line, indent=2)
     say(f"  {sparkline([each.adjusted for each in selection.contenders])}  score by commit")
     say(f"  read: {closed.files[-1]}")

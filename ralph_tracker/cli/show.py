@@ -13,7 +13,8 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.report.iteration_view import iteration_view, rerun_line
-from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, percent, point_of
+from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, point_of
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import listing
 
 _DECISION: Final = frozenset({"action", "reason", "confidence"})

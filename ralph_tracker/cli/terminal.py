@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.short_text import shorten
 
 if TYPE_CHECKING:  # what runs at every tool call imports this module
     from pathlib import Path
@@ -159,7 +160,7 @@ def say_table(
     while _total(widths, gap) > limit:
         widths[max(widths, key=widths.__getitem__)] -= 1
     for row in table:
-        shown = {place: cut(row[place], width) for place, width in widths.items()}
+        shown = {place: shorten(row[place], width) for place, width in widths.items()}
         cells = (
             text.rjust(widths[place]) if place in right else text.ljust(widths[place]) for place, text in shown.items()
         )
@@ -173,11 +174,6 @@ def _widths(table: Sequence[Sequence[str]], limit: int) -> dict[int, int]:
 
 def _total(widths: Mapping[int, int], gap: int) -> int:
     return sum(widths.values()) + gap * (len(widths) - 1)
-
-
-def cut(text: str, width: int) -> str:
-    """Return a text cut to at most that width."""
-    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def tracker_of(root: "Path", loop_id: str | None, *, trust: bool = False) -> "Tracker":

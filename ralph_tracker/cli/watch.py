@@ -20,8 +20,9 @@ from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import scores_of, state_sentence
 from ralph_tracker.report.charts import trend
-from ralph_tracker.report.wording import ABSENT, known_money, percent
+from ralph_tracker.report.wording import ABSENT, known_money
 from ralph_tracker.runner.read_activity import Activity, activity_of
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_reader import SealedRecords

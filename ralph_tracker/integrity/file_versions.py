@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
+from ralph_tracker.short_text import shorten
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
@@ -32,8 +33,7 @@ _BRACES_SUFFIXES: Final = (".json", ".gradle", ".kts")
 
 def one_line(text: str) -> str:
     """Return a text on one line, shortened for display."""
-    line = " ".join(text.split())
-    return line if len(line) <= TEXT_SHOWN else f"{line[: TEXT_SHOWN - 1]}…"
+    return shorten(" ".join(text.split()), TEXT_SHOWN)
 
 
 def token_key(text: str) -> str:

@@ -45,6 +45,7 @@ SETTINGS: Final = (
     Setting("left_out", _SCRIPT, "", r"testPathIgnorePatterns|coveragePathIgnorePatterns|modulePathIgnorePatterns|exclude"),
     Setting("left_out", r"(^|/)(\.eslintignore|\.golangci\.\w+|\.?eslintrc[\w.]*|eslint\.config\.\w+)$", "", r"ignorePatterns|ignores|disable|exclude-dirs|skip-dirs"),
     Setting("left_out", _BUILD, "", r"excludedGroups|excludes|exclude|excludeTestsMatching"),
+    Setting("left_out", _PYTHON, _LINTERS + r"|per[-_]file", r"(?:extend[-_])?per[-_]file[-_]ignores"),
     Setting("looked_at", _PYTHON, r"pytest", r"testpaths|python_files|python_functions|python_classes"),
     Setting("looked_at", _PYTHON, r"ruff|flake8|^lint$|^$", r"(?:extend[_-])?select"),
     Setting("looked_at", _PYTHON, r"coverage|^run$|mypy", r"source|source_pkgs|files|packages"),
@@ -62,8 +63,11 @@ SETTINGS: Final = (
 _HONESTLY_LEFT_OUT: Final = (
     r"tests?\b|conftest|venv|site-packages|node_modules|\bbuild|dist\b|migrations|docs?\b|examples?\b|benchmarks?\b|\.tox|\.nox|\.git|cache|target|"
     r"vendor|third_party|generated|_pb2|_version|__main__|setup\.py|fixtures|e2e|coverage|TYPE_CHECKING|NotImplementedError|overload|"
-    r"abstractmethod|pragma|__name__|assert_never|__repr__|\.\.\.|Protocol|COM812|ISC001|\bE203|\bW503|\bE501"
+    r"abstractmethod|pragma|__name__|__init__|assert_never|__repr__|\.\.\.|Protocol|COM812|ISC001|\bE203|\bW503|\bE501"
 )
+# A table of paths with the codes that are ignored there, in a key or in a section of its own.
+_BY_FILE: Final = re.compile(r"[\"']([^\"'\n]+)[\"']\s*=\s*\[([^\]]*)\]")
+_SECTION_BY_FILE: Final = re.compile(r"^\[(.*)\.((?:extend-)?per-file-ignores)\]$\n((?:.+\n?)*)", re.MULTILINE)
 _HEADER: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
 _OF_MANY_TOOLS: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$"
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
@@ -202,6 +206,8 @@ def _settings(setting: Setting, side: Text) -> Settings:
         rf"(?m)(?:^[ \t]*(?:-[ \t]+)?|[{{,\s<])[\"']?(?P<key>{setting.keys})[\"']?(?:[ \t]*[:=>(][ \t]*|[ \t]+(?=\d))"
     )
     found: Settings = {}
+    if "per[-_]file" in setting.keys:
+        text = _SECTION_BY_FILE.sub(r"[\1]\n\2 = {\n\3}\n", text)
     for match in re.finditer(pattern, text):
         section = next((name for start, name in reversed(sections) if start < match.start("key")), "")
         start = text.rfind("\n", 0, match.start("key")) + 1
@@ -236,7 +242,8 @@ def _value(text: str, start: int, indent: int) -> Value:
         for at in range(start, min(len(text), start + _WIDE)):
             depth += (text[at] in _OPENING) - (text[at] in "]})")
             if depth == 0:
-                return _items(text[start + 1 : at])
+                inside = text[start + 1 : at]
+                return tuple(": ".join(each) for each in _BY_FILE.findall(inside)) or _items(inside)
         return ()
     line, _, rest = text[start : start + _WIDE].partition("\n")
     line = re.split(r"\s#|</|,\s*$", line)[0]

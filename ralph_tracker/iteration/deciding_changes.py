@@ -24,6 +24,10 @@ _EXPECTS_ERROR: Final = re.compile(
 _NEXT: Final = re.compile(r"\n\s*(?:async )?(?:def|it|test|func|fn)\b")
 _IMPORT: Final = re.compile(r"\b(?:import|require|from|use)\b")
 _WORD: Final = re.compile(r"\w+")
+# A name of another module is given another value while a test file is loaded.
+_PATCHES: Final = re.compile(
+    r"^(?!(?:module\.)?exports\b)(?:[A-Za-z_$][\w$]*\.)+[\w$]+\s*=(?![=>])|^setattr\(|^sys\.modules\[", re.MULTILINE
+)
 
 
 class DecidingChanges:
@@ -131,7 +135,7 @@ class DecidingChanges:
             if not own or is_named(path, texts) or self._is_snapshot(path, own):
                 edits.append(path)
         edited = bool(edits)
-        edits += [path for path in self.changed if path not in edits and self.decides.loads_by_itself(path)]
+        edits += [path for path in self.changed if path not in edits and self.reaches_others(path)]
         return edited, {path: self._edit(path) for path in edits or self.changed}
 
     @staticmethod
@@ -141,6 +145,14 @@ class DecidingChanges:
     def _edit(self, path: str) -> Edit:
         change = self.changed[path]
         return "new" if change.old_id is None else "gone" if change.new_id is None else "edited"
+
+    def reaches_others(self, path: str) -> bool:
+        """Return whether a changed file decides about tests of other files: one that runners load, or that patches."""
+        if self.decides.loads_by_itself(path):
+            return True
+        if self.decides.kind(path) != "test" or not is_code(path):
+            return False
+        return bool(set(_PATCHES.findall(self._texts[path])) - set(_PATCHES.findall(self.files.then(path, self.kept))))
 
     def is_edited_start_up(self, path: str) -> bool:
         """Return whether a file was edited that runners load though no test names it, and that is no settings."""

@@ -33,8 +33,8 @@ class Asked(NamedTuple):
     are the tests that passed in the kept one. `before` are the last outcomes in the lineage, failed for a test that is
     not believed, `now` those of this iteration, failed for a test whose file does not load; `last` are the tests of the
     latest report. `references` maps edited test files to the iteration of the form that is still run. `open` are the
-    findings that were not ended. `raised` says whether the rules found something in this iteration that is asked,
-    `doubted` are the tests that pass for a wrong reason by them.
+    findings that were not ended. `raised` says whether the rules found something in this iteration that is asked, or
+    findings are suppressed in a whole file; `doubted` are the tests that pass for a wrong reason by them.
     """
 
     number: int
@@ -146,7 +146,7 @@ class EarlierRun:
             return gone | hidden | (self._turned if self._edited_package else set())
         turned = self._turned
         passing = {test for test in asked.believed if now.get(test) == PASSED}
-        everywhere = any(self._changes.decides.loads_by_itself(path) for path in self._changes.changed)
+        everywhere = any(map(self._changes.reaches_others, self._changes.changed))
         if everywhere and self._changes.is_source_changed(asked.kept):
             return gone | hidden | turned | passing
         return gone | hidden | turned | {test for test in passing if self._changes.edits(test)[0]}
@@ -490,11 +490,14 @@ class EarlierRun:
         if not self._changes.is_source_changed(kept):  # on the same source the earlier form passes, as it did
             held |= {path for path in self._changes.changed if self._changes.is_edited_start_up(path)}
         after = {path: number for path, number in before.items() if path not in ended and path in self._files.ids}
-        for path in held - ended:
-            if path not in after and self._changes.decides.kind(path) in {"test", "support", "data"}:
-                was, now = (
-                    Counter(text.splitlines()) for text in (self._files.then(path, kept), self._files.now(path))
-                )
-                if was - now:
-                    after[path] = kept
+        for path in held - ended - after.keys():
+            then, now = self._files.then(path, kept), self._files.now(path)
+            if self._changes.decides.kind(path) in {"test", "support", "data"} and not _only_adds(then, now):
+                after[path] = kept
         return after
+
+
+def _only_adds(then: str, now: str) -> bool:
+    """Return whether a text has all lines of an earlier one in their order; data in another order is other data."""
+    lines = iter(now.splitlines())
+    return all(line in lines for line in then.splitlines())

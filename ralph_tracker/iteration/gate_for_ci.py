@@ -13,7 +13,8 @@ from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.iteration.gate_worktree import NOT_MEASURED, PASS, Gate, alert_text, counts_in_words
 from ralph_tracker.report.escaping import for_markdown, for_terminal
-from ralph_tracker.report.wording import number, percent, signed_text, without_repeats
+from ralph_tracker.report.wording import number, signed_text, without_repeats
+from ralph_tracker.short_text import percent
 
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes

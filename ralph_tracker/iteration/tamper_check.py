@@ -97,7 +97,7 @@ class TamperCheck:
             return Integrity()
         inspection = self._inspect_change()
         found = inspection.findings
-        shown = self._run_earlier(head, found)
+        shown = self._run_earlier(head, inspection)
         asked = self._open if self._tool is None else ()  # another tool tells each time what stands
         standing = [each for each in asked if each.rule in _STANDS_WITH_ITS_LINE and self._line_exists(each)]
         findings = {
@@ -114,9 +114,9 @@ class TamperCheck:
             reruns=shown.reruns,
         )
 
-    def _run_earlier(self, head: int, found: Sequence[Finding]) -> Shown:
+    def _run_earlier(self, head: int, inspection: "Inspection") -> Shown:
         """Return what earlier tests show; where nothing can be run or compared by name, what was open stays open."""
-        kept, reruns = self._state.kept, self._reruns
+        kept, reruns, found = self._state.kept, self._reruns, inspection.findings
         if reruns is None or self._tests is None or kept is None or kept.believed is None:
             still = tuple(each for each in self._open if each.rule in RERUN_RULES)
             return Shown(None, still=still, references=self._state.lineage.references)
@@ -130,7 +130,7 @@ class TamperCheck:
             last={**self._state.lineage.not_collected_before, **self._state.known.present},
             references=self._state.lineage.references,
             open=self._open,
-            raised=any(each.severity <= Severity.HIGH for each in found),
+            raised=bool(inspection.blanket) or any(each.severity <= Severity.HIGH for each in found),
             doubted=frozenset(test for each in found for test in each.disbelieved),
         )
         run = EarlierRun(asked, self._files, reruns.runner, reruns.commands, lambda: self._edited_package(reruns))

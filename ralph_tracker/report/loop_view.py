@@ -22,9 +22,9 @@ from ralph_tracker.report.wording import (
     measured_in_words,
     money,
     number,
-    percent,
     score,
 )
+from ralph_tracker.short_text import percent
 
 # The letters under which outcomes are kept.
 PASSED, FAILED, SKIPPED = "p", "f", "s"
@@ -333,6 +333,15 @@ def _cells(row: IterationRow) -> tuple[str, ...]:
         f"{row.classification}{verdict}{decision}",
         f"{row.cost}{price}",
     )
+
+
+def why_others_are_not_taken(selection: Selection) -> tuple[str, ...]:
+    """Return why the final iteration, and the one with most gains, were not taken; each reason once."""
+    first, refusal = selection.why_not_final, selection.final.walked.refusal
+    is_repeated = refusal is not None and any(refusal.why in line for line in selection.passed_over)
+    if first is None or (is_repeated and first.startswith("Final iteration ")):
+        return selection.passed_over
+    return (first, *selection.passed_over)
 
 
 def why_peaks_differ(selection: Selection) -> str:

@@ -14,6 +14,7 @@ from ralph_tracker.errors import ConfigError
 from ralph_tracker.report.escaping import commands_for_markdown, for_markdown, for_terminal
 from ralph_tracker.report.iteration_view import FindingRow, IterationView, MetricRow, iteration_view
 from ralph_tracker.safe_files import read_regular
+from ralph_tracker.short_text import shorten
 
 if TYPE_CHECKING:
     import jinja2
@@ -289,4 +290,4 @@ def _few(lines: Sequence[str], most: int) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return shorten(text, _LONGEST)

@@ -8,7 +8,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.metrics import SECTIONS, MetricSpec, half_up, plain_number, quantity
+from ralph_tracker.core.metrics import SECTIONS, MetricSpec, plain_number, quantity
+from ralph_tracker.short_text import percent
 
 ABSENT: Final = "n/a"
 # Openings of a reason that repeat the action, or that contradict the alert named after them.
@@ -45,14 +46,6 @@ def point_of(iteration: int, values: Mapping[str, Any], score: float | None) -> 
     """Return an iteration as a point, from its metrics by name."""
     passed, tests = values.get("tests_passed"), values.get("test_count")
     return Point(iteration, passed, tests, values.get("coverage_percentage"), score)
-
-
-def percent(score: float | None) -> str:
-    """Format a score from 0 to 1 for people: in percent with one decimal, 100 only for a full score."""
-    if score is None:
-        return "unknown"
-    share = half_up(score * _HUNDRED, 1)
-    return f"{plain_number(min(share, 99.9) if score < 1 else share)} %"
 
 
 def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> str:

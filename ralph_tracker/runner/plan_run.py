@@ -15,7 +15,7 @@ from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.errors import InputError, LoopError, cut, nearest
+from ralph_tracker.errors import SHOWN, InputError, LoopError, nearest
 from ralph_tracker.iteration.explain import checks_of
 from ralph_tracker.iteration.measure_iteration import configured_by, with_detected_checks
 from ralph_tracker.iteration.trust_listing import project_runs
@@ -25,6 +25,7 @@ from ralph_tracker.measure.run_checks import Check, configured_checks, environme
 from ralph_tracker.runner.kept_plan import plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.shared_terminal import Screen
+from ralph_tracker.short_text import shorten
 from ralph_tracker.steering.plan import LiveProgress, PlanState, PlanTask, Task, TaskOutcome
 from ralph_tracker.steering.plan_driver import (
     Assignment,
@@ -103,7 +104,7 @@ def refuse_unknown(plan: Path, tasks: Sequence[Task], config: Config, root: Path
                 continue
             if not is_there(check, root, environment):
                 near = nearest(word, list(sections))
-                raise InputError(_UNKNOWN.format(plan=plan, task=task.id, word=cut(word), near=near))
+                raise InputError(_UNKNOWN.format(plan=plan, task=task.id, word=shorten(word, SHOWN), near=near))
 
 
 def unmet(committed: SealedRecords, named: Sequence[TaskCheck], record: IterationRecord) -> tuple[str, ...]:

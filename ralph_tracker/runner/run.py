@@ -23,7 +23,7 @@ from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordE
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.report.wording import known_money, percent
+from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
 from ralph_tracker.runner.attempt import (
     AttemptLimits,
@@ -41,6 +41,7 @@ from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, temporary_folder
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock

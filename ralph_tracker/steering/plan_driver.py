@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.core.known_tests import without_held_back
 from ralph_tracker.errors import InputError
+from ralph_tracker.short_text import shorten
 from ralph_tracker.steering.plan import (
     OpenCheckpoint,
     PlanDocument,
@@ -217,7 +218,7 @@ def _known_in(entry: str, titles: Collection[str], state: PlanState, number: int
     if status is not None:
         raise _line_error(number, f"task {task_id} is {status} and stays as it is; delete the line")
     raise _line_error(
-        number, f"no remaining task {_shortened(task_id)!r}; tasks cannot be added, and ids stay as they are"
+        number, f"no remaining task {shorten(task_id, 40)!r}; tasks cannot be added, and ids stay as they are"
     )
 
 
@@ -227,10 +228,6 @@ def _line_error(number: int, why: str) -> InputError:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
-
-
-def _shortened(text: str, room: int = 40) -> str:
-    return text if len(text) <= room else f"{text[:room]}…"
 
 
 def format_adjustment(state: PlanState, adjustment: PlanAdjustment) -> str:
@@ -263,7 +260,7 @@ def apply_plan_adjustment(state: PlanState, adjustment: PlanAdjustment) -> PlanS
     for ids in (changed, adjustment.reordered or ()):
         for task_id in ids:
             if task_id not in status:
-                raise InputError(f"no task {_shortened(task_id)!r} in the plan; {_UNCHANGED}")
+                raise InputError(f"no task {shorten(task_id, 40)!r} in the plan; {_UNCHANGED}")
             if status[task_id] != "pending":
                 raise InputError(f"task {task_id} is {status[task_id]} and stays as it is; {_UNCHANGED}")
         doubled = next((each for at, each in enumerate(ids) if each in ids[:at]), None)
@@ -361,8 +358,7 @@ def _some(items: Sequence[str], most: int) -> list[str]:
 
 def _cut(text: str) -> str:
     """Return a text in one line, without terminal control characters, cut if too long."""
-    plain = "".join(char if char.isprintable() else "?" for char in " ".join(text.split()))
-    return plain if len(plain) <= _ROOM else f"{plain[: _ROOM - 1]}…"
+    return shorten("".join(char if char.isprintable() else "?" for char in _one_line(text)), _ROOM)
 
 
 class Assignment(NamedTuple):

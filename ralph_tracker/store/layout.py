@@ -1,4 +1,4 @@
-"""The paths of everything that is kept of a loop (README, "What is kept")."""
+"""The paths of everything that is kept of a loop (docs/files.md)."""
 
 import re
 from pathlib import Path

@@ -39,8 +39,9 @@ from ralph_tracker.loop.reports import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
 from ralph_tracker.report.page import LivePage, fill_page, policy_of
-from ralph_tracker.report.wording import known_money, number, percent, progress, score, signed_text
+from ralph_tracker.report.wording import known_money, number, progress, score, signed_text
 from ralph_tracker.report.wording import point_of as point
+from ralph_tracker.short_text import percent
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_lookup import current_loop, loops_of
 from ralph_tracker.store.loop_reader import SealedRecords

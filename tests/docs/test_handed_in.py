@@ -1,4 +1,4 @@
-"""README's example of metrics handed in, over three iterations: the selected one is what a person would take."""
+"""The page's example of metrics handed in, over three iterations: the selected one is what a person would take."""
 
 import copy
 from pathlib import Path
@@ -7,11 +7,11 @@ import yaml
 
 from ralph_tracker.tracker import Tracker
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs/metrics.md"
 
 
 def test_the_example_selects_the_iteration_in_which_all_tests_pass(tmp_path, blocks):
-    example = next(yaml.safe_load(block.text) for block in blocks(README) if block.file == "metrics.yaml")
+    example = next(yaml.safe_load(block.text) for block in blocks(PAGE) if block.file == "metrics.yaml")
     assert 0 < len(example["tests"]) < example["testing"]["test_count"]
 
     def metrics(passed, lint_errors, outcome="passed"):

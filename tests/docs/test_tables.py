@@ -9,6 +9,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
 
+from ralph_tracker.cli.verbs import VERBS
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.core.alert_types import TYPES
 from ralph_tracker.formats.registry import FORMATS
@@ -47,6 +48,11 @@ def test_every_key_of_the_configuration_is_on_its_page_with_its_default():
 
 def test_every_key_says_what_it_means():
     assert all(len(row[2]) > 10 for row in rows("configuration.md", 3) if row[0] != "key")
+
+
+def test_every_command_is_on_its_page():
+    named = " ".join(row[0] for row in rows("commands.md", 2))
+    assert [verb for verb in VERBS if f"`{verb}" not in named] == []
 
 
 def test_every_format_is_on_its_page_with_what_it_measures_and_is_made_of():

@@ -208,6 +208,10 @@ CHANGED = [  # rule, path, old, new
     (R5, "jest.config.js", "module.exports = { roots: ['src', 'lib'] };\n", "module.exports = { roots: ['src'] };\n"),
     (R5, "tsconfig.json", '{"compilerOptions": {}}\n', '{"compilerOptions": {"skipLibCheck": true}}\n'),
     (R5, "vitest.config.ts", "export default { test: {} }\n", "export default { test: { passWithNoTests: true } }\n"),
+    (R5, "pyproject.toml", '[tool.ruff.lint]\nselect = ["F"]\n', '[tool.ruff.lint]\nselect = ["F"]\nper-file-ignores = { "box/*" = ["ALL"] }\n'),
+    (R5, "pyproject.toml", '[tool.ruff.lint.per-file-ignores]\n"tests/*" = ["S101"]\n', '[tool.ruff.lint.per-file-ignores]\n"tests/*" = ["S101"]\n"box/*" = ["ALL"]\n'),
+    (R5, ".flake8", "[flake8]\nper-file-ignores =\n    tests/a.py: F401\n", "[flake8]\nper-file-ignores =\n    tests/a.py: F401\n    box/core.py: F401\n"),
+    (NONE, "pyproject.toml", '[tool.ruff.lint]\nselect = ["F"]\n', '[tool.ruff.lint]\nselect = ["F"]\nper-file-ignores = { "tests/*" = ["S101"], "box/__init__.py" = ["F401"] }\n'),
     # A tool's first section lowers nothing, nor does a stricter or a common setting.
     (NONE, "pyproject.toml", "[project]\nname = 'x'\n", '[tool.mypy]\nexclude = ["box/old.py"]\n[tool.coverage.run]\nomit = ["box/gui.py"]\n'),
     (NONE, "package.json", '{"name": "x"}\n', '{"name": "x", "jest": {"testPathIgnorePatterns": ["box"]}}\n'),

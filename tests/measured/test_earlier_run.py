@@ -308,6 +308,29 @@ class TestBent:
         record = loop(start, {"conftest.py": fixture.replace("3, 2", "4, 3")}, {"calc.py": broken})
         assert found(record) == [("demand_changed", "HIGH", ["test_sub"])]
 
+    def test_a_fixture_whose_lines_changed_places_is_another_form(self, loop):
+        fixture = "import pytest\n\n\n@pytest.fixture\ndef pair():\n    return [\n        2,\n        3,\n    ]\n"
+        tests = f"{IMPORT}{ADDS}\n\ndef test_first_is_less(pair):\n    assert sub(*sorted(pair)) < 0\n"
+        start = {"calc.py": FIXED, "test_calc.py": tests.replace("*sorted(pair)", "*pair"), "conftest.py": fixture}
+        swapped = fixture.replace("2,", "0,").replace("3,", "2,").replace("0,", "3,")
+        weak = tests.replace("*sorted(pair)", "*pair").replace("< 0", "!= 0")
+        record = loop(
+            start, {"conftest.py": swapped, "test_calc.py": weak}, {"calc.py": FIXED.replace("a - b", "b - a")}
+        )
+        assert found(record) == [("demand_changed", "HIGH", ["test_first_is_less"])]
+
+    def test_a_test_that_passes_anywhere_is_no_gain_beside_a_suppression_of_a_whole_file(self, loop):
+        more = {"test_word.py": "def test_word():\n    assert 'a'.isalpha()\n"}
+        record = loop(GREEN, {"calc.py": f"# ruff: noqa\n{FIXED}", **more})
+        assert (found(record), names(record.integrity.found.earlier.no_gain)) == ([], ["test_word"])
+
+    def test_a_new_test_file_that_patches_the_source_for_the_others_hides_no_break(self, loop):
+        patching = "import calc\n\ncalc.sub = lambda a, b: a - b\n\n\ndef test_word():\n    assert 'a'.isalpha()\n"
+        tests = "import calc\n\n\ndef test_sub():\n    assert calc.sub(3, 2) == 1\n"
+        record = loop({"calc.py": FIXED, "test_calc.py": tests}, {"calc.py": CALC, "test_a_word.py": patching})
+        assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]
+        assert record.best.iteration == 0
+
     def test_what_passes_only_by_settings_that_nobody_edited_the_tests_for_is_forged(self, loop):
         record = loop(GREEN, {"calc.py": CALC, "conftest.py": PATCHING})
         assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]

@@ -1,10 +1,13 @@
 """What the selection's reports show, at a cost in proportion to the iterations, and changes by name and in words."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from ralph_tracker.core.walk import Refusal
 from ralph_tracker.loop.reports import gather_loop
 from ralph_tracker.report.charts import outcome_strip
-from ralph_tracker.report.loop_view import Change, change_of, matrix_of, selection_view
+from ralph_tracker.report.loop_view import Change, change_of, matrix_of, selection_view, why_others_are_not_taken
 from ralph_tracker.store.loop_store import LoopStore
 
 
@@ -81,3 +84,24 @@ def test_a_long_history_is_cut_at_its_start():
     changes = [Change(number, number - 1, broke=("a",)) for number in range(1, 15)]
     (row,) = matrix_of(changes, [(("a",), "f")] * 15).rows
     assert row.events.startswith("2 changes, then broke at 3, ")
+
+
+@pytest.mark.parametrize(
+    ("why_not_final", "refusal", "lines"),
+    [
+        (None, None, []),
+        ("Tie: the earlier iteration is kept", None, ["Tie: the earlier iteration is kept"]),
+        ("Final iteration gains no test", Refusal(4, "gains no test"), ["Not taken: 3 gains no test"]),
+        ("Final iteration is not verified", Refusal(2, "breaks a"), ["Not taken: 3 breaks a"]),
+        (
+            "Quality degraded after iteration 1",
+            Refusal(2, "breaks a"),
+            ["Quality degraded after iteration 1", "Not taken: 3 breaks a"],
+        ),
+    ],
+)
+def test_each_reason_why_another_is_not_taken_is_given_once(why_not_final, refusal, lines):
+    final = SimpleNamespace(walked=SimpleNamespace(refusal=refusal))
+    passed_over = () if refusal is None else (f"Not taken: 3 {refusal.why}",)
+    selection = SimpleNamespace(why_not_final=why_not_final, passed_over=passed_over, final=final)
+    assert list(why_others_are_not_taken(selection)) == lines

@@ -1,13 +1,6 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-from ralph_tracker.report.wording import (
-    Point,
-    Setback,
-    iteration_sentence,
-    loop_sentence,
-    percent,
-    without_repeats,
-)
+from ralph_tracker.report.wording import Point, Setback, iteration_sentence, loop_sentence, without_repeats
 from tests.tables import table
 
 START = Point(0, 8, 12, 67.1, 0.69)
@@ -68,11 +61,6 @@ def test_an_iteration_in_a_sentence():
     document = {"iteration_metrics": record}
     assert iteration_sentence(document, Point(1, 10, 12)) == "10/12 → 10/11 tests since iteration 1."
     assert iteration_sentence(document, None) == "10/11 tests."
-
-
-@table(("score", "shown"), [(1.0, "100 %"), (0.9999, "99.9 %"), (0.8075, "80.8 %"), (0.0, "0 %"), (None, "unknown")])
-def test_a_score_for_people(score, shown):
-    assert percent(score) == shown
 
 
 def test_an_error_that_was_shown_before_is_not_repeated():

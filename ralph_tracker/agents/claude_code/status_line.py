@@ -9,6 +9,7 @@ from ralph_tracker.agents.hosts.hook_dispatch import SessionLoop, read_event, wi
 from ralph_tracker.agents.hosts.session_event_log import note_trouble
 from ralph_tracker.agents.hosts.session_usage import costs_of, take_context, take_cost
 from ralph_tracker.safe_files import own_file
+from ralph_tracker.short_text import percent
 
 
 def line(environment: Mapping[str, str], descriptor: int = 0) -> str:
@@ -35,12 +36,6 @@ def _line(where: SessionLoop, descriptor: int) -> str:
     cost = _cost(where.loop, state)
     parts.append("cost unknown" if cost is None else f"${cost:.2f}")
     return " · ".join(parts) + "\n"
-
-
-def percent(score: float) -> str:
-    """Format a recorded score as every command does (report/wording.py), without the imports of reports."""
-    tenths = (round(score * 10_000) + 5) // 10
-    return f"{(min(tenths, 999) if score < 1 else tenths) / 10:g} %"
 
 
 def _cost(loop: str, state: Mapping[str, Any]) -> float | None:

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from ralph_tracker.short_text import shorten
+
 Object = Mapping[str, Any]
 
 NOTHING: Final[Object] = {}
@@ -84,8 +86,7 @@ def one_line(words: str | None) -> str | None:
     if words is None:
         return None
     shown = "".join(each if each.isprintable() else " " for each in plain(words[: 8 * _WHY]))
-    line = " ".join(shown.split())
-    return (line if len(line) <= _WHY else f"{line[: _WHY - 1]}…") or None
+    return shorten(" ".join(shown.split()), _WHY) or None
 
 
 def last_words(words: str | None) -> str | None:

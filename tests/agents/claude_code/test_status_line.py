@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.agents.claude_code import status_line
 from ralph_tracker.agents.hosts.session_usage import costs_of
-from ralph_tracker.report.wording import percent
 
 RED = {"test_add": False, "test_sub": True}
 
@@ -133,8 +131,3 @@ class TestCosts:
         session.begin(**RED)
         (session.loop / "agent-turns.json").write_text("{")
         assert session.status(payload(1.0)).endswith("· $1.00\n")
-
-
-def test_a_score_is_shown_as_everywhere_else():
-    scores = [number / 10_000 for number in range(10_001)]
-    assert [status_line.percent(score) for score in scores] == [percent(score) for score in scores]

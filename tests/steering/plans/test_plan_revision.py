@@ -122,7 +122,7 @@ def test_edited_text_is_ignored_with_a_note(planned):
 REFUSED = {
     "a new task": ("t2: Title 2\nnew: More", "line 2: no remaining task 'new'; tasks cannot be added"),
     "a line of prose": ("please be quick", "line 1: no remaining task 'please be quick'"),
-    "a long line": ("x" * 500, f"line 1: no remaining task '{'x' * 40}…'"),
+    "a long line": ("x" * 500, f"line 1: no remaining task '{'x' * 39}…'"),
     "one that is done": ("# head\nt1: Title 1", "line 2: task t1 is complete and stays as it is; delete the line"),
     "one that was skipped": ("t4", "line 1: task t4 is skipped and stays"),
     "one twice": ("t2\nt3\n\nskip: t2", "line 4: task t2 is given twice, first in line 1; keep one"),
