@@ -28,7 +28,15 @@ _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 # Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
-_IGNORED_BY: Final = {".gitignore": b"*\n", "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n'}
+# prettier takes one that formats only what asks for it; it finds no such request in YAML, as which it is to read JSON.
+# ESLint 10 goes by the configuration that is nearest to a file.
+_IGNORED_BY: Final = {
+    ".gitignore": b"*\n",
+    "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n',
+    "eslint.config.mjs": b'export default [{ ignores: ["**"] }];\n',
+    ".prettierrc": b'{"requirePragma": true, "overrides": [{"files": ["*.json", ".prettierrc"], "options": '
+    b'{"parser": "yaml"}}]}\n',
+}
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _T = TypeVar("_T")
 

@@ -113,6 +113,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("checkstyle", "lint", "xml", of_types=True),
     Format("ruff-json", "lint", "json", "ruff", of_types=True),  # `[]`, which may be of any tool
     Format("gitlab-json", "lint", "json", of_types=True),
+    Format("rdjson", "lint", "json", of_types=True),
     Format("sarif", "lint", "json", of_types=True),
     Format("eslint-json", "lint", "json"),
     Format("pylint-json", "lint", "json", "pylint"),
@@ -126,8 +127,10 @@ FORMATS: Final[tuple[Format, ...]] = (
     Format("golangci-json", "lint", "lines"),
     Format("cargo-json", "lint", "lines"),
     Format("ruff-json-lines", "lint", "lines", "ruff", silence=LintReport()),
+    Format("rdjson-lines", "lint", "lines", "rdjson", silence=LintReport(), of_types=True),
     Format("ruff-text", "lint", "text", "ruff", of_types=True),  # ty's line of a clean run is the same
     Format("github-text", "lint", "text", silence=LintReport(), of_types=True),
+    Format("azure-text", "lint", "text", silence=LintReport(), of_types=True),
     Format("pylint-text", "lint", "text", "pylint", silence=LintReport()),
     Format("flake8-text", "lint", "text", silence=LintReport()),
     Format("pyright-json", "types", "json", "pyright"),

@@ -24,10 +24,13 @@ from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.repeat_failing import (
     REPEAT,
+    SECOND_RUN,
     RunAgain,
     believed_tests,
+    ran_well,
     repeat_failing,
     run_again_in_place,
+    run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.measure.installed_tools import absent, require_commands
@@ -61,7 +64,7 @@ from ralph_tracker.store.snapshots.snapshot_types import shown
 
 _SHOWN: Final = 5
 Progress = Callable[[str], None]
-_FOLDERS: Final = ("reports", "output", "rerun", REPEAT)
+_FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
 _UNREADABLE_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
@@ -210,8 +213,9 @@ class TreeMeasurement(NamedTuple):
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
         shorten_output(self.scratch)
-        if (self.scratch / REPEAT).is_dir():
-            shorten_output(self.scratch / REPEAT)
+        for name in (REPEAT, SECOND_RUN):
+            if (self.scratch / name).is_dir():
+                shorten_output(self.scratch / name)
         _drop_odd_files(self.scratch / "rerun")
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
@@ -240,14 +244,15 @@ def measure_tree(
     segments: Sequence[tuple[int, int]],
     *,
     believed: Collection[str] = (),
+    repeat_runs: bool = False,
     allow_missing: bool = True,
     progress: Progress | None = None,
 ) -> TreeMeasurement:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Of the
-    `believed` tests, those that fail are repeated once. Raises ConfigError if a command does not exist, unless
-    `allow_missing`.
+    `believed` tests, those that fail are repeated once; with `repeat_runs` so are checks whose run failed. Raises
+    ConfigError if a command does not exist, unless `allow_missing`.
     """
     if not allow_missing:
         there = [check for check in target.checks if check.name not in target.may_be_absent]
@@ -274,6 +279,21 @@ def measure_tree(
                 progress=progress,
                 on_end=guard.put_back,
             )
+            if repeat_runs:
+                results, measured = run_failed_again(
+                    results,
+                    measured,
+                    read=partial(read_results, severity=target.severity, root=target.root),
+                    run=partial(
+                        run_checks,
+                        root=target.root,
+                        folder=target.scratch / SECOND_RUN / "output",
+                        reports=target.scratch / SECOND_RUN / "reports",
+                        environment=environment_for_checks(target.environment, target.root),
+                        on_progress=progress,
+                        on_end=guard.put_back,
+                    ),
+                )
             run_again = run_again_in_place(
                 results,
                 root=target.root,
@@ -575,6 +595,7 @@ class IterationMeasurer:
             line.head,
             line.segments,
             believed=believed_tests(state.known),
+            repeat_runs=ran_well(line),
             allow_missing=allow_missing,
             progress=progress,
         )

@@ -37,6 +37,8 @@ ENDLESS = {
     "tsc-text": as_bad_as_ever,
     "flake8-text": some_of_the_findings,
     "github-text": some_of_the_findings,
+    "azure-text": some_of_the_findings,
+    "rdjson-lines": some_of_the_findings,
     "pyrefly-text": as_bad_as_ever,
     "ruff-json-lines": some_of_the_findings,
     "pylint-text": some_of_the_findings,
