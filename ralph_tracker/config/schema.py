@@ -196,12 +196,14 @@ class CodebaseSection(Section):
 
 
 class SnapshotSection(Section):
-    """Which untracked files are kept with an iteration although they may hold a secret.
+    """Which untracked files are kept with an iteration although they may hold a secret, and what is never kept.
 
-    `include` are patterns as a shell has them: of a name, or with a slash of a path below the project.
+    `include` and `exclude` are patterns as a shell has them: of a name, or with a slash of a path below the project.
+    What `exclude` names (of a folder all) is not counted as code, and no restore touches it.
     """
 
     include: list[_Words] = []
+    exclude: list[_Words] = []
 
 
 class IntegritySection(Section):

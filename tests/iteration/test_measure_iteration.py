@@ -72,6 +72,14 @@ def test_what_could_not_be_read_is_named(iteration_snapshots):
     assert tree_notes(kept) == ["not_kept_as_not_readable: locked/"]
 
 
+def test_what_was_kept_and_is_ignored_since_is_named(iteration_snapshots):
+    kept = iteration_snapshots.capture(None, ())
+    kept = kept._replace(snapshot=kept.snapshot._replace(left_alone=tuple(f"data/{n}" for n in range(9))))
+    (told,) = tree_notes(kept)
+    assert told.startswith("ignored_since_kept: data/0, data/1, ")
+    assert told.endswith(" more; no restore deletes or overwrites that")
+
+
 def test_code_without_a_function_says_so(iteration_snapshots, place):
     seen = measure_tree(place("true", exclude=["**"]), iteration_snapshots, None, ())
     assert (seen.metrics.file_count, seen.metrics.complexity_score) == (0, None)
