@@ -139,6 +139,9 @@ def folder_of(check: Check, root: Path) -> Path:
         raise ConfigError(f"{key} is no folder; name one that holds the tests, outside of the project")
     if folder.is_relative_to(root.resolve()):
         raise ConfigError(f"{key} lies in the project, where the agent can read it; move it outside")
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails for a user without one
+    if root.resolve().is_relative_to(folder) or home.is_relative_to(folder):
+        raise ConfigError(f"{key} is a folder of more than tests, and all of it would be copied; name theirs")
     return folder
 
 
