@@ -106,7 +106,7 @@ class Documents:
             data = self._pack.read(name)
         else:
             try:
-                return file_digest(f"{self._folder}/{name}")
+                return file_digest(f"{self._folder}/{name}", at_most=MAX_OWN)
             except (FileNotFoundError, NotADirectoryError):
                 data = packed_bytes(self._paths, self._number, name)  # packed since, or missing
             except OSError:
