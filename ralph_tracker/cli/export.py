@@ -13,6 +13,7 @@ from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError, nearest
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -81,6 +82,9 @@ def command(  # noqa: PLR0917  # as click passes them
         _send(loops, kind, _destination(kind, experiment, files=files), patience, beside=beside)
     else:
         _write(loops, kind, output)
+        if output is not None:
+            for loop in loops:
+                leave_alone(loop.paths, output)
     return EXIT_OK
 
 

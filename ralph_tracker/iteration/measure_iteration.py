@@ -66,7 +66,7 @@ _SHOWN: Final = 5
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_UNREADABLE_SHOWN: Final = 5
+_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -146,6 +146,9 @@ def folder_of(check: Check, root: Path) -> Path:
         raise ConfigError(f"{key} is no folder; name one that holds the tests, outside of the project")
     if folder.is_relative_to(root.resolve()):
         raise ConfigError(f"{key} lies in the project, where the agent can read it; move it outside")
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails for a user without one
+    if root.resolve().is_relative_to(folder) or home.is_relative_to(folder):
+        raise ConfigError(f"{key} is a folder of more than tests, and all of it would be copied; name theirs")
     return folder
 
 
@@ -390,9 +393,16 @@ def tree_notes(kept: KeptIteration) -> list[str]:
         notes.append("quiescent: false; the tree was being written to while it was read")
     unreadable = [skip.path for skip in kept.snapshot.skipped if skip.reason == UNREADABLE]
     if unreadable:
-        more = f" and {len(unreadable) - _UNREADABLE_SHOWN} more" if len(unreadable) > _UNREADABLE_SHOWN else ""
-        notes.append(f"not_kept_as_not_readable: {', '.join(map(shown, unreadable[:_UNREADABLE_SHOWN]))}{more}")
+        notes.append(f"not_kept_as_not_readable: {_first_paths(unreadable)}")
+    if kept.snapshot.left_alone:
+        paths = _first_paths(kept.snapshot.left_alone)
+        notes.append(f"ignored_since_kept: {paths}; no restore deletes or overwrites that")
     return notes
+
+
+def _first_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
+    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
 
 
 def shorten_output(folder: Path) -> None:
@@ -508,7 +518,7 @@ class IterationMeasurer:
             return given
         try:
             if self.loop is None:
-                iteration_snapshots.create(config.document["snapshot"]["include"])
+                iteration_snapshots.create(**config.document["snapshot"])
             kept = iteration_snapshots.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
@@ -541,7 +551,7 @@ class IterationMeasurer:
         root = store.paths.root if commit is None else commit.root
         iteration_snapshots = IterationSnapshots(store, root)
         if self.loop is None:
-            iteration_snapshots.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
+            iteration_snapshots.create(tracked=() if commit is None else commit.tracked, **config.document["snapshot"])
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
