@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """Return the interpreter of an environment with ralph-tracker and the example installed."""
-    pytest.importorskip("hatchling", reason="hatchling is not installed: make test-examples")
+    pytest.importorskip("hatchling", reason="hatchling is missing: make suite NAME=examples")
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder, with_pip=False, symlinks=True)
     python = folder / "bin" / "python"
