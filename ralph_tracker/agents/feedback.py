@@ -112,11 +112,6 @@ class Section(NamedTuple):
     total: int | None = None
 
 
-def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few."""
-    return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
-
-
 def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
     """Return the feedback as plain text without a final line break, of at most about `budget` tokens.
 

@@ -30,7 +30,6 @@ _MAX_OUTPUT: Final = 16 << 20
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 ITERATION_REPORT: Final = "iteration-report.md.j2"
-LINES: Final = 60
 # By this a workflow finds the comment that it wrote before.
 MARK: Final = "<!-- ralph-tracker -->"
 _LONGEST: Final = 500
