@@ -28,7 +28,15 @@ _SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 _MODE: Final = 0o666  # before the umask, as with open()
 # Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
-_IGNORED_BY: Final = {".gitignore": b"*\n", "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n'}
+# prettier takes one that formats only what asks for it; it finds no such request in YAML, as which it is to read JSON.
+# ESLint 10 goes by the configuration that is nearest to a file.
+_IGNORED_BY: Final = {
+    ".gitignore": b"*\n",
+    "biome.json": b'{"root": false, "files": {"includes": ["!**"]}}\n',
+    "eslint.config.mjs": b'export default [{ ignores: ["**"] }];\n',
+    ".prettierrc": b'{"requirePragma": true, "overrides": [{"files": ["*.json", ".prettierrc"], "options": '
+    b'{"parser": "yaml"}}]}\n',
+}
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _T = TypeVar("_T")
 
@@ -63,17 +71,24 @@ def read_own_file(path: "Path | str") -> bytes | None:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
-    if len(data) > MAX_OWN:
-        raise StoreError(f"{path}: larger than {MAX_OWN >> 20} MiB, which no file of a loop is; move it away")
+        if error.errno == errno.EFBIG:
+            why = f"larger than {MAX_OWN >> 20} MiB, which no file of a loop is; move it away"
+        else:
+            why = f"cannot be read ({error.strerror}); fix that and try again"
+        raise StoreError(f"{path}: {why}") from None
     return data
 
 
 def _read(path: str) -> bytes:
-    """Return at most one byte too many; a file object would cost more than most files of ours take to read."""
+    """Return a content; a file object would cost more than most files of ours take to read.
+
+    Of one that is too large nothing is read: a sparse file of any size costs nothing to bring.
+    """
     descriptor = own_file(path, os.O_RDONLY)
     try:
-        size = min(os.fstat(descriptor).st_size, MAX_OWN) + 1
+        size = os.fstat(descriptor).st_size + 1
+        if size > MAX_OWN + 1:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
         data = os.read(descriptor, size)
         while len(data) < size and (more := os.read(descriptor, size - len(data))):
             data += more
@@ -271,8 +286,8 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def file_digest(path: "Path | str") -> str:
-    """Return the sha256 of a file, or of a symbolic link's target."""
+def file_digest(path: "Path | str", *, at_most: int | None = None) -> str:
+    """Return the sha256 of a file, or of a link's target. Raises OSError, also for one of more than `at_most` bytes."""
     name = os.fspath(path)
     if os.path.islink(name):  # noqa: PTH114  # as above
         return digest(os.fsencode(os.readlink(name)))  # noqa: PTH115  # as above
@@ -282,6 +297,8 @@ def file_digest(path: "Path | str") -> str:
     # A file object, or the buffer of hashlib.file_digest, costs more than most of ours take to hash.
     descriptor = own_file(name, os.O_RDONLY)
     try:
+        if at_most is not None and os.fstat(descriptor).st_size > at_most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
         while chunk := os.read(descriptor, 1 << 16):
             known.update(chunk)
     finally:

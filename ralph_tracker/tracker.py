@@ -225,27 +225,32 @@ class Tracker(NamedTuple):
             return DecisionResult(decision, carried_out=True, undo=undo)
         return DecisionResult(decision, carried_out=summary.carried_out is not None)
 
-    def restore(self, number: int) -> UndoIds:
+    def restore(self, number: int, announce: Callable[[tuple[str, ...]], None] | None = None) -> UndoIds:
         """Make the working tree exactly that iteration, from which the next one descends; return what undoes it.
 
-        An interrupted restore is finished or replaced. Raises LoopError for an iteration that is not on record,
-        NoSnapshotError for one without files.
+        `announce` gets the files that will be deleted, before anything is. An interrupted restore is finished or
+        replaced. Raises LoopError for an iteration that is not on record, NoSnapshotError for one without files.
         """
         store = self.store()
         with store.write_lock("restore") as unfinished:
             summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
                 raise _not_on_record(number, summary)
+            if announce is not None:
+                announce(IterationSnapshots(store).deletions(number))
             return restore(store, summary, number, utc_text(self.clock.now()))
 
-    def undo(self, undo_id: str) -> UndoIds:
+    def undo(self, undo_id: str, announce: Callable[[tuple[str, ...]], None] | None = None) -> UndoIds:
         """Bring back the working tree from before a restore; return what undoes this.
 
+        `announce` gets the files that will be deleted, before anything is.
         The next iteration descends from the lineage of that time. An interrupted restore is finished or replaced.
         """
         store = self.store()
         with store.write_lock("undo") as unfinished:
             summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
+            if announce is not None:
+                announce(IterationSnapshots(store).undo_deletions(undo_id))
             return undo_restore(store, summary, undo_id, utc_text(self.clock.now()))
 
     def verify(self) -> "Examination":

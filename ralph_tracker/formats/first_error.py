@@ -16,7 +16,15 @@ _MOST_LINES: Final = 50_000
 _LONGEST_READ: Final = 2_000
 _LINES_AFTER: Final = 40
 _PATH: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:()\[\]\"'`*][^:()\[\]\"'`*]*\.\w+)"
-_MODULE: Final = r"\s*(?:[Ee]rror: )?(?P<what>(?:Cannot find (?:module|package)|Failed to resolve import)"
+# What a program puts before an error that it did not expect.
+_UNEXPECTED: Final = (
+    r"\s*(?:(?:[✖×] )?ERROR: | ?Exception during run: |\[error\] |\[!\] (?:\([^)]*\) )?|Exception in thread \"[^\"]*\" "
+    r"|Unhandled exception[.:] |Uncaught (?:\(in promise\) )?|\(in promise\) )*"
+)
+_CODE: Final = r"(?: \[\w+\])?"  # of Node's own errors
+_MODULE: Final = (
+    rf"{_UNEXPECTED}(?:[Ee]rror{_CODE}: )?(?P<what>(?:Cannot find (?:module|package)|Failed to resolve import)"
+)
 _AT: Final = rf"{_PATH}:(?P<number>\d{{1,9}})"
 
 
@@ -31,6 +39,7 @@ class FirstError(NamedTuple):
 # Lines that look like errors but are not, or that only say that there was one.
 _NEVER: Final = (
     r"\[ERROR\] \[Help \d\]|Failed to import test module|There (?:are|were) test failures|Transform failed with \d"
+    r"|^TSError: . Unable to compile TypeScript|^error: Type checking failed"
     r"|^(?:make.*: \*\*\* \[|error: (?:could not compile|aborting due|(?:doc)?test failed|\d+ targets? failed"
     r"|no such (?:sub)?command|unexpected argument|build failed|process didn't exit|script |command ))"
 )
@@ -45,6 +54,11 @@ _ERRORS: Final = (
     rf"(?P<what>{_AT}:\d+: ERROR: .+)",  # esbuild within vite
     rf"(?P<what>{_AT}:\d+ - error TS\d+: .+)",  # tsc --pretty
     rf"(?P<what>{_PATH}\((?P<number>\d{{1,9}}),\d+\): error [A-Z]+\d+: .+)",  # tsc, csc
+    r"(?P<what>error TS\d+: .+)",  # tsc, of its settings
+    r"(?P<what>TS\d+ \[ERROR\]: .+)",  # deno
+    rf"\[error\] (?P<what>{_PATH}: SyntaxError: .+ \((?P<number>\d{{1,9}}):\d+\))$",  # prettier
+    r" {2}× (?P<what>[A-Z].+)",  # biome, its place above
+    r"(?P<what>Module not found: .+)",  # webpack, its place above
     rf"\[ERROR\] (?P<what>{_PATH}:\[(?P<number>\d{{1,9}}),\d+\] .+)",  # Maven's compiler plugins
     r"\[(?:ERROR|FATAL)\] (?P<what>(?:Non-parseable POM|Malformed POM|Non-resolvable) .+)",  # Maven
     # Maven, where it cannot have a plugin
@@ -66,24 +80,39 @@ _ERRORS: Final = (
     r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
     r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
     r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack
-    r" ?Exception during run: (?P<what>(?:\w+\.)*\w*Error\b.*)",  # mocha, of a file that it cannot load
+    r"\[?UnhandledPromiseRejection: .*?(?P<what>The promise rejected with the reason .+?)\.?\]?(?: \{)?$",  # Node
     r"thread .* panicked at (?P<file>\S+\.rs):(?P<number>\d{1,9}):\d+:(?P<what>)$",  # Rust, the message below
     r"thread .* panicked at '(?P<what>[^']+)(?:', (?P<file>\S+\.rs):(?P<number>\d{1,9}):\d+)?$",  # before 1.73
     r"(?P<what>import file mismatch:)$",  # pytest, of two test files of one name
     r"(?P<what>An error occurred inside PHPUnit\.)$",
     r"\s*(?P<what>(?:\w+::)*[A-Z]\w*(?:Error|Exception):)$",  # RSpec
     r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
-    # Python, Ruby, Node
-    r"\s*(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit)(?: \[\w+\])?(?:: .+)?|Error: .+))$",
+    # Python, Ruby, Node, Java, .NET
+    rf"{_UNEXPECTED}(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit){_CODE}(?:: .+)?|Error{_CODE}: .+))$",
 )
-# A stack frame of Python or pytest, or the place that Node prints first.
+# A stack frame of Python or pytest, or the place that Node, biome or webpack prints first; of a module that is loaded
+# anew Node also names the query.
+_QUERY: Final = r"(?:\?[^\s:]*)?"
 _BEFORE: Final = (
-    r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in |(?:file://)?(\S+\.[cm]?[jt]sx?):(\d{1,9})$"
+    r"\s*File \"([^\"]+)\", line (\d{1,9})|(\S+\.py):(\d{1,9}): in "
+    rf"|(?: ?Exception during run: )?(?:file://)?([^\s?]+\.[cm]?[jt]sx?){_QUERY}:(\d{{1,9}})$"
+    r"|(\S+\.\w+):(\d{1,9}):\d+ [\w/]+ (?:FIXABLE )*━|ERROR in (?:\./)?(\S+\.\w+):?[ :](\d{1,9})\b"
 )
 _AFTER: Final = (
-    r"\s*(?:-->|╭─\[|❯|›|#|at .*\(|at |│|Location: )?\s*(?:file://)?(?:\./)?"
-    r"(?P<file>[^\s()\[\]:]+\.\w+):(?P<number>\d{1,9})(?::\d+|:in\b|$)"
+    r"\s*(?:-->|╭─\[|[❯›] (?:.*[ (])?|#|at .*\(|at (?:async )?|│|Location: )?\s*(?:file://)?(?:\./)?"
+    rf"(?P<file>[^\s()\[\]:?]+\.\w+){_QUERY}:(?P<number>\d{{1,9}})(?::\d+|:in\b|$)"
 )
+# What follows the error in a stack trace of JavaScript, Java or .NET.
+_FRAME: Final = (
+    r"\s+at (?:.*[:( ]\d+(?::\d+)?\)?|.*:line \d+|.*\((?:<anonymous>|native|index \d+|Native Method|Unknown Source)\)"
+    r"|(?:async )?<anonymous>|native)(?: \{|,)?$|\s+[❯›] .*:\d+:\d+\)?$|\s+\.\.\. \d+ more$"
+)
+_NAMED: Final = rf"\s*(?:Uncaught )?[A-Z][\w$.]*{_CODE}: \S"
+_LINES_ABOVE: Final = 30
+# Below what a tool prints the reason why it gave up, if no line of it is an error by its form.
+_HEADING: Final = r"ESLint: \d+\.\d+\.\d+\S*$|● Validation Error:$"
+# What ends a crash of Node, whatever it was.
+_NEVER_LAST: Final = r"Node\.js v\d|\W*$"
 # By what an error begins whose message follows, and how many lines that has.
 _MESSAGE_BELOW: Final = {"CMake Error at ": 1, "import file mismatch:": 4, "An error occurred inside PHPUnit.": 1}
 _ENDED_BY_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+")
@@ -95,6 +124,8 @@ _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 def first_error(text: str) -> FirstError | None:
     """Return the first real error line of a tool's output, None if there is none."""
     lines = plain(text).splitlines()[:_MOST_LINES]
+    if re.search(r"(?m)^TAP version \d", text):  # node's comments have what the test files printed
+        lines = [line.removeprefix("# ") for line in lines]
     # Here, not at import: most checks pass, and have no error to look for.
     never, before, library = map(re.compile, (_NEVER, _BEFORE, _LIBRARY))
     errors = tuple(map(re.compile, _ERRORS))
@@ -110,6 +141,9 @@ def first_error(text: str) -> FirstError | None:
             continue
         found = next((match for pattern in errors if (match := pattern.match(line))), None)
         if found is None:
+            if re.match(_FRAME, line) and (head := _above_the_frames(lines[max(0, index - _LINES_ABOVE) : index])):
+                near = place or _place_after(lines[index : index + _LINES_AFTER])
+                return FirstError(head) if near is None else near._replace(line=f"{head} ({near.file}:{near.number})")
             continue
         named = found.groupdict()
         what, own, number = named["what"].strip(), named.get("file"), named.get("number")
@@ -127,7 +161,27 @@ def first_error(text: str) -> FirstError | None:
         if own is not None and own not in what:  # Rust
             what = f"{what} ({own}:{number})"
         return FirstError(what, own, None if number is None else int(number))
-    return _above_the_end_of_make(lines)
+    return _below_a_heading(lines) or _above_the_end_of_make(lines)
+
+
+def is_no_reason(line: str) -> bool:
+    """Return whether a line is part of a stack trace, or ends a crash, so that it never says what went wrong."""
+    return re.match(_FRAME, line) is not None or re.match(_NEVER_LAST, line) is not None
+
+
+def _above_the_frames(lines: list[str]) -> str | None:
+    """Return the line of an error of any name above its stack trace, None if that is no error's."""
+    if not lines or not lines[-1].strip() or re.match(_FRAME, lines[-1]):
+        return None
+    head = next((line for line in reversed(lines) if re.match(_NAMED, line)), lines[-1])
+    return None if re.search(r"\bTrace\b|Warning\b", head) else head.strip()[:_LONGEST]
+
+
+def _below_a_heading(lines: list[str]) -> FirstError | None:
+    """Return the reason that a tool prints below the heading of its failure, None without one."""
+    below = [index for index, line in enumerate(lines) if re.match(_HEADING, line)]
+    reason = _first_lines(lines[below[-1] + 1 :], 1) if below else []
+    return FirstError(reason[0][:_LONGEST]) if reason else None
 
 
 def _first_lines(lines: list[str], count: int) -> list[str]:
@@ -145,6 +199,8 @@ def _above_the_end_of_make(lines: list[str]) -> FirstError | None:
 def _place_after(lines: list[str]) -> FirstError | None:
     """Return the first place in the project's own files below an error and before the next one, None without one."""
     for line in lines:
+        if " error TS" in line:  # its place is its own
+            return None
         if (found := re.match(_AFTER, line)) and not re.search(_LIBRARY, line):
             return FirstError("", found["file"], int(found["number"]))
         if line.startswith(("error", "E  ", "FAIL", "warning")):

@@ -49,8 +49,9 @@ class ApplyResult(NamedTuple):
 class Placement(NamedTuple):
     """What putting an iteration in place would change in the working tree.
 
-    `files` are paths with A (added), M (modified), D (deleted) or T (file or link) before them. `gained` and `lost` are
-    tests that pass there and not in the iteration `since`, which the working tree descends from, and the reverse.
+    `files` are paths with D (deleted), A (added), M (modified) or T (file or link) before them, D first. `gained` and
+    `lost` are tests that pass there and not in the iteration `since`, which the working tree descends from, and the
+    reverse.
     """
 
     number: int
@@ -78,14 +79,18 @@ def placement_of(
     try:
         iteration_snapshots.refuse_damaged(number)
         changes = iteration_snapshots.changes_since(number, iteration_snapshots.store.snapshot().tree)
+        deleted = frozenset(iteration_snapshots.deletions(number))
     except (NoSnapshotError, StoreError):
         return None
     passing = [_passing_tests(committed, each) for each in (since, number)]
     now, then = passing if None not in passing else ([], [])
+    done = ((_REVERSED.get(change.status, change.status), change.path) for change in changes)
+    files = [(how, path) for how, path in done if how != "D" or path in deleted]
+    files.sort(key=lambda each: each[0] != "D")
     return Placement(
         number,
         since,
-        tuple(f"{_REVERSED.get(change.status, change.status)} {shown(change.path)}" for change in changes),
+        tuple(f"{how} {shown(path)}" for how, path in files),
         tuple(sorted(set(then or ()) - set(now or ()))),
         tuple(sorted(set(now or ()) - set(then or ()))),
     )

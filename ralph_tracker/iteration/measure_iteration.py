@@ -24,10 +24,13 @@ from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.repeat_failing import (
     REPEAT,
+    SECOND_RUN,
     RunAgain,
     believed_tests,
+    ran_well,
     repeat_failing,
     run_again_in_place,
+    run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.measure.installed_tools import absent, require_commands
@@ -61,9 +64,9 @@ from ralph_tracker.store.snapshots.snapshot_types import shown
 
 _SHOWN: Final = 5
 Progress = Callable[[str], None]
-_FOLDERS: Final = ("reports", "output", "rerun", REPEAT)
+_FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_UNREADABLE_SHOWN: Final = 5
+_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -143,6 +146,9 @@ def folder_of(check: Check, root: Path) -> Path:
         raise ConfigError(f"{key} is no folder; name one that holds the tests, outside of the project")
     if folder.is_relative_to(root.resolve()):
         raise ConfigError(f"{key} lies in the project, where the agent can read it; move it outside")
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails for a user without one
+    if root.resolve().is_relative_to(folder) or home.is_relative_to(folder):
+        raise ConfigError(f"{key} is a folder of more than tests, and all of it would be copied; name theirs")
     return folder
 
 
@@ -210,8 +216,9 @@ class TreeMeasurement(NamedTuple):
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
         shorten_output(self.scratch)
-        if (self.scratch / REPEAT).is_dir():
-            shorten_output(self.scratch / REPEAT)
+        for name in (REPEAT, SECOND_RUN):
+            if (self.scratch / name).is_dir():
+                shorten_output(self.scratch / name)
         _drop_odd_files(self.scratch / "rerun")
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
@@ -240,14 +247,15 @@ def measure_tree(
     segments: Sequence[tuple[int, int]],
     *,
     believed: Collection[str] = (),
+    repeat_runs: bool = False,
     allow_missing: bool = True,
     progress: Progress | None = None,
 ) -> TreeMeasurement:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Of the
-    `believed` tests, those that fail are repeated once. Raises ConfigError if a command does not exist, unless
-    `allow_missing`.
+    `believed` tests, those that fail are repeated once; with `repeat_runs` so are checks whose run failed. Raises
+    ConfigError if a command does not exist, unless `allow_missing`.
     """
     if not allow_missing:
         there = [check for check in target.checks if check.name not in target.may_be_absent]
@@ -274,6 +282,21 @@ def measure_tree(
                 progress=progress,
                 on_end=guard.put_back,
             )
+            if repeat_runs:
+                results, measured = run_failed_again(
+                    results,
+                    measured,
+                    read=partial(read_results, severity=target.severity, root=target.root),
+                    run=partial(
+                        run_checks,
+                        root=target.root,
+                        folder=target.scratch / SECOND_RUN / "output",
+                        reports=target.scratch / SECOND_RUN / "reports",
+                        environment=environment_for_checks(target.environment, target.root),
+                        on_progress=progress,
+                        on_end=guard.put_back,
+                    ),
+                )
             run_again = run_again_in_place(
                 results,
                 root=target.root,
@@ -370,9 +393,16 @@ def tree_notes(kept: KeptIteration) -> list[str]:
         notes.append("quiescent: false; the tree was being written to while it was read")
     unreadable = [skip.path for skip in kept.snapshot.skipped if skip.reason == UNREADABLE]
     if unreadable:
-        more = f" and {len(unreadable) - _UNREADABLE_SHOWN} more" if len(unreadable) > _UNREADABLE_SHOWN else ""
-        notes.append(f"not_kept_as_not_readable: {', '.join(map(shown, unreadable[:_UNREADABLE_SHOWN]))}{more}")
+        notes.append(f"not_kept_as_not_readable: {_first_paths(unreadable)}")
+    if kept.snapshot.left_alone:
+        paths = _first_paths(kept.snapshot.left_alone)
+        notes.append(f"ignored_since_kept: {paths}; no restore deletes or overwrites that")
     return notes
+
+
+def _first_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
+    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
 
 
 def shorten_output(folder: Path) -> None:
@@ -488,7 +518,7 @@ class IterationMeasurer:
             return given
         try:
             if self.loop is None:
-                iteration_snapshots.create(config.document["snapshot"]["include"])
+                iteration_snapshots.create(**config.document["snapshot"])
             kept = iteration_snapshots.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
@@ -521,7 +551,7 @@ class IterationMeasurer:
         root = store.paths.root if commit is None else commit.root
         iteration_snapshots = IterationSnapshots(store, root)
         if self.loop is None:
-            iteration_snapshots.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
+            iteration_snapshots.create(tracked=() if commit is None else commit.tracked, **config.document["snapshot"])
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
@@ -575,6 +605,7 @@ class IterationMeasurer:
             line.head,
             line.segments,
             believed=believed_tests(state.known),
+            repeat_runs=ran_well(line),
             allow_missing=allow_missing,
             progress=progress,
         )

@@ -1,4 +1,7 @@
-"""Run tests once more that passed before and fail now: what does not fail twice is no regression (semantics § 5)."""
+"""Run once more what worked before and fails now: what does not fail twice is no regression (semantics § 5).
+
+Of tests that fail only their files are run; a check whose run failed beside its tests runs whole.
+"""
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -7,10 +10,12 @@ from pathlib import Path
 from threading import Event
 from typing import Final
 
-from ralph_tracker.core.known_tests import HELD_BACK, KnownTests, names_in_short
+from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, KnownTests, names_in_short
+from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, Group, quantity
 from ralph_tracker.iteration.earlier_tests import needed_checks
 from ralph_tracker.iteration.open_problems import source_line_of
+from ralph_tracker.measure.exit_status import was_cut_short
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
@@ -18,6 +23,7 @@ from ralph_tracker.measure.run_checks import Check, CheckResult, run_checks
 from ralph_tracker.safe_files import as_store_error
 
 REPEAT: Final = "repeat"
+SECOND_RUN: Final = "second-run"
 # More files are no accident of one test, and their run takes as long as the first.
 MOST_FILES: Final = 20
 RunAgain = Callable[[Collection[str]], Mapping[str, str]]
@@ -57,7 +63,67 @@ def repeat_failing(totals: CheckTotals, believed: Collection[str], root: Path, r
         notes.append(f"failed again when repeated: {quantity(len(failing - flaky - missing), 'test')}")
     if missing:
         notes.append(f"failed, and not in the report when repeated: {names_in_short(missing)}")
-    return with_flaky(totals._replace(tests=tests._replace(failed_first=frozenset(flaky)), notes=tuple(notes)), flaky)
+    tests = tests._replace(failed_first=tests.failed_first | flaky)
+    return with_flaky(totals._replace(tests=tests, notes=tuple(notes)), flaky)
+
+
+def ran_well(lineage: Lineage) -> bool:
+    """Return whether the latest iteration measured all that its lineage ever did, and everything in it loaded."""
+    points = lineage.points
+    return bool(points) and not lineage.not_loaded and points[-1].has(lineage.parts())
+
+
+def failed_runs(results: Sequence[CheckResult], totals: CheckTotals) -> dict[str, str]:
+    """Return the checks whose run failed, by name, with the reason: they gave nothing, did not load, or were ended.
+
+    A check that cannot be started, and held-back tests, are none of them.
+    """
+    gave_nothing = {each.name: each.why for each in totals.measures if each.why is not None}
+    not_loaded = [why for place, why in totals.not_loaded.items() if not place.endswith(STOPPED_RUN)]
+    failed = {}
+    for result in results:
+        name, finished = result.check.name, result.finished
+        if result.check.held_back is not None or finished.succeeded or finished.problem is not None:
+            continue
+        kind = measured_kind(result.check)
+        if name in gave_nothing:
+            failed[name] = gave_nothing[name]
+        elif kind == Group.TESTS and not_loaded:
+            failed[name] = not_loaded[0]
+        elif kind is not None and was_cut_short(finished, 0):
+            failed[name] = finished.summary
+    return failed
+
+
+def run_failed_again(
+    results: Sequence[CheckResult],
+    totals: CheckTotals,
+    read: Callable[[Sequence[CheckResult]], CheckTotals],
+    run: Callable[[Sequence[Check]], Sequence[CheckResult]],
+) -> tuple[tuple[CheckResult, ...], CheckTotals]:
+    """Run the checks whose run failed once more, whole, with all that they need or that needs them.
+
+    What the second run gave counts, and a note names those that ran well then. `run` runs checks, `read` their results.
+    """
+    failed = failed_runs(results, totals)
+    if not failed:
+        return tuple(results), totals
+    checks = [result.check for result in results if result.check.held_back is None]
+    names = set(failed)
+    for check in checks:  # in running order
+        names |= {check.name} if names.intersection(check.needs) else set()
+    second = {each.check.name: each for each in run(needed_checks(checks, names))}
+    merged = tuple(second.get(each.check.name, each) for each in results)
+    measured = read(merged)
+    still = failed_runs(merged, measured)
+    notes = [f"{name}: failed, and ran well when repeated: {why}" for name, why in failed.items() if name not in still]
+    if again := failed.keys() & still.keys():
+        notes.append(f"failed again when repeated: {names_in_short(again)}")
+    tests = measured.tests
+    of_tests = {result.check.name for result in results if measured_kind(result.check) == Group.TESTS}
+    if tests is not None and (of_tests & failed.keys()) - still.keys():
+        tests = tests._replace(failed_first=tests.failed_first | {WHOLE_RUN})
+    return merged, measured._replace(tests=tests, notes=(*measured.notes, *notes))
 
 
 def with_flaky(totals: CheckTotals, flaky: Collection[str]) -> CheckTotals:

@@ -23,7 +23,8 @@ class Runner(NamedTuple):
 
     `called` is searched in its command. `statuses` mean something else than a failed test. `harmless` are lines of a
     run that failed for another reason than its tests. `unloaded` finds each `file` that did not load in what it prints,
-    `error` the place where an error outside of the tests begins, which no other meaning excuses.
+    `error` the place where an error outside of the tests begins, which no other meaning excuses. `skips_the_rest`: of a
+    run that it stops at a failing test it lists the others as skipped.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Runner(NamedTuple):
     harmless: str | None = None
     unloaded: str | None = None
     error: str | None = None
+    skips_the_rest: bool = False
 
 
 _NONE: Final[Mapping[int, str]] = {}
@@ -54,9 +56,10 @@ _RUNNERS: Final = (
     Runner("bun", r"\bbun\b.*\btest\b", _NONE, r"^No tests found", _BUN_FILE, r"^# Unhandled error between tests$"),
     Runner("mocha", r"\bmocha\b", _NONE, r"Error: No test files found", None, r"Exception during run:"),
     Runner("ava", r"\bava\b", _NONE, r"Couldn.t find any files to test", None, r"(?:Uncaught exception|Unhandled rej)"),
-    Runner("playwright", r"\bplaywright\b", _NONE, r"^Error: No tests found", None, None),
+    Runner("playwright", r"\bplaywright\b", _NONE, r"^Error: No tests found", skips_the_rest=True),
     Runner("node", r"\bnode\b.*--test\b", _NONE, None, None, None),
-    Runner("deno", r"\bdeno\b.*\btest\b", _NONE, r"No test modules found", _DENO_FILE, None),
+    Runner("deno", r"\bdeno\b.*\btest\b", _NONE, r"No test modules found", _DENO_FILE, skips_the_rest=True),
+    Runner("cucumber", r"\bcucumber\b", skips_the_rest=True),
     Runner("pytest", r"\bpy\.?test\b", _PYTEST, None, _PYTEST_FILE, r"^Fatal Python error|INTERNALERROR>"),
     Runner("unittest", r"\bunittest\b|\bmanage\.py test\b", {5: _NO_TESTS}, None, None, r"^Fatal Python error"),
     Runner("go", r"\b(?:go test|gotestsum)\b", _NONE, None, None, r"^(?:panic|fatal error): "),
@@ -79,7 +82,7 @@ _STOPS: Final = (
     r"^Test Suites: .*?(\d+ of \d+ total)$",  # jest
     r"\bbun\b.*\s(--bail(?:=\d+)?)(?=\s|$)",
     r"^(Bailed out after \d+ failures?)$",  # bun
-    r"\b(?:ava|rspec|deno|gradlew?)\b.*\s(--fail-fast(?:=\d+)?)(?=\s|$)",
+    r"\b(?:ava|rspec|deno|gradlew?|cucumber(?:-js)?)\b.*\s(--fail-fast(?:=\d+)?)(?=\s|$)",
     r"(--fail-fast. is on)\b",  # AVA
     r"\b(?:unittest|manage\.py test)\b.*\s(--failfast|-[bqv]*f[bqv]*)(?=\s|$)",
     r"\bgo test\b.*\s(--?failfast)(?=\s|$)",

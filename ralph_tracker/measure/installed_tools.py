@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.formats.first_error import first_error
+from ralph_tracker.formats.first_error import first_error, is_no_reason
 from ralph_tracker.formats.report_content import plain
 from ralph_tracker.measure.process import SHELL
 from ralph_tracker.measure.run_checks import Check, environment_for_checks, is_our_bin, without_own_environment
@@ -388,7 +388,12 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
         return lacking
     errors = [each.line for text in texts if (each := first_error(text))]
     errors += [match[1] for text in texts if (match := re.search(_NPM, re.sub(_COLOUR, "", text)))]
-    said = errors or [shown for text in texts for line in reversed(text.splitlines()) if (shown := _plain(line))]
+    said = errors or [
+        shown
+        for text in texts
+        for line in reversed(re.sub(_COLOUR, "", text).splitlines())
+        if (shown := _plain(line)) and not is_no_reason(line)
+    ]
     return f"it said: {_plain(said[0])}" if said else None
 
 

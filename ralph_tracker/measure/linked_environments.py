@@ -128,7 +128,9 @@ def _environments(root: Path, copy: Path) -> Iterator[Path]:
         for name in sorted(names):
             # The second is Ruby's, whatever else lies beside it.
             is_one = name in {_NODE, _VENDOR} or (folder.name, name) == (_VENDOR, "bundle")
-            is_one = is_one or (root / folder / name / "pyvenv.cfg").is_file()
+            # The last is a submodule or a clone, whose files no copy of an iteration has.
+            place = root / folder / name
+            is_one = is_one or (place / "pyvenv.cfg").is_file() or (place / ".git").exists()
             if is_one and not os.path.lexists(copy / folder / name):
                 yield folder / name
 

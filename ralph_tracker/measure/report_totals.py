@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
-from ralph_tracker.core.metrics import FAILED, Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, MetricSource, TestResults, quantity
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.first_error import FirstError, first_error
 from ralph_tracker.formats.parsed_report import (
@@ -27,7 +28,7 @@ from ralph_tracker.formats.parsed_report import (
     add_tests,
     share,
 )
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, foreign_syntax, read
+from ralph_tracker.formats.registry import FORMATS, by_name, diagnostics, examine, foreign_syntax, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
@@ -89,6 +90,7 @@ VALUES: Final[Mapping[str, str]] = {
 }
 _STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
 _NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
+_OURS: Final = ".aiwg/"
 _HIDDEN: Final = "held-back tests do not load"
 _LOOKED_AT: Final = 1_000_000
 # What build tools print if some tests ran although others did not compile.
@@ -138,7 +140,7 @@ def measured_kind(check: Check) -> str | None:
 
 
 def _declared_kind(check: Check) -> str | None:
-    named = BY_NAME.get(check.format or "")
+    named = by_name(check.format)
     return check.kind or (None if named is None else named.kind)
 
 
@@ -181,7 +183,7 @@ class _Totals:
         self._severity = severity
         self._root = root
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
-        self._tests: list[TestReport] = []
+        self._tests: dict[str, list[TestReport]] = {}
         self._with_tests: list[str] = []
         self._of_check: dict[str, list[TestReport]] = {}
         self._not_loaded: dict[str, str] = {}
@@ -268,26 +270,37 @@ class _Totals:
                 files = {self._in_project(result.check, path): lines for path, lines in report.files.items()}
                 report = report._replace(files=files)
             name = _KIND[type(report)]
-            self._sums[name] = self._sums[name] + report if name in self._sums else report
             if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
-                self._complain(result, found, Group(name))
+                ours = self._complain(result, found, Group(name))
+                report = _without_findings(report, ours)
+                if ours:
+                    many = f"{quantity(len(ours), 'finding')} in {_OURS}"
+                    self.note(f"{result.check.name}: {many} left out; add {_OURS} to what its tool ignores")
+            self._sums[name] = self._sums[name] + report if name in self._sums else report
 
-    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> None:
-        """Keep the findings of a report by place; those of held-back checks are not for the agent."""
-        data = _bytes(found, result.secrets)
+    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> list[Diagnostic]:
+        """Keep the findings of a report by place, and return those in our own folder, which are none of the project.
+
+        Those of held-back checks are not for the agent.
+        """
+        data, ours = _bytes(found, result.secrets), []
         if result.check.held_back is None and isinstance(data, bytes):
             for each in diagnostics(
                 data, format=result.check.format, kind=measured_kind(result.check), severity=self._severity
             ):
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
-                self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
+                if f"/{_OURS}" in f"/{file}":
+                    ours.append(each)
+                else:
+                    self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
+        return ours
 
     def _add_tests(self, check: Check, report: TestReport) -> None:
         report = _in_folder(report, self._folders_of_tests.get(check.name, ""))
         if check.held_back is not None:  # marked names, and no messages
             report = _rename_tests(report, partial(_behind, check.name))
             report = report._replace(messages={}, not_loaded=dict.fromkeys(report.not_loaded, _HIDDEN))
-        self._tests.append(report)
+        self._tests.setdefault(check.name, []).append(report)
 
     def end(self, result: CheckResult) -> None:
         """Add what the end of a check says beside its reports of tests: files that did not load, a run that failed.
@@ -324,8 +337,11 @@ class _Totals:
         if error is not None and (not files or was_cut_short(result.finished, failed)):
             self._add_run_error(result, error, failing)
         elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
-            folder = self._folders_of_tests.get(result.check.name, "")
+            name = result.check.name
+            folder = self._folders_of_tests.get(name, "")
             self._not_loaded.setdefault(f"{folder}/{STOPPED_RUN}" if folder else STOPPED_RUN, stop)
+            if runner.skips_the_rest:
+                self._tests[name] = [_without_skipped(each) for each in self._tests[name]]
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
 
@@ -415,8 +431,9 @@ class _Totals:
     def totals(self) -> CheckTotals:
         """Return the values; a group with one unreadable report is missing as a whole."""
         values: dict[str, Any] = {}
-        tests = add_tests(self._tests) if self._tests and Group.TESTS not in self._missing else None
-        for report in self._tests:
+        reports = [report for of_check in self._tests.values() for report in of_check]
+        tests = add_tests(reports) if reports and Group.TESTS not in self._missing else None
+        for report in reports:
             for place, why in report.not_loaded.items():
                 self._not_loaded.setdefault(place, self._with_place(self._relative(why)))
         results = None if tests is None else tests.results
@@ -512,6 +529,23 @@ def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestRepor
     )
 
 
+def _without_findings(report: LintReport | TypeReport, findings: Sequence[Diagnostic]) -> LintReport | TypeReport:
+    """Return the report without those of its errors and warnings."""
+    if isinstance(report, LintReport):
+        left = Counter(report.findings)
+        left.subtract((each.code, each.severity) for each in findings)
+        return report._replace(findings=dict(+left))
+    errors = sum(each.severity == "error" for each in findings)
+    declared = None if report.declared_errors is None else report.declared_errors - errors
+    warnings = report.warnings - (len(findings) - errors)
+    return report._replace(errors=report.errors - errors, warnings=warnings, declared_errors=declared)
+
+
+def _without_skipped(report: TestReport) -> TestReport:
+    """Return the report without tests that were skipped, of which nobody can tell which ones were not run."""
+    return report._replace(outcomes={test: how for test, how in report.outcomes.items() if how != SKIPPED})
+
+
 def _bytes(found: FoundReport, secrets: Iterable[bytes]) -> bytes | Unreadable:
     if found.data_path is None:
         return Unreadable(found.reason or "absent")
@@ -580,13 +614,15 @@ def _has_no_line(report: Report | Unreadable) -> bool:
 def _contradiction(report: Report | Unreadable) -> str | None:
     """Return how a report contradicts itself so much that its numbers would mislead, None if it does not.
 
-    Of tests that is a list shorter than declared, of coverage a percentage more than a point off. A type checker's
-    greater number counts anyway.
+    Of tests that is a list shorter than declared, or a count below zero, of coverage a percentage more than a point
+    off. A type checker's greater number counts anyway.
     """
     if isinstance(report, Unreadable | TypeReport) or report.contradiction is None:
         return None
     if isinstance(report, TestReport):
         declared = report.declared.tests
+        if ": -" in report.contradiction:
+            return report.contradiction
         return report.contradiction if declared is not None and declared > report.tests + len(report.broken) else None
     if isinstance(report, CoverageReport):
         stated = report.declared_percent
@@ -611,7 +647,7 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     Without a format all line-based formats of the kind must have such a report.
     """
     if name is not None:
-        return BY_NAME[name].silence if name in BY_NAME else None
+        return None if (named := by_name(name)) is None else named.silence
     silences = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
     return silences[0] if silences and None not in silences else None
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # three processes
+
 # What other calls need: validating what people wrote, asking git, reports of other formats, selections.
 NOT_NEEDED = {
     "click",

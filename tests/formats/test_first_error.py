@@ -101,6 +101,74 @@ JAVA = "/project/src/main/java/Box.java"
             FirstError("SyntaxError: '(' was never closed (/project/test_box.py:6)", "/project/test_box.py", 6),
         ),
         ("vitest", FirstError("[PARSE_ERROR] Unexpected token (vs/a.ts:1)", "vs/a.ts", 1)),
+        (
+            "eslint-export",
+            FirstError(
+                "SyntaxError: The requested module 'node:fs' does not provide an export named 'gone' "
+                "(/project/eslint.config.mjs:1)",
+                "/project/eslint.config.mjs",
+                1,
+            ),
+        ),
+        (
+            "eslint-import",
+            FirstError(
+                "Cannot find module '/project/gone.mjs' imported from /project/eslint.config.mjs",
+                "/project/eslint.config.mjs",
+            ),
+        ),
+        ("eslint-noconfig", FirstError("ESLint couldn't find an eslint.config.* file.")),
+        (
+            "eslint-level",
+            FirstError(
+                'Configuration for rule "no-var" is invalid. Expected severity of "off", 0, "warn", 1, "error", or 2.'
+            ),
+        ),
+        (
+            "mocha-export",
+            FirstError(
+                "SyntaxError: The requested module 'node:fs' does not provide an export named 'x' "
+                "(/project/test/b.mjs:1)",
+                "/project/test/b.mjs",
+                1,
+            ),
+        ),
+        (
+            "mocha-require",
+            FirstError(
+                "Cannot find package 'gone-mod' imported from /project/node_modules/mocha/lib/nodejs/esm-utils.cjs",
+                "/project/node_modules/mocha/lib/nodejs/esm-utils.cjs",
+            ),
+        ),
+        (
+            "ava-import",
+            FirstError(
+                "Cannot find module '/project/test/gone.js' imported from /project/test/a.js", "/project/test/a.js"
+            ),
+        ),
+        ("ava-late", FirstError("Error: late (test/a.js:1)", "test/a.js", 1)),
+        (
+            "deno",
+            FirstError(
+                "TS2322 [ERROR]: Type 'string' is not assignable to type 'number'. (/project/a_test.ts:1)",
+                "/project/a_test.ts",
+                1,
+            ),
+        ),
+        (
+            "ts-node",
+            FirstError("a.ts(1,7): error TS2322: Type 'string' is not assignable to type 'number'.", "a.ts", 1),
+        ),
+        ("tsc-settings", FirstError("error TS5083: Cannot read file '/project/gone.json'.")),
+        ("vitest-late", FirstError("Error: late boom (test/a.test.js:1)", "test/a.test.js", 1)),
+        ("node-custom", FirstError("MyFail: custom (/project/g.js:2)", "/project/g.js", 2)),
+        ("node-rejection", FirstError('The promise rejected with the reason "plain reason"')),
+        (
+            "node-test",
+            FirstError("Error: Cannot find module './gone' (/project/k.test.js:1)", "/project/k.test.js", 1),
+        ),
+        ("biome", FirstError("Found an unknown key `nope`. (/project/biome.json:1)", "/project/biome.json", 1)),
+        ("jest-preset", FirstError("Preset gone-preset not found relative to rootDir /project.")),
     ],
     ids=str,
 )
@@ -176,6 +244,36 @@ def test_the_first_error_of_a_real_tool(tool, expected):
             "Cannot find module './gone' from 'a.test.js' (a.test.js:1)",
             id="jest",
         ),
+        pytest.param(
+            "[error] a.js: SyntaxError: Unexpected token (1:3)",
+            "a.js: SyntaxError: Unexpected token (1:3)",
+            id="prettier",
+        ),
+        pytest.param(
+            "ERROR in ./src/a.js 3:0-20\nModule not found: Error: Can't resolve './b' in '/p'\n",
+            "Module not found: Error: Can't resolve './b' in '/p' (src/a.js:3)",
+            id="webpack",
+        ),
+        pytest.param(
+            'Exception in thread "main" java.lang.IllegalStateException: no lid\n\tat box.Box.main(Box.java:3)',
+            "java.lang.IllegalStateException: no lid",
+            id="Java",
+        ),
+        pytest.param(
+            "Unhandled exception. System.FormatException: bad\n   at Box.Main() in /p/Box.cs:line 3",
+            "System.FormatException: bad",
+            id=".NET",
+        ),
+        pytest.param(
+            "starting\nLidFailure [E_LID]: shut\nand locked\n    at async f (file:///p/a.mjs?t=1:2:3)",
+            "LidFailure [E_LID]: shut (/p/a.mjs:2)",
+            id="an error of any name above its stack",
+        ),
+        pytest.param(
+            "(node:1) [DEP1] DeprecationWarning: old\n    at f (/p/a.js:1:2)\nno name\n    at f (/p/b.js:1:2)",
+            "no name (/p/b.js:1)",
+            id="a warning with a stack is no error",
+        ),
         pytest.param("f.py:1: in <module>\nE   KeyError: 'a'\nE   OSError", "KeyError: 'a' (f.py:1)", id="the first"),
     ],
 )
@@ -197,6 +295,8 @@ def test_the_first_error_of_other_tools(text, line):
         "error: test failed, to rerun pass `--lib`",
         "Compiling box v0.1.0\nwarning: unused variable",
         "    at f (/p/a.js:1:2)",
+        "Trace: here\n    at f (/p/a.js:1:2)\n    at async Promise.all (index 0)",
+        "  console.log\n    Total: 5\n\n      at Object.log (a.test.js:1:9)",
         "    lid_test.go:7: Lid(1) = 2, want 3",
         "lid.go:7: logged\n/p/lid.go:7: logged with its whole path",
         "pytest: error: unrecognized arguments: --cov",

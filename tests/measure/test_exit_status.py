@@ -230,6 +230,7 @@ def test_a_run_that_loaded_all_files_names_none(output):
         ("phpunit", "PHPUnit 9.6\n\n..F\n\nTime: 00:00.046\n", "..F"),
         ("ctest --stop-on-failure", "", "--stop-on-failure"),
         ("playwright test -x", "", "-x"),
+        ("npx cucumber-js --fail-fast", "", "--fail-fast"),
         ("mvn test", "[INFO] shop-web ...... SKIPPED", "SKIPPED"),
     ],
 )

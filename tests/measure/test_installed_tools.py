@@ -182,6 +182,11 @@ WHERE = "into the project's environment"
             "it said: notarget No version found for a@9.",
         ),
         ("out\n", " \n", "it said: out"),
+        (
+            "",
+            "a.js:1\nthrow {code: 7};\n^\n{ code: 7 }\n\nNode.js v20.20.2\n",
+            "it said: { code: 7 }",
+        ),
         ("", "bell\x07 and \u202eback", "it said: bell  and  back"),
         ("", "x" * 500, "it said: " + "x" * 159 + "…"),
         ("", "", None),

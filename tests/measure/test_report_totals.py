@@ -345,6 +345,18 @@ def test_a_package_that_fails_without_a_test_counts_as_a_failed_test(ran):
     assert measured.notes == ("failed outside of its tests: box::(package)",)
 
 
+FLAKE8 = b"./.aiwg/ralph/x/artifacts/a.py:1:1: F401 unused\na.py:1:1: F401 unused\n/p/.aiwg/b.py:1:1: W1 odd\n"
+MYPY = b".aiwg/output/a.py:1: error: Bad  [x]\na.py:1: error: Bad  [x]\nFound 2 errors in 2 files (checked 2 files)\n"
+
+
+@table(("name", "data", "metric"), [("lint", FLAKE8, "lint_errors"), ("types", MYPY, "type_errors")])
+def test_a_finding_in_our_own_folder_is_none_of_the_project(ran, name, data, metric):
+    measured = read_results([ran(name, data)])
+    assert getattr(measured.metrics, metric) == 1
+    assert [diagnostic.file for _, diagnostic in measured.diagnostics] == ["a.py"]
+    assert measured.notes[0].endswith("in .aiwg/ left out; add .aiwg/ to what its tool ignores")
+
+
 COBERTURA = (
     b'<coverage line-rate="%b"><packages><package><classes><class filename="a.py"><lines><line number="1" hits="1"/>'
     b'<line number="2" hits="0"/></lines></class></classes></package></packages></coverage>'
@@ -354,6 +366,8 @@ ESLINT = b'[{"filePath": "a.js", "messages": [], "errorCount": %d, "warningCount
 CONTRADICTIONS = {
     "fewer tests than declared": ("tests", PASSES.replace(b'"1"', b'"3"'), "test_count", None),
     "more tests than declared": ("tests", PASSES.replace(b'"1"', b'"0"'), "test_count", 1),
+    "fewer than no test": ("tests", PASSES.replace(b'"1"', b'"-1"'), "test_count", None),
+    "fewer than no failure": ("tests", PASSES.replace(b"tests=", b'failures="-1" tests='), "test_count", None),
     "another share": ("coverage", COBERTURA % b"0.9", "coverage_percentage", None),
     "another share by rounding": ("coverage", COBERTURA % b"0.508", "coverage_percentage", 50.0),
     "other totals": (

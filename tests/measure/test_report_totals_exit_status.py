@@ -165,6 +165,13 @@ def test_what_a_run_did_not_come_to_was_not_run(ran):
     assert ran("pytest -x", PASSES, finished=FinishedCommand(exit_code=0)).not_loaded == {}
 
 
+@pytest.mark.parametrize(("command", "skipped"), [("deno test --fail-fast", 0), ("deno test", 1), ("pytest -x", 1)])
+def test_of_a_runner_that_lists_what_it_did_not_run_as_skipped_no_skipped_test_counts(ran, command, skipped):
+    report = FAILS.replace("</testsuite>", '<testcase classname="c" name="left"><skipped/></testcase></testsuite>')
+    measured = ran(command, report.replace('tests="1"', 'tests="2"'))
+    assert (measured.metrics.tests_failed, measured.metrics.tests_skipped) == (1, skipped)
+
+
 def test_the_end_of_a_long_output_is_read_too(ran):
     text = "x" * 80 + "\n"
     printed = text * 30_000 + "Error: at the very end\n"

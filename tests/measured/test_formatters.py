@@ -52,7 +52,9 @@ def test_a_value_that_differs_is_an_edit_in_any_layout(tracker):
     assert tracker.post_iteration(None).record.integrity.verdict == "TAMPERED"
 
 
-def test_the_folder_of_loops_hides_itself_from_git_and_from_biome(tracker):
+def test_the_folder_of_loops_hides_itself_from_git_biome_prettier_and_eslint(tracker):
     base = tracker.store().paths.root / ".aiwg" / "ralph"
     assert (base / ".gitignore").read_text() == "*\n"
     assert json.loads((base / "biome.json").read_text()) == {"root": False, "files": {"includes": ["!**"]}}
+    assert json.loads((base / ".prettierrc").read_text())["requirePragma"]
+    assert 'ignores: ["**"]' in (base / "eslint.config.mjs").read_text()

@@ -43,6 +43,17 @@ class TestModes:
         selection = scored(0.5, score).select()
         assert (selection.selected.iteration, selection.accepted, selection.threshold) == (1, accepted, 0.70)
 
+    def test_of_alternatives_the_one_that_gains_most_on_the_baseline(self, start):
+        rules = Thresholds()._replace(selection=SelectionThresholds(against="baseline"))
+        red = dict.fromkeys("abc", "failed") | {"d": "passed"}
+        loop = start(thresholds=rules, tests=red)
+        for fixed in ("a", "bc", "b"):
+            loop.turn(tests=red | dict.fromkeys(fixed, "passed"))
+        assert [record.kept_before for record in loop.records] == [None, 0, 0, 0]
+        assert [record.best.iteration for record in loop.records[1:]] == [1, 2, 2]
+        assert loop.select().selected.iteration == 2
+        assert start(thresholds=rules, tests=red).select().selected.iteration == 0
+
     def test_a_person_may_override(self, scored):
         selection = scored(0.5, 0.9, 0.8).select(iteration=2, reason="demo tomorrow")
         assert (selection.selected.iteration, selection.override_reason) == (2, "demo tomorrow")

@@ -60,8 +60,10 @@ class TestTwoStarts:
         assert ids == ["ralph-001"]
         assert sorted(path.name for path in driven.paths.folder.parent.iterdir()) == [
             ".gitignore",
+            ".prettierrc",
             "biome.json",
             "current",
+            "eslint.config.mjs",
             "lock",
             "ralph-001",
         ]

@@ -1,4 +1,4 @@
-"""Ruff's reports: one JSON array, a JSON object a line (`json-lines`), or text (`full`, `concise`).
+"""Ruff's reports: one JSON array, a JSON object a line (`json-lines`), or text (`full`, `concise`, `grouped`).
 
 Findings that the code suppresses are not in them.
 """
@@ -71,6 +71,11 @@ _PLACED: Final = re.compile(
     rf"^(?:\S[^\n]*?:\d{{1,9}}:\d{{1,9}}: {_CODE}:? |(?:[A-Z]{{1,10}}\d{{2,4}}|[a-z]+(?:-[a-z]+)+:) [^\n]*\n *--> )",
     re.MULTILINE,
 )
+# With `grouped` the findings of a file stand below its name.
+_GROUP: Final = re.compile(r"^(?P<file>\S[^\n]*):$")
+_GROUPED: Final = re.compile(
+    rf"^ +(?P<line>\d{{1,9}}):\d{{1,9}} +{_CODE}:? (?:\[\*\] )?(?P<message>\S.*)", re.MULTILINE
+)
 _FOUND: Final = re.compile(
     r"^Found (?P<found>\d{1,9}) errors?(?: \(\d+ fixed, (?P<left>\d{1,9}) remaining\))?\.", re.MULTILINE
 )
@@ -80,7 +85,9 @@ _CLEAN: Final = "All checks passed!"
 def sniff_text(content: Content) -> bool:
     """Whether it has findings and ends with their number, or has nothing but the line of a clean run."""
     text = plain(content.text)
-    return text.strip() == _CLEAN or (_PLACED.search(text) is not None and _FOUND.search(text) is not None)
+    return text.strip() == _CLEAN or (
+        any(each.search(text) for each in (_PLACED, _GROUPED)) and _FOUND.search(text) is not None
+    )
 
 
 def read_text(content: Content) -> LintReport:
@@ -102,6 +109,17 @@ def read_text(content: Content) -> LintReport:
 
 def diagnostics_text(content: Content) -> Iterable[Row]:
     """Yield the findings; those of `full` have their place in the line below."""
+    if _PLACED.search(plain(content.text)) is None:
+        return _grouped(content)
     return (
         (file, line, code, "error", message) for file, line, code, _, message in by_line(_TEXT_ROW, content) if file
     )
+
+
+def _grouped(content: Content) -> Iterator[Row]:
+    file = ""
+    for line in map(plain, content.lines()):
+        if group := _GROUP.match(line):
+            file = group["file"]
+        elif file and (found := _GROUPED.match(line)):
+            yield file, found["line"], found["code"], "error", found["message"]

@@ -20,7 +20,7 @@ from collections.abc import Container, Iterable, Mapping
 from textwrap import dedent
 from typing import Any, Final
 
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, quantity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
@@ -130,6 +130,7 @@ class CaseCollector:
         self._broken: set[str] = set()
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
+        self._not_run = 0
         self._ordinals = Ordinals()
         self._differing: list[str] = []
 
@@ -190,6 +191,10 @@ class CaseCollector:
         if place not in self._not_loaded and len(self._not_loaded) < MAX_FAILURES:
             self._not_loaded[place] = why_not_loaded(said)
 
+    def leave_out(self, count: int = 1) -> None:
+        """Count tests that are listed, or planned, and were not run, since the run stopped before them."""
+        self._not_run += count
+
     def report(
         self,
         declared: DeclaredCounts | None = None,
@@ -206,6 +211,8 @@ class CaseCollector:
         failed = self.failed + len(self._broken) + (0 if unnamed is None else unnamed.failed + unnamed.errors)
         if unlisted > 0 and not failed:
             self.add_broken(WHOLE_RUN, lists_none(unlisted))
+        if self._not_run:
+            self._not_loaded.setdefault(STOPPED_RUN, not_run(self._not_run))
         return TestReport(
             outcomes=self.outcomes,
             durations=self._durations,
@@ -245,6 +252,11 @@ def listed_twice(tests: Iterable[str]) -> str | None:
     names = sorted(set(tests))
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     return f"listed with different outcomes, of which the worst counts: {shown}" if names else None
+
+
+def not_run(count: int) -> str:
+    """Return the sentence on a run that stopped early, of whose tests so many were not run."""
+    return f"the run stopped before {quantity(count, 'test')}, so what is missing was not run"
 
 
 def lists_none(declared: int) -> str:

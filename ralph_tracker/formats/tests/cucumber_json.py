@@ -1,5 +1,7 @@
 """Cucumber's JSON report, of cucumber-js, Cucumber-JVM and others: features, scenarios, and the steps of these."""
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -18,6 +20,8 @@ _OUTCOMES: Final = {
     **dict.fromkeys(("failed", "undefined", "ambiguous", "pending", "unknown"), FAILED),
 }
 _NANOSECONDS: Final = 1e9
+_VALUE: Final = r"\"[^\"]*\"|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
+_LONGEST: Final = 200
 
 
 class _Result(msgspec.Struct):
@@ -35,6 +39,7 @@ class _Step(msgspec.Struct):
 class _Scenario(msgspec.Struct):
     name: str = ""
     type: str = "scenario"
+    line: int = 0
     steps: list[_Step] = []
     before: list[_Step] = []
     after: list[_Step] = []
@@ -42,6 +47,16 @@ class _Scenario(msgspec.Struct):
     @property
     def all_steps(self) -> Iterator[_Step]:
         yield from (*self.before, *self.steps, *self.after)
+
+    @property
+    def values(self) -> str:
+        """Return the numbers and quoted words in its steps."""
+        return ", ".join(each for step in self.steps for each in re.findall(_VALUE, step.name))
+
+    @property
+    def texts(self) -> str:
+        """Return the texts of its steps."""
+        return ", ".join(step.name for step in self.steps if step.name)[:_LONGEST]
 
 
 class _Feature(msgspec.Struct):
@@ -58,17 +73,36 @@ def read(content: Content) -> TestReport:
     cases = CaseCollector()
     for feature in decode(content, list[_Feature], "Cucumber"):
         background: list[_Step] = []
+        names = _names([element for element in feature.elements if element.type != "background"])
         for element in feature.elements:
             steps = [*background, *element.all_steps]
             if element.type == "background":
                 background = steps
                 continue
             background = []
-            name = " > ".join(filter(None, (feature.name, element.name)))
+            name = " > ".join(filter(None, (feature.name, next(names))))
             seconds = sum(step.result.duration for step in steps) / _NANOSECONDS
             outcome = _outcome(steps)
             cases.add(case_id(file_name(feature.uri, content.folders), name), outcome, seconds, said=_message(steps))
     return cases.report()
+
+
+def _names(scenarios: list[_Scenario]) -> Iterator[str]:
+    """Yield the name of each scenario; the rows of an outline share it and are told apart by their values.
+
+    Where these are the same, it is by the texts of the steps, then by the line.
+    """
+    names = Counter(each.name for each in scenarios)
+    values = Counter((each.name, each.values) for each in scenarios)
+    texts = Counter((each.name, each.texts) for each in scenarios)
+    for each in scenarios:
+        if names[each.name] == 1:
+            yield each.name
+        elif all(number == 1 for (name, _), number in values.items() if name == each.name):
+            yield f"{each.name} [{each.values}]"
+        else:
+            row = each.texts if texts[each.name, each.texts] == 1 else f"line {each.line}"
+            yield f"{each.name} [{row}]"
 
 
 def _outcome(steps: list[_Step]) -> str:

@@ -1,7 +1,7 @@
 """The JSON report of jest (`--json`) and vitest (`--reporter=json`).
 
 A test file that could not run is a case in error, as is a run that failed although no test did (uncaught errors,
-thresholds).
+thresholds). vitest lists what it did not come to as pending, which is a skipped test of jest.
 """
 
 from typing import Any, Final, Literal
@@ -56,6 +56,12 @@ class _Report(msgspec.Struct, rename="camel"):
     num_failed_tests: Count | None = None
     success: bool | None = None
     was_interrupted: bool = False
+    num_runtime_error_test_suites: Any = None
+
+    @property
+    def may_have_stopped(self) -> bool:
+        """Return whether vitest may have stopped the run at a test that failed."""
+        return self.num_runtime_error_test_suites is None and bool(self.num_failed_tests)
 
 
 def read(content: Content) -> TestReport:
@@ -63,11 +69,15 @@ def read(content: Content) -> TestReport:
     report = decode(content, _Report, "jest or vitest")
     if report.was_interrupted:
         raise DamageError("the run was interrupted, tests are missing")
-    cases, broken = CaseCollector(), []
+    cases, broken, not_run = CaseCollector(), [], 0
     # The report lists files in the order in which they finished, which varies.
     files = ((file_name(each.name, content.folders), each) for each in report.test_results)
     for file, result in sorted(files, key=lambda each: (each[0], each[1].name)):
         for test in result.assertion_results:
+            if test.status == "pending" and report.may_have_stopped:
+                not_run += 1
+                cases.leave_out()
+                continue
             name = " > ".join(filter(None, (*test.ancestor_titles, test.title)))
             again = (test.invocations or 1) > 1
             outcome = _OUTCOMES[test.status]
@@ -76,7 +86,9 @@ def read(content: Content) -> TestReport:
             cases.add(case_id(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
         if result.status == "failed" and not result.assertion_results:
             broken.append((file, result.message if isinstance(result.message, str) else ""))
-    declared = DeclaredCounts(tests=report.num_total_tests, failures=report.num_failed_tests)
+        elif report.may_have_stopped and not result.assertion_results:
+            cases.leave_out()  # vitest fails a file without tests
+    declared = DeclaredCounts(tests=report.num_total_tests - not_run, failures=report.num_failed_tests)
     wrong = contradiction(declared, cases)
     for file, said in broken:
         cases.add(case_id(file, "(test file)"), ERROR, said=_without_banner(said))

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_content import Content, DamageError, Text, attribute_count, local_name, xml_root
@@ -34,6 +34,7 @@ from ralph_tracker.formats.tests.case_collector import (
     listed_twice,
     lists_none,
     message,
+    not_run,
     outside_of_tests,
     steady,
     unlike,
@@ -153,6 +154,9 @@ _RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Frame
 _REMEMBERED: Final = 10_000
 _ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
+# vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
+_VITEST_ROOT: Final = "vitest tests"
+_OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
 _PYTEST_TEARDOWN: Final = "failed on teardown"
 _PYTEST_COLLECTION: Final = "collection failure"
 _UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
@@ -262,6 +266,8 @@ class _Reader:
         self._broken: set[str] = set()
         self._of_suite: tuple[str, str] | None = None  # the error of a suite that is open: its name and message
         self._by_gradle = False
+        self._by_vitest = False
+        self._not_run: list[str] = []
         self._differing: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
@@ -315,6 +321,7 @@ class _Reader:
         if local in _OUTERMOST:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
+            self._by_vitest = attributes.get("name") == _VITEST_ROOT
         self._by_gradle = local == "testsuite" and {"timestamp", "hostname"} <= attributes.keys()
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
@@ -358,6 +365,8 @@ class _Reader:
         if case in self._outcomes:
             case, spent = self._again(case, rank, spent, attributes, verdict)
         self._outcomes[case] = _OUTCOMES[rank]
+        if self._by_vitest and rank == _PASSED and spent == 0 and not _OF_TYPES.search(attributes.get("classname", "")):
+            self._not_run.append(case)
         if spent >= 0:
             self._durations[case] = spent
         if rank == _ERROR:
@@ -429,6 +438,10 @@ class _Reader:
             self._broken.add(WHOLE_RUN)
             self._messages[WHOLE_RUN] = lists_none(unlisted)
         contradiction = self._totals.contradiction(len(self._outcomes), failed=failed, more_is_fine=self._by_pytest)
+        if self._not_run and failed:
+            self._not_loaded.setdefault(STOPPED_RUN, not_run(len(self._not_run)))
+            for case in self._not_run:
+                del self._outcomes[case], self._durations[case]
         return TestReport(
             outcomes=self._outcomes,
             durations=self._durations,

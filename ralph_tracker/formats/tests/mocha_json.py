@@ -21,6 +21,7 @@ class _Stats(msgspec.Struct, gc=False):
     tests: Count
     pending: Count
     failures: Count
+    passes: Count = 0  # it is read only to be refused below zero
 
 
 class _Test(msgspec.Struct, rename="camel", gc=False):

@@ -34,8 +34,14 @@ class _Result(msgspec.Struct):
 
 class _Test(msgspec.Struct, rename="camel"):
     status: Literal["expected", "flaky", "unexpected", "skipped"]
+    expected_status: str = ""
     project_name: str = ""
     results: list[_Result] = []
+
+    @property
+    def was_not_run(self) -> bool:
+        """Return whether the run stopped before it: it has no result, and was not to be skipped."""
+        return self.status == "skipped" and not self.results and self.expected_status not in ("", "skipped")
 
 
 class _Spec(msgspec.Struct):
@@ -74,13 +80,18 @@ def read(content: Content) -> TestReport:
     A test that failed as it had to has passed. Raises DamageError.
     """
     report = decode(content, _Report, "Playwright")
-    cases = CaseCollector()
+    cases, not_run = CaseCollector(), 0
     for suite in report.suites:
         for names, spec in _specs(suite, ()):
             for test in spec.tests:
-                _add(cases, case_id(spec.file, _name(test, (*names, spec.title))), test)
+                if test.was_not_run:
+                    not_run += 1
+                    cases.leave_out()
+                else:
+                    _add(cases, case_id(spec.file, _name(test, (*names, spec.title))), test)
     stats = report.stats
-    declared = DeclaredCounts(stats.expected + stats.skipped + stats.unexpected + stats.flaky, stats.unexpected)
+    tests = stats.expected + stats.skipped + stats.unexpected + stats.flaky
+    declared = DeclaredCounts(tests - not_run, stats.unexpected)
     wrong = contradiction(declared, cases)
     for error in report.errors:
         place = inside(error.location, "file")

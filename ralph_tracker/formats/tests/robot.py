@@ -10,6 +10,8 @@ from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id, c
 
 sniff: Final = xml_root("robot")
 _OUTCOMES: Final = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED, "NOT RUN": SKIPPED}
+# The tag of a test that was not run, since an earlier one had failed; its status is FAIL.
+_NOT_RUN: Final = "robot:exit"
 _TEARDOWN: Final = "uite teardown failed"
 
 
@@ -24,7 +26,7 @@ class _Reader(Elements):
     A suite whose tear-down failed has none that passed: its tests were written before.
     """
 
-    TEXTS = frozenset({"status"})
+    TEXTS = frozenset({"status", "tag"})
 
     def __init__(self, content: Content) -> None:
         super().__init__(content)
@@ -32,6 +34,7 @@ class _Reader(Elements):
         self._suites: list[tuple[str, int]] = []
         self._tests: list[tuple[str, str, float | None, str]] = []
         self._name = ""
+        self._is_run, self._not_run = True, 0
         self._status: Mapping[str, str] = {}
         self._declared = DeclaredCounts()
 
@@ -42,7 +45,7 @@ class _Reader(Elements):
         if name == "suite" and above in ("robot", "suite"):
             self._suites.append((attributes.get("name", ""), len(self._tests)))
         elif name == "test":
-            self._name, self._status = attributes.get("name", ""), {}
+            self._name, self._status, self._is_run = attributes.get("name", ""), {}, True
         elif name == "status" and above in ("test", "suite"):
             self._status = attributes
         elif name == "stat" and above == "total":
@@ -51,7 +54,12 @@ class _Reader(Elements):
 
     def closed(self, name: str) -> None:
         above = self.path[-1] if self.path else ""
-        if name == "status" and above == "test":
+        if name == "tag" and above == "test":
+            self._is_run = self._is_run and self.text.strip() != _NOT_RUN
+        elif name == "status" and above == "test" and not self._is_run:
+            self._not_run += 1
+            self._cases.leave_out()
+        elif name == "status" and above == "test":
             status = self._status.get("status", "")
             if status not in _OUTCOMES:
                 raise DamageError(f"the test {self._name!r} has no status of Robot Framework")
@@ -70,4 +78,6 @@ class _Reader(Elements):
         """Return the report; the statistics at its end declare the numbers."""
         for case, outcome, spent, said in self._tests:
             self._cases.add(case, outcome, spent, said=said)
-        return self._cases.report(self._declared, contradiction=contradiction(self._declared, self._cases))
+        tests, failed = ((count or 0) - self._not_run for count in (self._declared.tests, self._declared.failures))
+        declared = self._declared._replace(tests=tests, failures=failed) if self._not_run else self._declared
+        return self._cases.report(declared, contradiction=contradiction(declared, self._cases))

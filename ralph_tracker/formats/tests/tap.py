@@ -63,6 +63,8 @@ _DEEPEST: Final = 32
 # What tape prints at its end; its headings are told from comments of other programs by it.
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
 _BY_NODE: Final = re.compile(r"^# suites \d+\n# pass \d+", re.MULTILINE)
+# A test without the braces of its file.
+_FLAT_OF_VITEST: Final = re.compile(r"^(?:not )?ok \d+ - \S+\.[cm]?[jt]sx? > .* # time=", re.MULTILINE)
 _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$|time=)(?P<name>\S.*)$")
 
 
@@ -99,6 +101,7 @@ class _Test:
     said: list[str] = field(default_factory=list)
     inner: list["_Test"] = field(default_factory=list)
     is_suite: bool = False
+    has_block: bool = False
 
     @property
     def has_failed(self) -> bool:
@@ -129,6 +132,8 @@ class _Run:
         self._by_tape = _BY_TAPE.search(text) is not None
         self._by_ava = _BY_AVA.search(text) is not None
         self._by_vitest = False
+        self._is_flat_of_vitest = _FLAT_OF_VITEST.search(text) is not None
+        self._has_times = "# time=" in text
         self._headed: set[str] = set()
         self._by_node = _BY_NODE.search(text) is not None
         self._cases = CaseCollector()
@@ -180,6 +185,7 @@ class _Run:
             return inner == "..."
         if self._block is None and inner == "---" and self._last is not None and indent:
             self._block = indent
+            self._last.has_block = True
         return self._block is not None
 
     def _level(self, depth: int) -> _Level:
@@ -274,6 +280,10 @@ class _Run:
                 self._add_case(test, path)
 
     def _add_case(self, test: _Test, path: tuple[str, ...]) -> None:
+        of_vitest = (self._by_vitest and self._has_times) or self._is_flat_of_vitest
+        if of_vitest and test.outcome == FAILED and test.seconds is None and not (test.has_block or test.inner):
+            self._cases.leave_out()  # a test or a file that vitest did not come to
+            return
         name, said = _name(path, test.heading), "\n".join(test.said)
         if test.outcome == FAILED and self._by_vitest and _SCRIPT.search(test.name):
             self._cases.add_broken(_name((*path, _FILE), ""), said)
@@ -328,7 +338,10 @@ class _Run:
         self._add_errors_of_ava(filter(self._is_error_of_ava, self._levels[0].tests))
         is_flat = not any(test.inner for test in tests)
         declared = DeclaredCounts(tests=planned if self._plans else None)
-        unlike_plan = declared.tests is not None and planned != len(tests)
+        if self._plan_is_last and len(tests) < planned and last is not None and last.has_failed:
+            self._cases.leave_out(planned - len(tests))  # it ended the run
+            declared = declared._replace(tests=len(tests))
+        unlike_plan = declared.tests is not None and declared.tests != len(tests)
         said = [unlike("tests", planned, len(tests)) if unlike_plan else None]
         if self._bail_out is not None:
             said.append(f"the run bailed out: {self._bail_out or 'it does not say why'}")

@@ -164,3 +164,64 @@ def test_annotations_are_counted_by_their_words():
 @table("text", ["::error file=a,title=b::m", "::error::no place\n", "::error file=a::no rule\n"])
 def test_other_annotations_are_no_report(text):
     assert isinstance(read(text, format="github-text"), Unreadable)
+
+
+ISSUE = "##vso[task.logissue type={};sourcepath=a%3Bb.py;linenumber=3;code=F401;]Unused%5D\n"
+
+
+def test_an_issue_of_azure_has_its_place_and_its_rule():
+    data = f"hello\n{ISSUE.format('error')}".encode()
+    assert [each.text for each in registry.diagnostics(data)] == ["a;b.py:3 F401 Unused]"]
+    assert (registry.read(data).results, registry.read(data).skipped_lines) == (1, 1)
+    assert counts(read(ISSUE.format("error") + ISSUE.format("warning"), kind="types")) == (1, 1, 0)
+
+
+@table("text", [ISSUE.format("error").rstrip(), "##vso[task.logissue type=error;]no place\n", "##vso[task.complete]\n"])
+def test_other_commands_of_azure_are_no_report(text):
+    assert isinstance(read(text, format="azure-text"), Unreadable)
+
+
+def of_reviewdog(severity: object = None, code: object = None) -> dict:
+    place = {"path": "a.py", "range": {"start": {"line": 3, "column": 1}}}
+    return {"message": "m", "location": place, "severity": severity, "code": code}
+
+
+@table(
+    ("source", "whole", "severity", "expected"),
+    [
+        ("x", None, "ERROR", (1, 0, 0)),
+        ("x", "ERROR", "INFO", (0, 0, 1)),
+        ("x", "ERROR", None, (1, 0, 0)),
+        ("x", None, None, (0, 1, 0)),
+        ("x", None, 1, (1, 0, 0)),
+        ("ruff", "WARNING", None, (1, 0, 0)),
+    ],
+)
+def test_a_diagnostic_of_reviewdog_is_as_grave_as_it_or_the_report_says(source, whole, severity, expected):
+    found = of_reviewdog(severity, {"value": "no-eval"})
+    report = {"source": {"name": source}, "severity": whole, "diagnostics": [found]}
+    assert counts(read(json.dumps(report))) == expected
+    listed = registry.diagnostics(json.dumps(report).encode())
+    assert [each.text for each in listed] == ["a.py:3 no-eval m"] * (1 - expected[2])
+    line = json.dumps({**found, "severity": severity or whole, "source": {"name": source}})
+    if source != "ruff":
+        assert counts(read(line)) == expected
+
+
+def test_a_line_of_ruff_for_reviewdog_is_an_error():
+    assert counts(read(json.dumps({**of_reviewdog(), "source": {"name": "ruff"}}))) == (1, 0, 0)
+
+
+@table("line", ['{"message": "m", "location": 7}', "{half"])
+def test_a_line_that_is_no_diagnostic_makes_the_report_unreadable(line):
+    assert isinstance(read(f"{json.dumps(of_reviewdog())}\n{line}\n", format="rdjson-lines"), Unreadable)
+
+
+GROUPED = "a.py:\n  1:8  F401 [*] `os` imported\n\nb:c.py:\n  4:5  invalid-syntax: unexpected\n\nFound {} errors.\n"
+
+
+def test_ruff_s_findings_by_group_have_the_file_above_them():
+    assert counts(read(GROUPED.format(2))) == (2, 0, 0)
+    texts = [each.text for each in registry.diagnostics(GROUPED.format(2).encode())]
+    assert texts == ["a.py:1 F401 `os` imported", "b:c.py:4 invalid-syntax unexpected"]
+    assert isinstance(read(GROUPED.format(3)), Unreadable)

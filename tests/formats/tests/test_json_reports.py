@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from ralph_tracker.core.known_tests import STOPPED_RUN
+
 
 def mocha(*tests: dict, waiting=(), failed=(), **stats: int) -> str:
     counts = {"tests": len(tests), "pending": len(waiting), "failures": len(failed)} | stats
@@ -120,6 +122,27 @@ def test_the_status_of_an_assertion_decides(read, status, outcome):
     report = read(jest(file(assertion(status, duration=250))), "jest-json")
     assert report.outcomes == {"box.test.js::a box > opens": outcome}
     assert report.durations == {"box.test.js::a box > opens": 0.25}
+
+
+NOT_RUN = "the run stopped before {}, so what is missing was not run"
+
+
+@pytest.mark.parametrize(
+    ("more", "skipped", "not_loaded"),
+    [
+        ({"numFailedTests": 1}, 1, {STOPPED_RUN: NOT_RUN.format("2 tests")}),
+        ({"numFailedTests": 1, "numRuntimeErrorTestSuites": 0}, 2, {}),
+        ({"numFailedTests": 0, "success": True}, 2, {}),
+    ],
+    ids=["vitest", "jest", "vitest without a failure"],
+)
+def test_what_vitest_did_not_come_to_was_not_run(read, more, skipped, not_loaded):
+    failed = "failed" if more["numFailedTests"] else "passed"
+    statuses = enumerate((failed, "pending", "skipped"))
+    tests = [assertion(status, str(number)) for number, status in statuses]
+    report = read(jest(file(*tests), file(name="/p/b.test.js"), **more), "jest-json")
+    assert (list(report.outcomes.values()).count("skipped"), report.contradiction) == (skipped, None)
+    assert report.not_loaded == not_loaded
 
 
 def test_the_order_in_which_files_ended_changes_no_id(read):

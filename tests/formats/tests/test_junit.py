@@ -2,6 +2,7 @@
 
 import pytest
 
+from ralph_tracker.core.known_tests import STOPPED_RUN
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.parsed_report import TestReport, Unreadable
@@ -294,6 +295,26 @@ def test_failures_that_are_declared_and_not_listed_are_an_error_of_the_run():
     report = read(suite(case(), more='tests="1" failures="2"'))
     assert report.broken == {"(test run)"}
     assert report.messages == {"(test run)": "the report declares 2 failures and lists none"}
+
+
+VITEST = (
+    '<testsuites name="vitest tests" tests="4" failures="{}"><testsuite name="a.test.js" tests="4">{}</testsuite>'
+    "</testsuites>"
+)
+LISTED_BY_VITEST = (
+    '<testcase classname="a.test.js" name="left" time="0"/><testcase classname="a.test.js" name="skip" time="0">'
+    '<skipped/></testcase><testcase classname="a.test-d.ts" name="types" time="0"/>'
+)
+RED = '<testcase classname="a.test.js" name="red" time="0.1"><failure message="x"/></testcase>'
+GREEN = '<testcase classname="a.test.js" name="green" time="0.1"/>'
+
+
+def test_what_vitest_did_not_come_to_was_not_run():
+    report = read(VITEST.format(1, RED + LISTED_BY_VITEST))
+    assert (list(report.outcomes.values()), report.contradiction) == ([FAILED, SKIPPED, PASSED], None)
+    assert report.not_loaded == {STOPPED_RUN: "the run stopped before 1 test, so what is missing was not run"}
+    report = read(VITEST.format(0, GREEN + LISTED_BY_VITEST))
+    assert (list(report.outcomes.values()), report.not_loaded) == ([PASSED, PASSED, SKIPPED, PASSED], {})
 
 
 def test_an_ordinal_that_is_somebodys_name_is_passed_over():

@@ -2,6 +2,7 @@
 
 import json
 
+from ralph_tracker.core.known_tests import STOPPED_RUN
 from ralph_tracker.formats import registry
 from ralph_tracker.formats.parsed_report import TestReport, Unreadable
 from tests.tables import table
@@ -133,6 +134,16 @@ def test_a_test_of_playwright_is_one_a_project():
     assert list(report.outcomes) == ["a.spec.ts::[one] inner > t", "a.spec.ts::[two] inner > t"]
 
 
+def test_a_test_that_playwright_did_not_come_to_was_not_run():
+    failed, skipped = ({"status": each, "expectedStatus": each} for each in ("unexpected", "skipped"))
+    left = {"status": "skipped", "expectedStatus": "passed"}
+    report = read(playwright({**failed, "expectedStatus": "passed"}, skipped, left, left, unexpected=1, skipped=3))
+    assert (counts(report), report.contradiction) == ((2, 0, 1, 0, 1), None)
+    assert report.not_loaded == {STOPPED_RUN: "the run stopped before 2 tests, so what is missing was not run"}
+    serial = read(playwright({**left, "results": [{"duration": 0}]}, skipped=1))
+    assert (counts(serial), serial.not_loaded) == ((1, 0, 0, 0, 1), {})
+
+
 @table(
     ("location", "name", "places"),
     [({"file": "/p/b.spec.ts"}, "b.spec.ts::(test file)", ["b.spec.ts"]), (None, "(test run)", [])],
@@ -179,6 +190,24 @@ def test_a_scenario_fails_with_any_step_that_does_not_pass(elements, outcome, sa
     assert report.messages.get("a.feature::f > s") == said
 
 
+def row(line: int, *texts: str) -> dict[str, object]:
+    steps = [{"keyword": "Given ", "name": each, "result": {"status": "passed"}} for each in (*texts, "")]
+    return {"name": "s", "steps": steps, "line": line}
+
+
+@table(
+    ("rows", "names"),
+    [
+        ([row(4, "there are 12 eggs", 'I eat "a lot"'), row(5, "there are 2 eggs")], ['s [12, "a lot"]', "s [2]"]),
+        ([row(4, "a red box"), row(5, "a green box")], ["s [a red box]", "s [a green box]"]),
+        ([row(4, "x 1"), row(5, "x 1"), row(6, "x 2")], ["s [line 4]", "s [line 5]", "s [x 2]"]),
+        ([row(4, "x 1"), {**row(5, "x 1"), "name": "t"}], ["s", "t"]),
+    ],
+)
+def test_the_rows_of_an_outline_are_told_apart_by_their_values(rows, names):
+    assert list(read(cucumber(*rows)).outcomes) == [f"a.feature::f > {name}" for name in names]
+
+
 @table("report", [cucumber(scenario("odd")), [{"uri": "a", "keyword": "Feature", "elements": [{"steps": [{}]}]}]])
 def test_a_status_that_cucumber_does_not_have_is_damage(report):
     assert isinstance(read(report), Unreadable)
@@ -217,3 +246,11 @@ def test_other_statistics_than_tests_are_a_contradiction():
 @table("text", [robot(of_robot("ODD")), robot(of_robot("PASS"))[:-20], "<other/>"])
 def test_what_is_no_whole_output_of_robot_framework_is_unreadable(text):
     assert isinstance(read(text, format="robot"), Unreadable)
+
+
+def test_a_test_that_robot_framework_left_out_was_not_run():
+    left = of_robot("FAIL", "L").replace("</kw>", "</kw><tag>a</tag><tag>robot:exit</tag>")
+    total = '<stat pass="0" fail="2" skip="0">All Tests</stat>'
+    report = read(robot(of_robot("FAIL") + left, total=total))
+    assert (counts(report), report.contradiction) == ((1, 0, 1, 0, 0), None)
+    assert report.not_loaded == {STOPPED_RUN: "the run stopped before 1 test, so what is missing was not run"}

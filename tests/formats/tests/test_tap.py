@@ -2,6 +2,8 @@
 
 import pytest
 
+from ralph_tracker.core.known_tests import STOPPED_RUN
+
 
 def lines(*text: str) -> str:
     return "".join(f"{each}\n" for each in text)
@@ -171,6 +173,40 @@ def test_vitest_s_files_and_suites_are_in_the_names_of_their_tests(read):
     assert report.broken == {"load.test.js::(test file)", "a.test.js::e"}
     assert report.not_loaded == {"load.test.js": "Cannot find module './gone' imported from load.test.js"}
     assert (report.contradiction, report.durations["a.test.js::same"]) == (None, 0.00121)
+
+
+NOT_RUN = "the run stopped before {}, so what is missing was not run"
+STOPPED_VITEST = (
+    "1..2",
+    "not ok 1 - a.test.js # time=5ms {",
+    "    1..3",
+    "    not ok 1 - red # time=1ms",
+    "    not ok 2 - left",
+    "    ok 3 - later # SKIP",
+    "}",
+    "not ok 2 - b.test.js",
+)
+FLAT_VITEST = ("1..3", "ok 1 - a.js > ok # time=1ms", "not ok 2 - a.js > red # time=1ms", "not ok 3 - a.js > left")
+
+
+@pytest.mark.parametrize(
+    ("text", "outcomes", "left"),
+    [
+        (STOPPED_VITEST, {"a.test.js::red": "failed", "a.test.js::later": "skipped"}, "2 tests"),
+        (FLAT_VITEST, {"a.js > ok": "passed", "a.js > red": "failed"}, "1 test"),
+        (("ok 1 - a", "not ok 2 - b", "1..4"), {"a": "passed", "b": "failed"}, "2 tests"),
+    ],
+    ids=["vitest", "vitest, flat", "AVA and Deno, which have the plan at the end"],
+)
+def test_what_a_stopped_run_did_not_come_to_was_not_run(read, text, outcomes, left):
+    report = read(lines("TAP version 13", *text), "tap")
+    assert (report.outcomes, report.broken, report.contradiction) == (outcomes, frozenset(), None)
+    assert report.not_loaded == {STOPPED_RUN: NOT_RUN.format(left)}
+
+
+def test_a_plan_at_the_end_that_a_passed_test_does_not_fulfil_is_a_contradiction(read):
+    report = read(lines("not ok 1 - a", "ok 2 - b", "1..4"), "tap")
+    assert (report.not_loaded, report.contradiction) == ({}, "declared tests: 4, found: 2")
 
 
 def test_a_brace_in_a_name_opens_nothing(read):
