@@ -32,7 +32,6 @@ SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 ITERATION_REPORT: Final = "iteration-report.md.j2"
 # By this a workflow finds the comment that it wrote before.
 MARK: Final = "<!-- ralph-tracker -->"
-_LONGEST: Final = 500
 
 
 def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
@@ -288,4 +287,4 @@ def _few(lines: Sequence[str], most: int) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return shorten(text, _LONGEST)
+    return shorten(text, 500)
