@@ -658,7 +658,9 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
     absent, name = found.missing is Missing.ABSENT, result.check.name
     if (absent or report.empty) and _has_failed(result) and result.check.held_back is None:
-        said = last_words(result.stdout, result.stderr)
+        # By its output alone: with such an option a run may also have crashed.
+        said = stopped_early(runner_of(command_text(result.check), name), "", _output(result))
+        said = said or last_words(result.stdout, result.stderr)
     how, reason = result.finished.summary, f"; {said}" if said else ""
     if found.path == STANDARD_OUTPUT:
         return f"check `{name}` printed no report ({how}){'' if absent else f': {report}'}{reason}"
