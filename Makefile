@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test traced untraced coverage test-slow test-faults test-faults-full test-projects test-replay test-ecosystems test-ecosystems-full test-agents test-agents-full test-examples test-browser screenshots test-fleet test-fleet-full test-interpreters check bench bench-integrity bench-judgement fuzz mutants bless docs release clean
+.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-fuzz suite-mutants suite-docs suite-release
 
-help: ## list the targets
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+help:
+	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ralph-tracker needs Python 3.11 or newer; name one with make PYTHON=…")'
@@ -38,40 +38,48 @@ demo: $(VENV)/.test ## see a whole loop on a sample project
 
 # Coverage makes Python half as fast: only the tests of what has a gate are run under it, the others beside it. The
 # gates hold without what does the same many times over: laws, hostile sizes, real reports cut anywhere.
-GATED = tests/core tests/formats tests/integrity tests/iteration
-REPEATING = $(addprefix tests/,core/test_laws.py core/test_output_selection_laws.py formats/test_limits.py \
-	formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py formats/tests/test_junit_properties.py)
+GATED = tests/test_codec.py tests/core tests/records tests/formats tests/integrity
+REPEATING = $(addprefix tests/,core/test_laws.py core/test_walk_laws.py \
+	formats/test_limits.py formats/test_corpus.py formats/test_cuts.py formats/coverage/test_coveragepy.py \
+	formats/tests/test_junit_properties.py)
 TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
-QUICK = $(PYTEST) -n auto --dist loadfile
+# A lane collects its own tests only, which workers that share all of them do not. There are more lanes than
+# cores, since tests wait for processes that they start.
+LANES = cli store replay agents
+REST = $(addprefix --ignore=tests/,$(LANES)) $(addprefix --ignore=,$(TRACED))
+# What a lane has to say comes in one piece.
+IN_ONE_PIECE = >$(VENV)/$@.txt 2>&1; ended=$$?; cat $(VENV)/$@.txt; exit $$ended
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
-	@$(MAKE) --no-print-directory -j2 traced untraced
+	@$(MAKE) --no-print-directory --keep-going -j6 traced untraced $(addprefix untraced-,$(LANES))
 else
-	$(BIN)/python $(QUICK) $(ARGS)
+	$(BIN)/python $(PYTEST) -n auto --dist loadfile $(ARGS)
 endif
 
-# What it has to say comes in one piece, amid the dots of the others.
-traced: $(VENV)/.test
+traced:
 	@rm -f .coverage .coverage.*
 	@{ $(BIN)/python -m coverage run $(PYTEST) $(TRACED) && \
 	$(BIN)/python -m coverage combine --quiet && \
-	$(BIN)/python -m coverage report --include='ralph_tracker/core/*' --fail-under=100 && \
+	$(BIN)/python -m coverage report --include='ralph_tracker/core/*,ralph_tracker/records/*,ralph_tracker/codec.py' --fail-under=100 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/formats/*' --fail-under=95 && \
 	$(BIN)/python -m coverage report --include='ralph_tracker/integrity/*' --fail-under=95; \
-	} >$(VENV)/traced.txt 2>&1; ended=$$?; cat $(VENV)/traced.txt; exit $$ended
+	} $(IN_ONE_PIECE)
 
-untraced: $(VENV)/.test
-	@$(BIN)/python $(QUICK) $(addprefix --ignore=,$(TRACED))
+untraced:
+	@$(BIN)/python $(PYTEST) $(REST) $(IN_ONE_PIECE)
 
-coverage: $(VENV)/.test ## run these and test-slow under coverage, with a gate of 95 % for the whole package
+untraced-%:
+	@$(BIN)/python $(PYTEST) tests/$* $(IN_ONE_PIECE)
+
+suite-coverage: $(VENV)/.test ## run `make test` and the suite slow under coverage, with a gate of 95 % for the whole package
 	@rm -f .coverage .coverage.*
 	$(BIN)/python -m coverage run -m pytest -q -n auto --dist loadfile -m "not faults"
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage report --fail-under=95
 
-test-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
+suite-slow: $(VENV)/.test ## what takes its time: every page's commands, laws with many examples, pytest gone wrong
 	$(BIN)/python -m pytest -q -n auto --dist worksteal -m "(slow or hypothesis) and not faults" --hypothesis-profile=full $(ARGS)
 
 # What is tried at random points, or with one more tool, has a sample each time, by a seed that is printed.
@@ -81,34 +89,34 @@ SAMPLE = @seed=$${RALPH_TRACKER_SEED:-$$(date +%s)}; echo "RALPH_TRACKER_SEED=$$
 # The folder whose table of figures is printed at the end is named beside all others.
 FAULTS = $(BIN)/python -m pytest -q -n auto --dist worksteal -m faults tests tests/measured/faults $(ARGS)
 
-test-faults: $(VENV)/.test ## kill, damage and refuse at some points, a sample by a seed that is printed
+suite-faults: $(VENV)/.test ## kill, damage and refuse at some points, a sample by a seed that is printed
 	$(SAMPLE) $(FAULTS)
 
-test-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
+suite-faults-full: $(VENV)/.test ## kill, damage and refuse at every point
 	RALPH_TRACKER_SWEEP=full $(FAULTS)
 
-test-projects: $(VENV)/.projects ## measure projects from the package index, compare with what their tools print
+suite-projects: $(VENV)/.projects ## measure projects from the package index, compare with what their tools print
 	$(BIN)/python -m pytest -q -n 2 --dist load tests/projects --ignore=tests/projects/test_histories.py $(ARGS)
 
-test-replay: $(VENV)/.projects ## replay the releases of three public projects from package index and npm, compare with its tools
+suite-replay: $(VENV)/.projects ## replay the releases of three public projects from package index and npm, compare with its tools
 	$(BIN)/python -m pytest -q tests/projects/test_histories.py $(ARGS)
 
 # Of cases that show one property with several tools, the others of the kind are marked `deep`.
 ECOSYSTEMS = $(BIN)/python -m pytest -q -n 2 --dist load tests/ecosystems
 
-test-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools, half of them by a seed that is printed
+suite-ecosystems: $(VENV)/.test ## measure projects of a dozen ecosystems with their real tools, half of them by a seed that is printed
 	$(SAMPLE) $(ECOSYSTEMS) -m "not deep" $(ARGS)
 
-test-ecosystems-full: $(VENV)/.test ## the same with all of them, older versions of the tools, and all languages for all that is asked of one
+suite-ecosystems-full: $(VENV)/.test ## the same with all of them, older versions of the tools, and all languages for all that is asked of one
 	$(ECOSYSTEMS) $(ARGS)
 
 # Clients start, wait and are waited for: three at once keep two cores at work.
 AGENTS = $(BIN)/python -m pytest -q -n 3 --dist load tests/clients
 
-test-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index, half of them by a seed
+suite-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index, half of them by a seed
 	$(SAMPLE) $(AGENTS) -m "not deep" $(ARGS)
 
-test-agents-full: $(VENV)/.test ## the same with all of them, and every way to fail with every agent
+suite-agents-full: $(VENV)/.test ## the same with all of them, and every way to fail with every agent
 	$(AGENTS) $(ARGS)
 
 $(VENV)/.examples: $(VENV)/.test
@@ -116,7 +124,7 @@ $(VENV)/.examples: $(VENV)/.test
 		echo "the libraries of the examples cannot be installed here; what needs them is skipped"
 	@touch $@
 
-test-examples: $(VENV)/.examples ## drive the examples and extras with the libraries that they adapt, from the package index
+suite-examples: $(VENV)/.examples ## drive the examples and extras with the libraries that they adapt, from the package index
 	$(BIN)/python -m pytest -q tests/examples $(ARGS)
 
 $(VENV)/.browser: $(VENV)/.test
@@ -126,10 +134,10 @@ $(VENV)/.browser: $(VENV)/.test
 		echo "axe-core and mermaid cannot be installed here; what needs them is skipped"
 	@touch $@
 
-test-browser: $(VENV)/.browser ## open page and server in a real Chromium, with axe-core and mermaid from npm; skips, saying so
+suite-browser: $(VENV)/.browser ## open page and server in a real Chromium, with axe-core and mermaid from npm; skips, saying so
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python -m pytest -q tests/browser $(ARGS)
 
-screenshots: $(VENV)/.browser ## take pictures of all that people look at into dist/screenshots, to be looked at; skips, saying so
+suite-screenshots: $(VENV)/.browser ## take pictures of all that people look at into dist/screenshots, to be looked at; skips, saying so
 	RALPH_TRACKER_BROWSER=$(VENV)/browser $(BIN)/python tools/screenshots.py $(ARGS)
 
 # MLflow's server brings a hundred packages: they have an environment of their own, all at once or what can be had.
@@ -148,13 +156,13 @@ $(VENV)/.fleet: pyproject.toml
 
 FLEET = $(VENV)/fleet/bin/python -m pytest -q -n 2 --dist loadfile tests/fleet
 
-test-fleet: $(VENV)/.fleet ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
+suite-fleet: $(VENV)/.fleet ## export to a real MLflow over PostgreSQL and an OTLP receiver, replay on a real Dask cluster; skips, saying so
 	$(FLEET) -m "not deep" $(ARGS)
 
-test-fleet-full: $(VENV)/.fleet ## the same with 20 loops of 200 iterations, and two workers timed against one job
+suite-fleet-full: $(VENV)/.fleet ## the same with 20 loops of 200 iterations, and two workers timed against one job
 	RALPH_TRACKER_FLEET_LOOPS=20 RALPH_TRACKER_FLEET_STEPS=200 RALPH_TRACKER_FLEET_COMMITS=10 $(FLEET) $(ARGS)
 
-test-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
+suite-interpreters: $(VENV)/.check ## install the wheel with every Python 3.11 to 3.14 on PATH, and try it there
 	$(BIN)/python tools/test_interpreters.py
 
 check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
@@ -167,31 +175,48 @@ check: $(VENV)/.check ## ruff, mypy, import layers, wheel and sdist
 bench: $(VENV)/.test ## measure speed and memory, as ratios within one run
 	$(BIN)/python bench/run.py $(ARGS)
 
-bench-integrity: $(VENV)/.test ## judge tampered and honest changes of small projects: noticed, selected
+suite-integrity: $(VENV)/.test ## judge tampered and honest changes of small projects: noticed, selected
 	$(BIN)/python benchmarks/integrity/run.py $(ARGS)
 
-bench-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules
+suite-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules
 	@$(BIN)/python benchmarks/judgement/run.py $(ARGS)
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
 	@touch $@
 
-fuzz: $(VENV)/.fuzz ## throw a million mutated reports at the readers
+suite-fuzz: $(VENV)/.fuzz ## throw a million mutated reports at the readers
 	$(BIN)/python fuzz/formats.py $(ARGS)
 
-mutants: $(VENV)/.test ## try small errors, sampled by a printed seed, and list those that the tests let live
+suite-mutants: $(VENV)/.test ## try small errors, sampled by a printed seed, and list those that the tests let live
 	$(BIN)/python tools/mutants.py $(ARGS)
 
 bless: $(VENV)/.test ## rewrite the golden files from what is printed now
 	$(BIN)/python -m pytest -q --bless $(ARGS)
 
-docs: $(VENV)/.docs ## build the pages as a site that can be searched, in dist/site
+suite: ## run one of the slower suites, e.g. make suite NAME=slow; list them where NAME names none
+ifeq ($(NAME),)
+	@awk -F':.*## ' '/^suite-[a-z-]+:.*## /{printf "  make suite NAME=%-17s %s\n", substr($$1, 7), $$2}' $(MAKEFILE_LIST)
+else
+	@$(MAKE) --no-print-directory suite-$(NAME)
+endif
+
+suite-docs: docs ## build the pages as a site that can be searched, in dist/site
+
+docs: $(VENV)/.docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "read it at http://127.0.0.1:8000: python3 -m http.server --bind 127.0.0.1 --directory dist/site"
 
-release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
+suite-release: check ## make wheel, sdist and the notes of the version in dist/, ready to be tagged
 	$(BIN)/python tools/release.py
 
-clean: ## remove what the targets made
+# The names that these suites had before they were suites.
+bench-%: suite-%
+	@:
+test-%: suite-%
+	@:
+mutants fuzz coverage: %: suite-%
+	@:
+
+clean:  # remove what the targets made
 	rm -rf $(VENV) dist build .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis

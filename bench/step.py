@@ -1,7 +1,7 @@
 """Measure a step of a loop beside what others do for the same: MLflow's log of the numbers, git's commit of the files.
 
 Both sides run by turns in one process, and the medians of wall clock are compared: a step waits for the disk. MLflow is
-found in `.venv/fleet`, where `make test-fleet` installs it; without it that row is left out.
+found in `.venv/fleet`, where `make suite NAME=fleet` installs it; without it that row is left out.
 """
 
 import statistics

@@ -6,9 +6,9 @@ from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision
-    from ralph_tracker.core.iteration_record import IterationRecord
-    from ralph_tracker.core.output_selection import Selection
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
+    from ralph_tracker.records.iteration_record import IterationRecord
+    from ralph_tracker.records.output_selection import Selection
     from ralph_tracker.tracker import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
@@ -26,9 +26,9 @@ __all__ = [
 
 _WHERE = {
     "Decision": "core.decision",
-    "IterationRecord": "core.iteration_record",
+    "IterationRecord": "records.iteration_record",
     "RalphTrackerError": "errors",
-    "Selection": "core.output_selection",
+    "Selection": "records.output_selection",
     "UntrustedError": "errors",
     "loop_decision": "tracker",
     "post_iteration": "tracker",

@@ -39,7 +39,6 @@ EXIT_BUG: Final = 70
 EXIT_SIGNAL: Final = 128  # plus the number of the signal: 143 SIGTERM, 129 SIGHUP
 EXIT_INTERRUPTED: Final = 130
 SHOWN: Final = 60  # characters of a value in a message
-_SELF_EXPLAINING: Final = frozenset({"extra_forbidden", "value_error", "missing"})
 _KEYS_AND_VALUES: Final = "should be keys and values"
 _WORDS: Final[Mapping[str, str]] = {
     "finite_number": "not a finite number",
@@ -136,7 +135,7 @@ def first_problem(error: "ValidationError", model: type["BaseModel"]) -> str:
     first, path, others = problems[0], places[0], len(set(places)) - 1
     place = ".".join(shorten(str(part), SHOWN) for part in path)
     text = _text(first["type"], first["msg"], path, model)
-    if first["type"] not in _SELF_EXPLAINING:
+    if first["type"] not in {"extra_forbidden", "value_error", "missing"}:
         text += f", found {short_text(first['input'])}"
     more = f" (and {others} more)" if others else ""
     return f"{place}: {text}{more}" if place else f"{text}{more}"

@@ -38,7 +38,6 @@ _IGNORED_BY: Final = {
     b'{"parser": "yaml"}}]}\n',
 }
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_CHUNK: Final = 1 << 16
 _T = TypeVar("_T")
 
 
@@ -72,17 +71,24 @@ def read_own_file(path: "Path | str") -> bytes | None:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
     except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); fix that and try again") from None
-    if len(data) > MAX_OWN:
-        raise StoreError(f"{path}: larger than {MAX_OWN >> 20} MiB, which no file of a loop is; move it away")
+        if error.errno == errno.EFBIG:
+            why = f"larger than {MAX_OWN >> 20} MiB, which no file of a loop is; move it away"
+        else:
+            why = f"cannot be read ({error.strerror}); fix that and try again"
+        raise StoreError(f"{path}: {why}") from None
     return data
 
 
 def _read(path: str) -> bytes:
-    """Return at most one byte too many; a file object would cost more than most files of ours take to read."""
+    """Return a content; a file object would cost more than most files of ours take to read.
+
+    Of one that is too large nothing is read: a sparse file of any size costs nothing to bring.
+    """
     descriptor = own_file(path, os.O_RDONLY)
     try:
-        size = min(os.fstat(descriptor).st_size, MAX_OWN) + 1
+        size = os.fstat(descriptor).st_size + 1
+        if size > MAX_OWN + 1:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), path)
         data = os.read(descriptor, size)
         while len(data) < size and (more := os.read(descriptor, size - len(data))):
             data += more
@@ -280,8 +286,8 @@ def digest(data: bytes) -> str:
     return sha256(data).hexdigest()
 
 
-def file_digest(path: "Path | str") -> str:
-    """Return the sha256 of a file, or of a symbolic link's target."""
+def file_digest(path: "Path | str", *, at_most: int | None = None) -> str:
+    """Return the sha256 of a file, or of a link's target. Raises OSError, also for one of more than `at_most` bytes."""
     name = os.fspath(path)
     if os.path.islink(name):  # noqa: PTH114  # as above
         return digest(os.fsencode(os.readlink(name)))  # noqa: PTH115  # as above
@@ -291,7 +297,9 @@ def file_digest(path: "Path | str") -> str:
     # A file object, or the buffer of hashlib.file_digest, costs more than most of ours take to hash.
     descriptor = own_file(name, os.O_RDONLY)
     try:
-        while chunk := os.read(descriptor, _CHUNK):
+        if at_most is not None and os.fstat(descriptor).st_size > at_most:
+            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG), name)
+        while chunk := os.read(descriptor, 1 << 16):
             known.update(chunk)
     finally:
         os.close(descriptor)

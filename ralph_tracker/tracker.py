@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from ralph_tracker.codec import decode, encode
 from ralph_tracker.core.alert_types import same_event
-from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import InputError, LoopError, nearest
@@ -33,6 +32,7 @@ from ralph_tracker.iteration.record_and_recover import (
 )
 from ralph_tracker.iteration.restore_iteration import follow, restore, undo_restore
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
@@ -43,9 +43,9 @@ from ralph_tracker.store.trust import Consent, Trust
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
-    from ralph_tracker.core.output_selection import Selection
     from ralph_tracker.iteration.apply_iteration import Apply, Placement
     from ralph_tracker.loop.reports import FinishedLoop
+    from ralph_tracker.records.output_selection import Selection
     from ralph_tracker.store.loop_verification import Examination
 
 
@@ -196,13 +196,13 @@ class Tracker(NamedTuple):
             else:
                 measured = measurer.keep_tree_beside(given, store, loop.config, state)
             judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
-            document = record_iteration(store, judgement, measured, summary.started_at)
+            record, document = record_iteration(store, judgement, measured, summary.started_at)
             store.done()
             problem = write_report(store, number, document)
         measured.pack_store(number)
         store.pack_old_records(number)
         _export(loop)
-        return RecordedIteration(judgement.record, new=True, problem=problem)
+        return RecordedIteration(record, new=True, problem=problem)
 
     def loop_decision(self, *, apply: bool = False) -> DecisionResult:
         """Return the stored decision; with `apply`, carry out a rollback.
@@ -225,27 +225,32 @@ class Tracker(NamedTuple):
             return DecisionResult(decision, carried_out=True, undo=undo)
         return DecisionResult(decision, carried_out=summary.carried_out is not None)
 
-    def restore(self, number: int) -> UndoIds:
+    def restore(self, number: int, announce: Callable[[tuple[str, ...]], None] | None = None) -> UndoIds:
         """Make the working tree exactly that iteration, from which the next one descends; return what undoes it.
 
-        An interrupted restore is finished or replaced. Raises LoopError for an iteration that is not on record,
-        NoSnapshotError for one without files.
+        `announce` gets the files that will be deleted, before anything is. An interrupted restore is finished or
+        replaced. Raises LoopError for an iteration that is not on record, NoSnapshotError for one without files.
         """
         store = self.store()
         with store.write_lock("restore") as unfinished:
             summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
             if not 0 <= number <= summary.iteration:
                 raise _not_on_record(number, summary)
+            if announce is not None:
+                announce(IterationSnapshots(store).deletions(number))
             return restore(store, summary, number, utc_text(self.clock.now()))
 
-    def undo(self, undo_id: str) -> UndoIds:
+    def undo(self, undo_id: str, announce: Callable[[tuple[str, ...]], None] | None = None) -> UndoIds:
         """Bring back the working tree from before a restore; return what undoes this.
 
+        `announce` gets the files that will be deleted, before anything is.
         The next iteration descends from the lineage of that time. An interrupted restore is finished or replaced.
         """
         store = self.store()
         with store.write_lock("undo") as unfinished:
             summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished, resume=False)
+            if announce is not None:
+                announce(IterationSnapshots(store).undo_deletions(undo_id))
             return undo_restore(store, summary, undo_id, utc_text(self.clock.now()))
 
     def verify(self) -> "Examination":

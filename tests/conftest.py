@@ -4,6 +4,7 @@ import ctypes
 import os
 import random
 import select
+import signal
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -13,10 +14,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_worktree import Gate, gate
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import with_events
@@ -24,10 +25,10 @@ from ralph_tracker.tracker import Tracker
 from tests.forked import forked
 from tests.sweep import SEED
 
-# Laws that name no number of examples: few in each run, many where they are asked for (make test-slow).
+# Laws that name no number of examples: few in each run, many where they are asked for (make suite NAME=slow).
 # A gate asks for the same ones each time: others, drawn by chance, may refuse a change for a fault that it has not.
 SAME = bool(os.environ.get("RALPH_TRACKER_SAME_EXAMPLES"))
-settings.register_profile("quick", settings(), max_examples=20, deadline=None, derandomize=SAME)
+settings.register_profile("quick", settings(), max_examples=10, deadline=None, derandomize=SAME)
 settings.register_profile("full", settings(), max_examples=50 if SAME else 300, deadline=None)
 settings.load_profile("quick")
 
@@ -67,6 +68,10 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
     # Projects are written by the tests themselves; those of trust take this away.
     os.environ["RALPH_TRACKER_TRUST"] = "1"
+    # Whoever runs the tests may have them ignore these, as nohup and a shell's `&` do, which is handed down.
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
     is_worker = hasattr(config, "workerinput")
     if is_worker or not config.getoption("numprocesses", None):
         # The projects that are measured do not need the plugins of this suite, which take pytest a second to load.

@@ -22,7 +22,7 @@ PYTEST = (sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider")
 # Laws hold or not whatever a recipe adds, and take most of the time: they are for the suite itself.
 TARGETS = {
     "test": ("-m", "not slow and not hypothesis"),
-    "test-slow": ("-m", "slow or hypothesis"),
+    "slow": ("-m", "slow or hypothesis"),
     "bless": ("--bless",),
 }
 CHECKS = {
@@ -81,7 +81,7 @@ class Checkout:
 
     def make(self, line: str) -> None:
         """Do what a target of the Makefile does, with the Python of now; what is not installed is left out."""
-        program, target, *given = shlex.split(line)
+        program, target, *given = shlex.split(line.replace("suite NAME=", ""))
         arguments = [word for each in given for word in shlex.split(each.removeprefix("ARGS="))]
         assert program == "make", line
         if target == "check":

@@ -1,4 +1,4 @@
-"""What `make release` takes from the changelog."""
+"""What `make suite NAME=release` takes from the changelog."""
 
 import importlib.util
 import sys

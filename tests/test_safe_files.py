@@ -2,6 +2,7 @@
 
 import errno
 import os
+import time
 
 import pytest
 
@@ -16,6 +17,7 @@ from ralph_tracker.safe_files import (
     digest,
     file_digest,
     files_below,
+    read_own_file,
     read_regular,
     sync_all,
     sync_below,
@@ -181,3 +183,15 @@ def test_a_missing_file_and_a_folder_are_errors_of_the_system(tmp_path):
         read_regular(tmp_path / "none")
     with pytest.raises(IsADirectoryError):
         read_regular(tmp_path)
+
+
+def test_a_sparse_file_of_any_size_is_refused_unread(tmp_path):
+    path = tmp_path / "loop.yaml"
+    with path.open("wb") as file:
+        file.truncate(20 << 30)
+    began = time.process_time()
+    with pytest.raises(StoreError, match=r"loop.yaml: larger than 256 MiB, which no file of a loop is; move it away"):
+        read_own_file(path)
+    with pytest.raises(OSError, match="File too large"):
+        file_digest(path, at_most=1 << 20)
+    assert time.process_time() - began < 1

@@ -24,7 +24,7 @@ from queue import Queue
 from typing import Final, NamedTuple
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-PACKAGES: Final = ("core", "formats", "integrity", "store")
+PACKAGES: Final = ("core", "records", "formats", "integrity", "store")
 # In the order of the files: what is near the mutant comes first.
 OPTIONS: Final = ("-p", "no:cacheprovider", "-p", "no:randomly")
 _COMPARISONS: Final = {

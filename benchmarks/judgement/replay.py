@@ -14,6 +14,7 @@ from outcomes import evidence_of, judged, taken
 from ralph_tracker import IterationRecord, RalphTrackerError, loop_decision, post_iteration, post_loop
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
+from ralph_tracker.records.iteration_record import record_of
 from ralph_tracker.tracker import Tracker
 
 DEFAULT_MODE: Final = Thresholds().selection.mode
@@ -70,7 +71,7 @@ def _played(loop: Loop, root: Path) -> Played:
 def play_with_evidence(loop: Loop) -> Played:
     """Judge the loop's iterations where it is known which tests were removed with their code."""
     judgements = judged(loop.facts, evidence_of(loop))
-    turns = tuple(_turn(each.record, each.record.decision) for each in judgements)
+    turns = tuple(_turn(record_of(each), each.decision) for each in judgements)
     return Played(turns, {WITH_EVIDENCE: taken(judgements)})
 
 

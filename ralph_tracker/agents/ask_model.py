@@ -5,7 +5,7 @@ import json
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from urllib.parse import urlsplit
 
 from ralph_tracker.core.integrity_result import Severity
@@ -15,7 +15,6 @@ from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import summary_at
 
 Ask = Callable[[str], Awaitable[str]]
-_READ_AT_MOST: Final = 1 << 20
 
 
 def claude_ask(**options: Any) -> Ask:  # noqa: ANN401  # keys of ClaudeAgentOptions
@@ -73,7 +72,7 @@ def _completion(url: str, asked: bytes, headers: Mapping[str, str], timeout_s: f
     try:
         request = Request(url, asked, dict(headers))  # noqa: S310  # the scheme was checked
         with build_opener(NoRedirect).open(request, timeout=timeout_s) as response:
-            document = json.loads(response.read(_READ_AT_MOST))
+            document = json.loads(response.read(1 << 20))
         answer = document["choices"][0]["message"]["content"]
     except HTTPError as error:
         error.close()

@@ -11,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import describe_not_loaded, is_of_run, once_each, without_held_back
 from ralph_tracker.core.metrics import half_up, plain_number, quantity
 from ralph_tracker.errors import RalphTrackerError
@@ -25,6 +24,7 @@ from ralph_tracker.iteration.open_problems import (
     not_loading_lines,
     remaining_problems,
 )
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import percent, shorten

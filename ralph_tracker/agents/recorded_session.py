@@ -30,9 +30,7 @@ from ralph_tracker.steering.session_events import (
     read_events,
 )
 
-_LIKE_CLAUDE: Final = frozenset({"claude-code", "amp", "cursor", "qwen-code"})
 _READABLE: Final = "the events of a session, or what Claude Code, Codex, Gemini CLI or opencode print as JSON lines"
-_READING: Final = frozenset({"cat", "head", "nl", "tail"})
 _SHELL: Final = re.compile(r"^(?:\S*/)?(?:ba|z)?sh -l?c ")
 
 
@@ -57,7 +55,7 @@ def read_session(lines: Iterable[str], name: str) -> Iterator[Event]:
             if line.strip():
                 yield from reader.take(object_of(line, f"{name}, line {number}"))
         yield from reader.end()
-    elif known is not None and known.name in _LIKE_CLAUDE:
+    elif known is not None and known.name in {"claude-code", "amp", "cursor", "qwen-code"}:
         yield from read_stream(whole, name)
     else:
         raise InputError(f"{name}, line {len(before)}: no session that can be replayed; give {_READABLE}")
@@ -144,7 +142,7 @@ def _codex_files(item: Object) -> Iterator[Event]:
         words = [] if re.search(r"[|;&<>$`\n]", command) else shlex.split(command)  # more than one command
     except ValueError:
         return
-    if words and words[0] in _READING:
+    if words and words[0] in {"cat", "head", "nl", "tail"}:
         yield from (FileRead(each) for each in words[1:] if not each.startswith("-") and not each.isdecimal())
     elif words[:2] == ["sed", "-n"]:
         yield from map(FileRead, words[3:])

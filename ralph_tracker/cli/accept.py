@@ -8,7 +8,7 @@ import click
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say_json, say_wrapped
-from ralph_tracker.core.iteration_record import DecisionDocument
+from ralph_tracker.records.iteration_record import DecisionDocument
 from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.tracker import Tracker
 

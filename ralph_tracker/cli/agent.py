@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host
+from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, Host, host, host_names
 from ralph_tracker.agents.hosts.installation import Installation, PluginFolder, Scope
 from ralph_tracker.agents.hosts.settings_text import absolute, portable_command, settings_of
 from ralph_tracker.cli.app import answer_host
@@ -25,8 +25,8 @@ PROGRAM: Final = "ralph-tracker"
 def _host(_: click.Context, __: click.Parameter, name: str) -> Host:
     if name in RUNNERS:
         raise click.BadParameter(f"the settings of {name} are yours: name `ralph-tracker agent hook {name}` in them")
-    if name not in HOSTS:
-        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(HOSTS))}")
+    if name not in HOSTS and name not in host_names():
+        raise click.BadParameter(f"no agent {name!r}{nearest(name, list(host_names()))}")
     return host(name)
 
 

@@ -83,7 +83,7 @@ def _run_shortcut(arguments: list[str]) -> int:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
     if arguments[:1] == ["hook"]:
-        from ralph_tracker.cli.hook_without_click import answer_fast
+        from ralph_tracker.cli.hook_output import answer_fast
 
         code = answer_fast(arguments)
         if code is not None:
@@ -121,13 +121,13 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     is ignored.
     """
     try:
-        from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answer_function, status_line_function
+        from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answer_function, host_names, status_line_function
 
         name = words[0] if len(words) == 1 else ""
-        if name not in HOSTS and name not in RUNNERS:
+        if name not in HOSTS and name not in RUNNERS and name not in host_names():
             from difflib import get_close_matches
 
-            known = [*HOSTS, *RUNNERS]
+            known = [*host_names(), *RUNNERS]
             near = get_close_matches(" ".join(words), known, n=1)
             which = f"did you mean {near[0]}?" if near else ", ".join(known)
             complain(f"agent {verb}: name one agent: {which}")

@@ -10,19 +10,17 @@ from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.terminal import flush, progress, say, say_json, say_table, say_wrapped, tracker_of
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
-from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.records.output_selection import QuestionDocument, question_document
 from ralph_tracker.report.wording import ABSENT
 from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.replay.replay import Replay
-
-_COLUMNS = ("rank", "candidate", "tests", "score", "gained", "lost")
 
 
 class CandidateDocument(TypedDict):
@@ -146,7 +144,7 @@ def _newly_passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[st
 
 def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool) -> None:
     counts = {each.iteration: each.metrics for each in closed.selection.contenders}
-    rows = [_COLUMNS]
+    rows = [("rank", "candidate", "tests", "score", "gained", "lost")]
     for each in ranking:
         metrics = counts[each["iteration"]]
         known = None not in {metrics.tests_passed, metrics.test_count}

@@ -21,9 +21,9 @@ from ralph_tracker.cli import history
 from ralph_tracker.cli.hook import say_selection
 from ralph_tracker.cli.terminal import flush, say
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.apply_iteration import OUTPUT
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.short_text import percent
 from ralph_tracker.tracker import Tracker

@@ -23,7 +23,6 @@ from ralph_tracker.store.snapshots.snapshot_types import LINK_MODE
 
 _MARKS: Final = {"added": "A", "modified": "M", "deleted": "D", "renamed": "R", "type_changed": "T"}
 _EXECUTABLE: Final = "100755"
-TESTS_SHOWN: Final = 20
 
 
 def say_differences(found: Differences, tests_shown: int, files_shown: int | None) -> None:
@@ -104,7 +103,7 @@ def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
     scores = [change for change in diff.scores if change.name == "adjusted_score"] or diff.scores[:1]
     rows = [_row(change) for change in (*scores, *diff.metrics)]
     say_table([header, *rows], right={1, 2, 3})
-    say_differences(diff.differences, TESTS_SHOWN, None)
+    say_differences(diff.differences, 20, None)
 
 
 def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange

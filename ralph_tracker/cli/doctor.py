@@ -3,7 +3,7 @@
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import takewhile
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Final, Literal, TypedDict
 
 import click
 
+from ralph_tracker import plugins
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.config.load import NO_DIGEST, config_digest, load_config
@@ -64,6 +65,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> int:
     tools = untrusted or _tools(folder, os.environ, needed=configuration[0]["state"] == "warning")
     lines = [*configuration, *tools, _git(folder, os.environ), _store(folder, loop_id)]
     lines += packages(requirements_of("ralph-tracker"), version_of_package)
+    lines += _plugins()
     healthy = all(line["state"] != "missing" for line in lines)
     if as_json:
         document: ExaminationDocument = {"healthy": healthy, "lines": lines}
@@ -195,6 +197,19 @@ def packages(requirements: Iterable[str], installed: Callable[[str], str | None]
             step = f"{sys.executable} -m pip install '{name}>={oldest}'"
             lines.append(_line("warning" if extra else "missing", f"package {name}", told, step))
     return lines
+
+
+def _plugins() -> Iterator[Line]:
+    """Yield a line for each plug-in of another distribution, loaded to see that it can be."""
+    for group in plugins.GROUPS:
+        for name in plugins.names(group):
+            place = f"{group.removesuffix('s')} {name}"
+            try:
+                plugins.load(group, name)
+            except plugins.PluginError as error:
+                yield _line("missing", place, str(error))
+            else:
+                yield _line("ok", place, f"a plug-in of {plugins.distribution(group, name)}")
 
 
 def requirements_of(name: str) -> Iterable[str]:

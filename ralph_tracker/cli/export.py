@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ralph_tracker import plugins
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError, nearest
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
 
@@ -22,8 +24,21 @@ _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
 
 
+def _known_kind(_: click.Context, __: click.Parameter, kind: str) -> str:
+    if kind in _KINDS or kind in plugins.names("exporters"):
+        return kind
+    raise click.BadParameter(f"no destination {kind!r}{nearest(kind, [*_KINDS, *plugins.names('exporters')])}")
+
+
 @click.command("export", short_help="Send loops to MLflow or an OTLP receiver, or write them as a table.")
-@click.option("--to", "kind", type=click.Choice(_KINDS), required=True, help="Where to, or which format.")
+@click.option(
+    "--to",
+    "kind",
+    callback=_known_kind,
+    required=True,
+    metavar=f"[{'|'.join(_KINDS)}|PLUGIN]",
+    help="Where to, or which format.",
+)
 @click.option("--all", "every", is_flag=True, help="All loops of the project.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there.")
 @click.option("--experiment", metavar="NAME", help="MLflow's experiment; else MLFLOW_EXPERIMENT_NAME, else the folder.")
@@ -67,6 +82,9 @@ def command(  # noqa: PLR0917  # as click passes them
         _send(loops, kind, _destination(kind, experiment, files=files), patience, beside=beside)
     else:
         _write(loops, kind, output)
+        if output is not None:
+            for loop in loops:
+                leave_alone(loop.paths, output)
     return EXIT_OK
 
 
@@ -116,7 +134,8 @@ def _write(loops: "list[ExportedLoop]", kind: str, output: Path | None) -> None:
         rows = write_parquet(loops, output)
         say(f"{output}: {quantity(rows, 'iteration')}")
         return
-    lines = csv_lines(loops) if kind == "csv" else json_lines(loops)
+    ours = {"csv": csv_lines, "jsonl": json_lines}
+    lines = ours[kind](loops) if kind in ours else _lines_of_plugin(kind, loops)
     if output is None:
         for line in lines:
             say_source(line)
@@ -124,3 +143,16 @@ def _write(loops: "list[ExportedLoop]", kind: str, output: Path | None) -> None:
     with as_store_error(output), output.open("w", encoding="utf-8") as file:
         file.writelines(lines)
     say(f"{output}: written")
+
+
+def _lines_of_plugin(kind: str, loops: "list[ExportedLoop]") -> list[str]:
+    """Return the lines that a plug-in makes of loops. Raises ConfigError where it does not load, or fails."""
+    try:
+        return list(plugins.load("exporters", kind)(loops))
+    except RalphTrackerError:
+        raise
+    except plugins.PluginError as error:
+        raise ConfigError(str(error)) from error
+    except Exception as error:
+        owner = plugins.distribution("exporters", kind)
+        raise ConfigError(f"{kind}, a plug-in of {owner}, failed ({type(error).__name__}: {error})") from error

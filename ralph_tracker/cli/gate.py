@@ -25,6 +25,8 @@ from ralph_tracker.iteration.gate_worktree import (
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.wording import without_repeats
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.iteration_snapshots import leave_alone
+from ralph_tracker.store.loop_lookup import find_loop
 
 EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
     "pass": EXIT_OK,
@@ -85,6 +87,7 @@ def command(
             raise StoreError(
                 f"{junit}: {error.strerror}; the gate's verdict is {found.verdict}; choose another --junit FILE for it"
             ) from None
+        leave_alone(find_loop(root, loop_id, os.environ), junit)
     if as_json:
         say_json(gate_document(found, code))
     elif github:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.hook_without_click import answer, record_next, say_record
+from ralph_tracker.cli.hook_output import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, NoReturn
 
 import click
 import yaml
@@ -25,8 +25,6 @@ from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
-
-_INDENT: Final = "  "
 
 
 @click.command("init")
@@ -203,7 +201,7 @@ def _place(text: str, name: str) -> tuple[int, str, str]:
         raise _cannot(name)
     found = next((value for key, value in pairs if key.value == "checks"), None)
     if found is None:
-        return len(text), _INDENT, "checks:\n"
+        return len(text), "  ", "checks:\n"
     if not isinstance(found, yaml.MappingNode) or found.flow_style or not found.value:
         raise _cannot(name)
     last = found.value[-1][1]

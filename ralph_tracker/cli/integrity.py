@@ -8,19 +8,18 @@ import click
 
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
-from ralph_tracker.core.iteration_record import rerun_document
 from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
+from ralph_tracker.records.iteration_record import rerun_document
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.trust import Consent
 
 _TESTS_SHOWN: Final = 20
-_GRAVE: Final = frozenset({"SUSPECT", "TAMPERED"})
 
 
 @click.command("integrity", short_help="List what speaks against an iteration.")
@@ -89,7 +88,7 @@ def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
         # Something did not load, or the earlier tests could not run.
         why = view.found.unproven or "; ".join(view.not_loaded) or "the tests of the loop did not run"
         say_wrapped("no findings" if view.verdict != "UNPROVEN" else f"not checked: {why}")
-    elif view.verdict in _GRAVE:
+    elif view.verdict in {"SUSPECT", "TAMPERED"}:
         say("  next: fix it, or `ralph-tracker accept ID --reason WHY` if it is intended")
 
 

@@ -13,7 +13,7 @@ from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.restore_mark import interrupted_restore
 
 if TYPE_CHECKING:
-    from ralph_tracker.core.iteration_record import IterationRecord
+    from ralph_tracker.records.iteration_record import IterationRecord
 
 SAME_AGAIN: Final = "the same command continues"
 MEASURES_AGAIN: Final = "the same command measures again"

@@ -9,11 +9,11 @@ from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say, say_json
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import LoopError
 from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.loop.status import selected_iteration
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.records.output_selection import QuestionDocument, question_document
 from ralph_tracker.store.records_to_show import listing
 
 

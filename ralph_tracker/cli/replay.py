@@ -11,10 +11,10 @@ from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
 from ralph_tracker.cli.options import mode_option, trust_option
 from ralph_tracker.cli.terminal import flush, harmless, say, say_json, say_wrapped, tracker_of
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.core.output_selection import QuestionDocument, question_document
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
+from ralph_tracker.records.output_selection import QuestionDocument, question_document
 from ralph_tracker.report.charts import sparkline
 from ralph_tracker.report.loop_view import why_others_are_not_taken
 from ralph_tracker.short_text import percent, shorten

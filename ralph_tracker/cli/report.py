@@ -13,6 +13,7 @@ from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
@@ -65,6 +66,7 @@ def command(
         page = loop_page(LoopStore(paths), _next_step(paths))
         with as_store_error(html):
             html.write_text(page, encoding="utf-8", errors="replace")
+        leave_alone(paths, html)
         size = len(page.encode("utf-8", "replace")) / 1000
         say(f"{html}: {size:.0f} KB; open it in a browser, it needs no network")
         return
@@ -78,6 +80,8 @@ def command(
         say_json(document)
         return
     _say_or_write(text, output)
+    if output is not None:
+        leave_alone(find_loop(root, loop_id, os.environ), output)
     if output is None and sys.stdout is not None and sys.stdout.isatty():  # a file or pipe gets only the report
         say_next("`ralph-tracker status` says what to do now")
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Final, TypedDict
 
 import click
 
@@ -11,11 +11,15 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, UndoDocument
+from ralph_tracker.store.snapshots.snapshot_types import as_utf8, shown
 from ralph_tracker.tracker import Tracker
+
+# How many of the files that go are named.
+_LISTED: Final = 40
 
 
 class RestoreDocument(TypedDict):
-    """`undo` is the id that brings back the files from before.
+    """`undo` is the id that brings back the files from before, `deleted` are those that are gone now.
 
     After an interrupted restore those are the files before that one, and `edits` is the id of what was edited
     since, null if nothing was.
@@ -25,6 +29,7 @@ class RestoreDocument(TypedDict):
     undone: str | None
     undo: str
     edits: str | None
+    deleted: list[str]
 
 
 @click.command("restore")
@@ -37,7 +42,8 @@ def command(
 ) -> None:
     """Restore the working tree to iteration NUMBER; the next iteration continues from it.
 
-    The current files are saved first, including ignored ones in the way; the printed id restores them.
+    What that deletes is listed first. The current files are saved, including ignored ones in the way; the printed id
+    restores them.
     """
     if (number is not None) + (undo is not None) + listing != 1:
         raise click.UsageError("name an iteration, --undo ID or --list")
@@ -45,9 +51,24 @@ def command(
     if listing:
         _list(IterationSnapshots(tracker.store()).undo_list(), as_json=as_json)
         return
-    found = tracker.undo(undo) if undo is not None else tracker.restore(number or 0)
+
+    def announce(paths: Sequence[str]) -> None:
+        deleted.extend(paths)
+        if paths and not as_json:
+            rest = len(paths) - _LISTED
+            names = ", ".join(map(shown, paths[:_LISTED])) + (f" and {rest} more" if rest > 0 else "")
+            say(f"Deletes {quantity(len(paths), 'file')}: {names}")
+
+    deleted: list[str] = []
+    found = tracker.undo(undo, announce) if undo is not None else tracker.restore(number or 0, announce)
     if as_json:
-        document: RestoreDocument = {"iteration": number, "undone": undo, "undo": found.undo, "edits": found.edits}
+        document: RestoreDocument = {
+            "iteration": number,
+            "undone": undo,
+            "undo": found.undo,
+            "edits": found.edits,
+            "deleted": [as_utf8(path) for path in deleted],
+        }
         say_json(document)
         return
     if undo is None:

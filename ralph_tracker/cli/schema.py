@@ -18,8 +18,6 @@ from ralph_tracker.cli.simulate import SimulationDocument
 from ralph_tracker.cli.terminal import say_json
 from ralph_tracker.cli.verify import VerificationDocument
 from ralph_tracker.config.schema import ConfigDocument
-from ralph_tracker.core.iteration_record import DecisionDocument, RecordDocument
-from ralph_tracker.core.output_selection import SelectionDocument
 from ralph_tracker.iteration.diff import DiffDocument
 from ralph_tracker.iteration.explain import ExplainedDocument
 from ralph_tracker.iteration.gate_worktree import GateDocument
@@ -27,6 +25,8 @@ from ralph_tracker.iteration.open_problems import IntegrityDocument
 from ralph_tracker.loop.retention import CollectionDocument
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument
 from ralph_tracker.measure.handed_in_models import GivenMetrics, GivenUsage
+from ralph_tracker.records.iteration_record import DecisionDocument, RecordDocument
+from ralph_tracker.records.output_selection import SelectionDocument
 from ralph_tracker.steering.plan import ShownPlanDocument
 from ralph_tracker.store.iteration_snapshots import UndoDocument
 

@@ -15,8 +15,6 @@ from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_summary import summary_at
 
-_EXTRA = frozenset({"starlette", "uvicorn", "sse_starlette", "anyio"})
-
 
 @click.command("serve")
 @place_options
@@ -32,7 +30,7 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     try:
         from ralph_tracker.web.server import ADDRESS, Sources, application, open_socket, serve  # an extra
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in _EXTRA:
+        if error.name is None or error.name.partition(".")[0] not in {"starlette", "uvicorn", "sse_starlette", "anyio"}:
             raise
         raise ConfigError("the web server is missing; pip install 'ralph-tracker[web]'") from None
     listener, token = open_socket(port), secrets.token_urlsafe(24)

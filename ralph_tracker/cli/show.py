@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -16,8 +16,6 @@ from ralph_tracker.report.iteration_view import iteration_view, rerun_line
 from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, point_of
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import listing
-
-_DECISION: Final = frozenset({"action", "reason", "confidence"})
 
 
 @click.command("show")
@@ -139,7 +137,7 @@ def _tenths(score: str) -> str:
 
 def _say_decision(recommendation: Any, it: Any, explanation: Any) -> None:  # noqa: ANN401  # as above
 
-    is_whole = (recommendation or {}).keys() >= _DECISION  # AIWG leaves parts out
+    is_whole = (recommendation or {}).keys() >= {"action", "reason", "confidence"}  # AIWG leaves parts out
     words = decision_in_words(recommendation) if is_whole else f"{it.action} ({it.confidence}): {it.reason}"
     say_wrapped(f"decision: {words}")
     if explanation is not None and explanation.rule is not None:

@@ -10,10 +10,10 @@ import click
 
 from ralph_tracker.agents.recorded_session import read_session
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.config.load import load_config
-from ralph_tracker.core.codec import document_of, encode
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.errors import EXIT_OK, InputError
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.safe_files import open_regular
 from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimpleProgressEvaluator
 from ralph_tracker.steering.session_continuation import (

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError, InputError, short_text
 from ralph_tracker.safe_files import read_regular

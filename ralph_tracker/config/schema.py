@@ -1,5 +1,6 @@
 """The configuration as people write it: one pydantic model a section, unknown keys refused."""
 
+import re
 from collections.abc import Callable, Mapping
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Self, Union, get_args, get_origin, get_type_hints
@@ -181,6 +182,10 @@ class CheckSection(Section):
         if self.cwd.startswith("/") or ".." in self.cwd.split("/"):
             msg = f"cwd: {short_text(self.cwd)} is outside of the project; name a folder below it"
             raise ValueError(msg)
+        for pattern in self.reports:
+            if re.match(r"(?:/|(?:\./)*\.\./)(?:\.{0,2}/)*[^/]*[*?\[]", pattern):
+                msg = f"reports: {short_text(pattern)} would search far more than the project; name a folder"
+                raise ValueError(msg)
         return self
 
 
@@ -196,12 +201,14 @@ class CodebaseSection(Section):
 
 
 class SnapshotSection(Section):
-    """Which untracked files are kept with an iteration although they may hold a secret.
+    """Which untracked files are kept with an iteration although they may hold a secret, and what is never kept.
 
-    `include` are patterns as a shell has them: of a name, or with a slash of a path below the project.
+    `include` and `exclude` are patterns as a shell has them: of a name, or with a slash of a path below the project.
+    What `exclude` names (of a folder all) is not counted as code, and no restore touches it.
     """
 
     include: list[_Words] = []
+    exclude: list[_Words] = []
 
 
 class IntegritySection(Section):

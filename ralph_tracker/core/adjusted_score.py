@@ -40,7 +40,6 @@ HALF: Final = 50.0
 NO_SUPPRESSIONS: Final[Mapping[SuppressionKind, int]] = MappingProxyType({})
 LOC_OF_NOTHING: Final = 1000
 TEST_PASS_COMPONENTS: Final = ("all_tests_pass", "pass_rate")
-TEST_COUNT_COMPONENT: Final = "test_count_vs_baseline"
 _FINDINGS: Final[Mapping[SuppressionKind, tuple[str, ...]]] = {
     "lint": ("lint_errors", "lint_warnings"),
     "types": ("type_errors",),
@@ -99,7 +98,7 @@ def adjusted_score(
     components = adjusted_components(basis, metrics, suppressions)
     if tally is not None:
         shares = dict.fromkeys(TEST_PASS_COMPONENTS, tally.passing_share)
-        for name, share in {**shares, TEST_COUNT_COMPONENT: tally.present_share}.items():
+        for name, share in {**shares, "test_count_vs_baseline": tally.present_share}.items():
             if share is not None and components.get(name) is not None:  # half a report raises no score
                 components[name] = share
     return half_up(weighted_sum(basis, dimension_scores(basis, components)), SCORE_DECIMALS)

@@ -38,6 +38,12 @@ class AlertType(NamedTuple):
         return self.name.replace("_", " ").capitalize()
 
 
+def _of_finding(name: str, asks: str, rule: str | None = None, *, rolls_back: bool = False) -> AlertType:
+    """Return the type of alert for a rule's findings, which stays open while they hold; the rule may have its name."""
+    severity, action = (Severity.CRITICAL, _ROLL_BACK) if rolls_back else (Severity.HIGH, _FLAG)
+    return AlertType(name, severity, action, asks, lasting=True, rule=rule or name)
+
+
 TYPES: Final[tuple[AlertType, ...]] = (
     AlertType(
         "test_deletion",
@@ -82,97 +88,31 @@ TYPES: Final[tuple[AlertType, ...]] = (
     AlertType("tests_dropped", Severity.MEDIUM, _REVIEW, "a passing test should not go while nothing replaces it"),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
-    AlertType(
+    _of_finding(
         "failure_hidden",
-        Severity.CRITICAL,
-        _ROLL_BACK,
         "a red test must not be deleted or skipped: its earlier form fails on this source",
-        lasting=True,
-        rule="failure_hidden",
+        rolls_back=True,
     ),
-    AlertType(
-        "green_by_edit",
-        Severity.HIGH,
-        _FLAG,
-        "a red test must turn green by the source: its earlier form fails on this source",
-        lasting=True,
-        rule="green_by_edit",
+    _of_finding("green_by_edit", "a red test must turn green by the source: its earlier form fails on this source"),
+    _of_finding(
+        "demand_changed", "a test that passed must not be edited to pass: its earlier form fails on this source"
     ),
-    AlertType(
-        "demand_changed",
-        Severity.HIGH,
-        _FLAG,
-        "a test that passed must not be edited to pass: its earlier form fails on this source",
-        lasting=True,
-        rule="demand_changed",
+    _of_finding(
+        "outcome_forged", "settings and hooks must not decide how a test ends: the unedited test fails", rolls_back=True
     ),
-    AlertType(
-        "outcome_forged",
-        Severity.CRITICAL,
-        _ROLL_BACK,
-        "settings and hooks must not decide how a test ends: the unedited test fails",
-        lasting=True,
-        rule="outcome_forged",
+    _of_finding("unproven", "a test turned green or went, and its earlier form could not be run on this source"),
+    _of_finding(
+        "removed_with_code", "a person confirms that a feature was to be removed together with its failing test"
     ),
-    AlertType(
-        "unproven",
-        Severity.HIGH,
-        _FLAG,
-        "a test turned green or went, and its earlier form could not be run on this source",
-        lasting=True,
-        rule="unproven",
-    ),
-    AlertType(
-        "removed_with_code",
-        Severity.HIGH,
-        _FLAG,
-        "a person confirms that a feature was to be removed together with its failing test",
-        lasting=True,
-        rule="removed_with_code",
-    ),
-    AlertType(
-        "test_detected",
-        Severity.HIGH,
-        _FLAG,
-        "the source must not ask whether it is under test",
-        lasting=True,
-        rule="R1",
-    ),
-    AlertType("runner_forged", Severity.HIGH, _FLAG, "only the runner says how a test ended", lasting=True, rule="R2"),
-    AlertType("equality_overloaded", Severity.HIGH, _FLAG, "a comparison must compare", lasting=True, rule="R3"),
-    AlertType(
-        "special_cased",
-        Severity.HIGH,
-        _FLAG,
-        "the source must not know the values of its tests",
-        lasting=True,
-        rule="R4",
-    ),
-    AlertType(
-        "gate_lowered", Severity.HIGH, _FLAG, "a gate must not be lowered within a loop", lasting=True, rule="R5"
-    ),
-    AlertType(
-        "records_edited",
-        Severity.CRITICAL,
-        _ROLL_BACK,
-        "records and frozen configuration are the tracker's own",
-        lasting=True,
-        rule="R6",
-    ),
-    AlertType(
-        "not_looked_into",
-        Severity.HIGH,
-        _FLAG,
-        "a file that decides about tests must stay readable",
-        lasting=True,
-        rule="U",
-    ),
+    _of_finding("test_detected", "the source must not ask whether it is under test", "R1"),
+    _of_finding("runner_forged", "only the runner says how a test ended", "R2"),
+    _of_finding("equality_overloaded", "a comparison must compare", "R3"),
+    _of_finding("special_cased", "the source must not know the values of its tests", "R4"),
+    _of_finding("gate_lowered", "a gate must not be lowered within a loop", "R5"),
+    _of_finding("records_edited", "records and frozen configuration are the tracker's own", "R6", rolls_back=True),
+    _of_finding("not_looked_into", "a file that decides about tests must stay readable", "U"),
 )
-
-
 TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
-
-
 TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
 
 

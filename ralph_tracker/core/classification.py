@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import fsum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration
 from ralph_tracker.core.metrics import (
@@ -18,8 +18,6 @@ from ralph_tracker.core.metrics import (
     without_noise,
 )
 from ralph_tracker.core.thresholds import StallThresholds, Thresholds
-
-_COUNTS: Final = ("test_count", "error_count")
 
 
 class MetricStep(NamedTuple):
@@ -133,7 +131,7 @@ def _below(step: MetricStep, name: str, tolerance: float) -> bool:
 
 def _is_steady(step: MetricStep, name: str, tolerance: float) -> bool:
     change = abs(step.delta(name) or 0)
-    if name not in _COUNTS:
+    if name not in ("test_count", "error_count"):
         return change <= tolerance
     return change * 100 <= tolerance * step.before[name]
 

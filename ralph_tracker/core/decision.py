@@ -11,12 +11,10 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number, qu
 from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
-ALERTING_RULES: Final = frozenset({1, 3, 4, 5, 7})
 _CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
 _ROW_OF_REPEATED_ROLLBACKS: Final = 3
 _MESSAGES_SHOWN: Final = 3
-_SECONDS_A_MINUTE: Final = 60
 
 
 class Decision(NamedTuple):
@@ -118,7 +116,7 @@ def _infinite_loop(facts: DecisionFacts, _: Thresholds) -> Decision | None:
 
 def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     limits, target = thresholds.loop, _target(facts, thresholds)
-    minutes = None if facts.elapsed_s is None else facts.elapsed_s / _SECONDS_A_MINUTE
+    minutes = None if facts.elapsed_s is None else facts.elapsed_s / 60
     reason = None
     if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
         reason = f"Iteration limit reached: {facts.iteration} of {limits.max_iterations}"
@@ -247,7 +245,7 @@ def _why(alerts: list[Alert] | tuple[Alert, ...]) -> str:
 
 def message_of(decision: Decision, classification: Classification, alerts: tuple[Alert, ...]) -> str:
     """Return the one line for an orchestrator (semantics § 8); `alerts` are the new and open ones in order."""
-    if decision.rule in ALERTING_RULES:
+    if decision.rule in {1, 3, 4, 5, 7}:
         title = alerts[0].kind.title if alerts else "Regression"
         return f"ALERT: {title}, recommend {decision.action}"
     if decision.action == "continue" and classification == "forward":

@@ -10,7 +10,6 @@ from ralph_tracker.core.integrity_result import (
     RERUN_RULES,
     Finding,
     Integrity,
-    IntegrityRecord,
     Severity,
     Verdict,
     is_clean,
@@ -22,7 +21,6 @@ from ralph_tracker.core.score import Basis
 
 # The messages of findings from runs name the tests and files themselves.
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
-ABOUT_GONE_TESTS: Final = frozenset({"test_deletion", "tests_replaced"})
 
 
 def _test_deletion(at: AlertFacts) -> Alert | None:
@@ -148,17 +146,9 @@ def _verdict(raised: Iterable[Alert], at: AlertFacts, basis: Basis, metrics: Met
 
 def raises_doubt(alert: Alert) -> bool:
     """Return whether the integrity verdict depends on an alert: one for findings, or for tests that are gone."""
-    return bool(alert.findings) or alert.type in ABOUT_GONE_TESTS
+    return bool(alert.findings) or alert.type in {"test_deletion", "tests_replaced"}
 
 
 def disbelieved_tests(found: Integrity, accepted: frozenset[str]) -> frozenset[str]:
     """Return the tests that are not believed because of a finding that nobody accepted."""
     return frozenset(test for each in found.findings if each.stamp not in accepted for test in each.disbelieved)
-
-
-def integrity_record_of(integrity_alerts: IntegrityAlerts, measurement: Measurement) -> IntegrityRecord | None:
-    """Return the integrity part of the record, None if nobody compared files and tests."""
-    found = measurement.integrity
-    if found is None or integrity_alerts.verdict is None:
-        return None
-    return IntegrityRecord(verdict=integrity_alerts.verdict, found=found)

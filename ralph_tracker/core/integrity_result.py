@@ -150,13 +150,3 @@ class Integrity(NamedTuple):
 
 
 NOTHING_FOUND: Final = Integrity()
-
-
-class IntegrityRecord(NamedTuple):
-    """How far an iteration is believed, as recorded.
-
-    `found` is the result of the comparison, including findings that were accepted.
-    """
-
-    verdict: Verdict
-    found: Integrity

@@ -1,24 +1,22 @@
-"""The judge: computes the record and the next state from the state of a loop and one measurement.
+"""The judge: what one measurement means for a loop in a state, and the state after it.
 
-Pure and repeatable: the same measurements in the same order give the same records. A damaged state is rebuilt, and a
+Pure and repeatable: the same measurements in the same order give the same judgements. A damaged state is rebuilt, and a
 person's acceptance applied, by judging again.
 """
 
 from typing import NamedTuple
 
-from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, why_adjusted, with_hidden_findings
+from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
 from ralph_tracker.core.classification import ScoreContext, classify, step_of
-from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide, message_of
+from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide
 from ralph_tracker.core.integrity_alerts import (
     IntegrityAlerts,
     disbelieved_tests,
     integrity_alerts_of,
-    integrity_record_of,
 )
 from ralph_tracker.core.integrity_result import NOTHING_FOUND
-from ralph_tracker.core.iteration_record import BestTracker, IterationRecord
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
 from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, find_cycle
@@ -30,8 +28,6 @@ from ralph_tracker.core.metrics import (
     Group,
     Measurement,
     Metrics,
-    deltas,
-    plain_number,
     read,
 )
 from ralph_tracker.core.questions import open_questions
@@ -194,9 +190,14 @@ def alert_facts_of(
 
 
 class Judgement(NamedTuple):
-    """A record and the state after it; `walked` is what later selections keep of the iteration."""
+    """What is judged of one iteration on its inputs; `state` is the one after it.
 
-    record: IterationRecord
+    `walked` is what later selections keep of the iteration.
+    """
+
+    inputs: JudgementInputs
+    assessment: Assessment
+    decision: Decision
     state: JudgeState
     walked: WalkedIteration
 
@@ -285,9 +286,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     cost = state.cost_usd
     if measurement.usage is not None and measurement.usage.cost_usd is not None:
         cost = (cost or 0.0) + measurement.usage.cost_usd
-    tracker = BestTracker(best.iteration, best.quality_score, best.score, best.verified) if number else BestTracker()
     decision = _decision(inputs, assessment, walked, best, cost)
-    record = _record(inputs, assessment, walked, tracker, decision)
     after = state._replace(
         basis=basis,
         iteration=number,
@@ -298,7 +297,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
         cost_usd=cost,
     )
-    return Judgement(record, after, walked)
+    return Judgement(inputs, assessment, decision, after, walked)
 
 
 def _against_kept(
@@ -448,61 +447,6 @@ def _has_run_tests(inputs: JudgementInputs) -> bool:
     counts = (inputs.metrics.tests_passed, inputs.metrics.tests_failed)
     before = (inputs.state.lineage.readings.get(name) for name in ("tests_passed", "tests_failed"))
     return any(counts) or any(each is not None and each.value for each in before)
-
-
-def _record(
-    inputs: JudgementInputs, assessment: Assessment, walked: WalkedIteration, best: BestTracker, decision: Decision
-) -> IterationRecord:
-    baseline = {} if inputs.number == 0 else deltas(inputs.metrics, read(inputs.basis.baseline, 0))
-    notes = []
-    if inputs.number == 0 and inputs.state.met_target:
-        target = plain_number(inputs.state.thresholds.loop.target_score or 0)
-        notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
-    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
-    if given is not None and given != used:
-        sums = "not recorded" if used is None else f"{used} is recorded"
-        notes.append(f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}")
-    return IterationRecord(
-        loop_id=inputs.state.loop_id,
-        iteration=inputs.number,
-        previous=inputs.state.lineage.head,
-        timestamp=inputs.measurement.timestamp,
-        classification=assessment.classification,
-        metrics=inputs.metrics,
-        quality_score=inputs.score.value,
-        adjusted_score=inputs.adjusted,
-        adjusted_because=why_adjusted(
-            inputs.basis,
-            inputs.metrics,
-            inputs.score.value,
-            inputs.adjusted,
-            inputs.tally,
-            (inputs.measurement.integrity or NOTHING_FOUND).suppressions,
-        ),
-        score_given=inputs.basis.given_score,
-        dimensions={} if inputs.basis.given_score else inputs.score.dimensions,
-        weights={} if inputs.basis.given_score else inputs.basis.weights,
-        components=inputs.score.components,
-        evidence=inputs.score.evidence,
-        verified=walked.verified,
-        kept_before=walked.kept_before,
-        not_kept=None if walked.refusal is None else walked.refusal.why,
-        best=best,
-        decision=decision,
-        message=message_of(decision, assessment.classification, assessment.counting),
-        from_previous=deltas(inputs.metrics, inputs.state.lineage.readings),
-        from_baseline=baseline,
-        alerts=assessment.new,
-        open_alerts=assessment.carried,
-        closed_alerts=assessment.closed,
-        accepted=assessment.accepted,
-        usage=inputs.measurement.usage,
-        blocked=inputs.measurement.blocked,
-        tree=inputs.measurement.tree,
-        integrity=integrity_record_of(inputs.integrity_alerts, inputs.measurement),
-        plan=inputs.measurement.plan,
-        notes=(*notes, *inputs.measurement.notes),
-    )
 
 
 def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:

@@ -13,7 +13,6 @@ Judged = Literal["forward", "plateau", "regression", "stalled"]
 Classification = Literal["baseline", Judged]
 Signature = tuple[float | None, ...]
 FLAT: Final[frozenset[str]] = frozenset({"plateau", "stalled"})
-PERIODS: Final = (2, 3)
 
 
 class PastIteration(NamedTuple):
@@ -113,7 +112,7 @@ def find_cycle(
 def _periodic(window: list[PastIteration], names: tuple[str, ...]) -> int | None:
     """Return the iteration that a pattern A B A B or A B C A B repeats, None without such a pattern."""
     signs = [point.signature(names) for point in window]
-    for period in PERIODS:
+    for period in (2, 3):
         span = signs[-(period + 2) :]
         if (
             len(span) == period + 2

@@ -15,7 +15,6 @@ SCORE_DECIMALS: Final = 4
 COMPLEXITY_DECIMALS: Final = 2
 LARGEST_VALUE: Final = 10**12  # more than any loop counts, and small enough for exact arithmetic
 LONGEST_TEST_ID: Final = 10_000
-_NOISE_DECIMALS: Final = 10
 
 
 def half_up(value: float, decimals: int = 0) -> float:
@@ -26,7 +25,7 @@ def half_up(value: float, decimals: int = 0) -> float:
 
 def without_noise(value: float) -> float:
     """Remove the binary noise of a product or a quotient, so that it compares as in decimal arithmetic."""
-    return round(value, _NOISE_DECIMALS)
+    return round(value, 10)
 
 
 def whole(value: float) -> int:

@@ -10,9 +10,6 @@ LINT_ERROR_COST: Final = 5.0
 ERROR_COST: Final = 2.0
 WARNING_COST: Final = 3.0
 COMPLEXITY_COST: Final = 5.0
-LOC_TOLERANCE: Final = 20.0
-BLOAT_GROWTH: Final = 50.0
-BLOAT_SCORE: Final = 50.0
 FULL: Final = 100.0
 ERROR_PARTS: Final[tuple[str, ...]] = ("lint_errors", "type_errors")
 _PART_GROUP: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
@@ -30,12 +27,12 @@ def growth_percent(now: float, before: float) -> float:
 
 def appropriate_size(growth: float) -> float:
     """Score a change of size in percent: 100 within ±20 %, one point less per percent beyond."""
-    return min(FULL, max(0.0, FULL - (abs(growth) - LOC_TOLERANCE)))
+    return min(FULL, max(0.0, FULL - (abs(growth) - 20.0)))
 
 
 def bloat(growth: float) -> float:
     """Score 50 if the code grew by more than half, else 100."""
-    return BLOAT_SCORE if growth > BLOAT_GROWTH else FULL
+    return 50.0 if growth > 50.0 else FULL
 
 
 def _points_left_if_known(count: float | None, cost: float) -> float | None:

@@ -4,7 +4,7 @@ The kept iteration begins as the baseline; each recorded iteration takes its pla
 (semantics § 8). The kept one is what later iterations are compared with, and what a rollback goes back to.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import EarlierTests, Verdict, is_clean
@@ -20,6 +20,7 @@ from ralph_tracker.core.metrics import (
     quantity,
     read,
 )
+from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 
 # A score this much below the highest since the last gain is worse.
 SCORE_TOLERANCE: Final = 0.005
@@ -299,3 +300,31 @@ def after_step(kept: Kept, here: Kept, step: Step, refusal: Refusal | None) -> K
         tainted=kept.tainted.union(step.tests.gained),
         tainted_count=kept.tainted_count + step.tests.gained_count,
     )
+
+
+def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds, mode: SelectionMode) -> int:
+    """Return the iteration that a mode selects; if the mode finds none, the one that the walk keeps.
+
+    The baseline comes first. Raises ValueError where there is none at all.
+    """
+    if not iterations:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
+    verified = [each for each in iterations if each.verified]
+    if mode == "most_recent_above_threshold":
+        good = [each for each in verified if each.score >= thresholds.score.acceptance]
+        if good:
+            return good[-1].iteration
+    elif mode == "highest_quality":
+        return peak_by_quality(iterations)
+    elif mode == "highest_quality_verified" and verified:
+        return peak_by_quality(verified)
+    taken = [each for each in iterations if each.taken]
+    if thresholds.selection.against == "baseline":
+        return max(taken or iterations, key=lambda each: (each.gained, each.score, each.iteration)).iteration
+    return taken[-1].iteration if taken else iterations[0].iteration
+
+
+def peak_by_quality(iterations: Iterable[WalkedIteration]) -> int:
+    """Return the iteration with the highest quality_score, the earlier of equals."""
+    return max(iterations, key=lambda each: (each.quality_score, -each.iteration)).iteration

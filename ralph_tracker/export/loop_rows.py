@@ -36,7 +36,6 @@ VALUES: Final[Mapping[str, type[int] | type[float]]] = {
     "plan.open": int,
     **{f"usage.{name}": int if name in {"input_tokens", "output_tokens", "turns"} else float for name in Usage._fields},
 }
-_ALERT_KEYS: Final = frozenset({"id", "type", "severity", "message", "action", "tests"})
 TEXTS: Final = ("classification", "action", "verdict", "build_status", "message")
 # Sections of the configuration that hold commands, addresses, names of files or people's words.
 _NOT_PARAMETERS: Final = frozenset(
@@ -46,7 +45,6 @@ _NOT_PARAMETERS: Final = frozenset(
 _WORDS: Final = frozenset({"selection.mode", "integrity.tool", "integrity.rerun", "checkpoints.unattended"})
 _KEYS: Final = ("loop_id", "iteration", "timestamp")
 COLUMNS: Final = (*_KEYS, *TEXTS, *VALUES)
-_ROWS_AT_ONCE: Final = 5000
 
 
 class Row(NamedTuple):
@@ -100,7 +98,7 @@ class ExportedLoop:
                 {
                     name: self.mask(alert[name]) if isinstance(alert[name], str) else alert[name]
                     for name in alert
-                    if name in _ALERT_KEYS
+                    if name in {"id", "type", "severity", "message", "action", "tests"}
                 }
                 for alert in iteration["alerts"]
             ),
@@ -205,7 +203,7 @@ def write_parquet(loops: Iterable[ExportedLoop], file: Path) -> int:
         try:
             with parquet.ParquetWriter(staged, schema) as writer:
                 rows = ({**row, "timestamp": datetime.fromisoformat(row["timestamp"])} for row in records(loops))
-                while batch := list(islice(rows, _ROWS_AT_ONCE)):
+                while batch := list(islice(rows, 5000)):
                     writer.write_table(pa.Table.from_pylist(batch, schema=schema))
                     count += len(batch)
             staged.replace(file)

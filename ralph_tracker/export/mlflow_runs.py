@@ -22,7 +22,6 @@ from ralph_tracker.store.record_packs import kept_bytes
 from ralph_tracker.version import __version__
 
 ADDRESS: Final = "MLFLOW_TRACKING_URI"
-EXPERIMENT: Final = "MLFLOW_EXPERIMENT_NAME"
 KEY: Final = "ralph_tracker.loop"
 SENT: Final = "ralph_tracker.iterations"
 # MLflow takes 1,000 values a request.
@@ -62,7 +61,7 @@ class MlflowRuns:
                 raise
             raise ConfigError("the MLflow client is missing; pip install 'ralph-tracker[mlflow]'") from None
         self._client = MlflowClient(tracking_uri=address)
-        self._named = experiment or environment.get(EXPERIMENT)
+        self._named = experiment or environment.get("MLFLOW_EXPERIMENT_NAME")
         self._files = files
         self._ids: dict[str, str] = {}
         self._doubtful = False

@@ -28,23 +28,15 @@ UNITS: Final = {
     "testing.coverage_percentage": "%",
 }
 LOOP: Final = "ralph_tracker.loop.id"
-LOOP_KEY: Final = "ralph_tracker.loop.key"
 ITERATION: Final = "ralph_tracker.iteration"
 PROJECT: Final = "ralph_tracker.project"
 # An event for each of these scores of an iteration.
 EVALUATION: Final = "gen_ai.evaluation.result"
 EVALUATIONS: Final = {"score.quality": "quality_score", "score.adjusted": "adjusted_score"}
-EVALUATION_NAME: Final = "gen_ai.evaluation.name"
-EVALUATION_VALUE: Final = "gen_ai.evaluation.score.value"
-EVALUATION_LABEL: Final = "gen_ai.evaluation.score.label"
-EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
 # An event for each alert.
 ALERT: Final = "ralph_tracker.alert"
-ALERT_ID: Final = "ralph_tracker.alert.id"
-ALERT_TYPE: Final = "ralph_tracker.alert.type"
 
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-_TRY_AGAIN: Final = frozenset({429, 502, 503, 504})
 _SEVERITY: Final = {"CRITICAL": 21, "HIGH": 17, "MEDIUM": 13, "LOW": 9}  # FATAL, ERROR, WARN, INFO
 _INFO: Final = 9
 
@@ -128,7 +120,7 @@ class OtlpReceiver:
         return found
 
     def _of(self, row: Row) -> list[dict[str, Any]]:
-        return _attributes({LOOP: self._loop.loop_id, LOOP_KEY: self._key, ITERATION: row.number})
+        return _attributes({LOOP: self._loop.loop_id, "ralph_tracker.loop.key": self._key, ITERATION: row.number})
 
     def _events(self, row: Row) -> Iterable[dict[str, Any]]:
         """Yield an event for each score of an iteration and for each of its alerts."""
@@ -139,16 +131,16 @@ class OtlpReceiver:
                 _INFO,
                 row.texts["message"],
                 {
-                    EVALUATION_NAME: name,
-                    EVALUATION_VALUE: row.values[value],
-                    EVALUATION_LABEL: row.texts["classification"],
-                    EVALUATION_EXPLANATION: row.texts["message"],
+                    "gen_ai.evaluation.name": name,
+                    "gen_ai.evaluation.score.value": row.values[value],
+                    "gen_ai.evaluation.score.label": row.texts["classification"],
+                    "gen_ai.evaluation.explanation": row.texts["message"],
                 },
             )
 
         for alert in row.alerts:
             severity = _SEVERITY.get(alert["severity"], _INFO)
-            of = {ALERT_ID: alert["id"], ALERT_TYPE: alert["type"]}
+            of = {"ralph_tracker.alert.id": alert["id"], "ralph_tracker.alert.type": alert["type"]}
             yield self._event(row, ALERT, severity, alert["message"], of)
 
     def _event(self, row: Row, name: str, severity: int, text: str, more: Mapping[str, Any]) -> dict[str, Any]:
@@ -210,7 +202,7 @@ def _post(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
             body: bytes = answer.read()
             return body
     except urllib.error.HTTPError as error:
-        kind = UnreachableError if error.code in _TRY_AGAIN else RefusedError
+        kind = UnreachableError if error.code in {429, 502, 503, 504} else RefusedError
         raise kind(f"the OTLP receiver {where} answers {error.code} {error.reason}") from None
     except (OSError, http.client.HTTPException) as error:
         raise UnreachableError(f"the OTLP receiver {where} does not answer: {error}") from None

@@ -1,7 +1,8 @@
 """The table of formats, and how bytes are recognised: by content, never by file name.
 
 A new format is one file with `sniff`, `read` and, for a linter or type checker, `diagnostics`, one line in the table
-below, one folder in fixtures/reports/. Formats of one tool share a file.
+below, one folder in fixtures/reports/. Formats of one tool share a file. Other distributions add theirs by entry points
+(docs/plugins.md); these are tried where none of ours fits.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,6 +11,7 @@ from importlib import import_module
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
+from ralph_tracker import plugins
 from ralph_tracker.formats.parsed_report import (
     EMPTY,
     MAX_DIAGNOSTICS,
@@ -39,7 +41,7 @@ class Format(NamedTuple):
     tool's name, and its functions end with the rest of the format's name, as `read_json`. `syntax` is that of the
     files: XML, one JSON value, a JSON object per line, or any text. `silence` is the report that empty output means if
     the tool exited with 0; None if the tool always writes something. `of_types`: type checkers write a linter's format
-    too, and in a check of types it is a report of types.
+    too, and in a check of types it is a report of types. `module` is the full name of a module elsewhere.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Format(NamedTuple):
     tool: str | None = None
     silence: Report | None = None
     of_types: bool = False
+    module: str | None = None
 
     def sniff(self, content: Content) -> bool:
         """Return whether content of its syntax looks like the format, even if it is damaged further on."""
@@ -65,6 +68,8 @@ class Format(NamedTuple):
 
     def _function(self, action: str) -> Any:  # noqa: ANN401  # each action has its own type
         """Return the module's function for it, None without one."""
+        if self.module is not None:
+            return getattr(import_module(self.module), action, None)
         module, rest = self.tool or self.name, "" if self.tool is None else self.name.removeprefix(self.tool)
         found = import_module(f"ralph_tracker.formats.{self.kind}.{module.replace('-', '_')}")
         return getattr(found, action + rest.replace("-", "_"), None)
@@ -150,6 +155,27 @@ _MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
+def by_name(name: str | None) -> Format | None:
+    """Return a format, ours or a plug-in's; None for an unknown one, and for a plug-in that does not load."""
+    if name is None or name in BY_NAME:
+        return BY_NAME.get(name or "")
+    with suppress(KeyError, plugins.PluginError):
+        found: Format = plugins.load("formats", name)
+        return found
+    return None
+
+
+def _plugins_format(content: Content) -> Format | None:
+    """Return the plug-in's format that the content looks like; one that does not load is none of them."""
+    syntaxes = _SYNTAXES.get(content.opening[:1], _OTHERWISE)
+    for name in plugins.names("formats"):
+        each = by_name(name)
+        with suppress(*_MISSHAPEN):
+            if each is not None and each.syntax in syntaxes and each.sniff(content):
+                return each
+    return None
+
+
 class ReadReport(NamedTuple):
     """The recognised format (None: none), and the report or why it cannot be read."""
 
@@ -192,7 +218,7 @@ def diagnostics(
     content = Content(data)
     if len(data) > _MOST_LISTED_BYTES or not content.opening:
         return ()
-    chosen = recognise(content) if format is None else BY_NAME.get(format)
+    chosen = recognise(content) if format is None else by_name(format)
     if (chosen is None or not chosen.sniff(content)) and _is_document(chosen) and content.document is not None:
         content = content.document
         chosen = chosen or recognise(content)
@@ -238,12 +264,8 @@ def _read(
     content = Content(data, limits, folders)
     if not content.opening:
         return ReadReport(None, Unreadable(EMPTY))
-    if name is not None and name not in BY_NAME:
-        import difflib  # noqa: PLC0415  # most names are known
-
-        near = difflib.get_close_matches(name, BY_NAME, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(BY_NAME)}"
-        return ReadReport(None, Unreadable(f"no format is called {name!r}; {hint}"))
+    if name is not None and by_name(name) is None:
+        return ReadReport(None, Unreadable(_why_no_format(name)))
     found = _read_as(content, name, kind)
     if isinstance(found.result, Unreadable) and _is_document(found.format) and content.document is not None:
         inner = _read_as(content.document, name, kind)
@@ -252,13 +274,27 @@ def _read(
     return found
 
 
+def _why_no_format(name: str) -> str:
+    import difflib  # noqa: PLC0415  # most names are known
+
+    known = (*BY_NAME, *plugins.names("formats"))
+    if name in known:
+        try:
+            plugins.load("formats", name)
+        except plugins.PluginError as error:
+            return str(error)
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    return f"no format is called {name!r}; {hint}"
+
+
 def _is_document(format: Format | None) -> bool:  # noqa: A002
     """Return whether its files are one document, which other lines may stand around; so may files of no format."""
     return format is None or format.syntax in ("xml", "json")
 
 
 def _read_as(content: Content, name: str | None, kind: str | None) -> ReadReport:
-    chosen = _of_kind(BY_NAME[name] if name is not None else recognise(content), kind)
+    chosen = _of_kind(by_name(name) if name is not None else recognise(content), kind)
     if chosen is None:
         return ReadReport(None, _why_unknown(content))
     if kind in ("tests", "coverage") and name is None and empty_array(content):
@@ -267,6 +303,10 @@ def _read_as(content: Content, name: str | None, kind: str | None) -> ReadReport
         report = chosen.read(content)
     except DamageError as damage:
         return ReadReport(chosen, damage.unreadable)
+    except Exception as error:
+        if chosen.module is None:
+            raise
+        return ReadReport(chosen, Unreadable(f"the plug-in {chosen.name} failed ({type(error).__name__}: {error})"))
     if kind == "types" and chosen.of_types and isinstance(report, LintReport):
         report = TypeReport.of_findings(report)
     return ReadReport(chosen, report)
@@ -298,8 +338,9 @@ def foreign_syntax(data: bytes) -> Literal["document", "text"] | None:
 
 
 def recognise(content: Content) -> Format | None:
-    """Return the format that the content looks like, None if none."""
-    return next((each for each in candidates(content) if each.sniff(content)), None)
+    """Return the format that the content looks like, None if none; a plug-in's where it is none of ours."""
+    ours = next((each for each in candidates(content) if each.sniff(content)), None)
+    return _plugins_format(content) if ours is None else ours
 
 
 def candidates(content: Content) -> Iterator[Format]:

@@ -8,8 +8,8 @@ from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
-from ralph_tracker.core.output_selection import AppliedDocument
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
+from ralph_tracker.records.output_selection import AppliedDocument
 from ralph_tracker.safe_files import as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
@@ -50,8 +50,9 @@ class ApplyResult(NamedTuple):
 class Placement(NamedTuple):
     """What putting an iteration in place would change in the working tree.
 
-    `files` are paths with A (added), M (modified), D (deleted) or T (file or link) before them. `gained` and `lost` are
-    tests that pass there and not in the iteration `since`, which the working tree descends from, and the reverse.
+    `files` are paths with D (deleted), A (added), M (modified) or T (file or link) before them, D first. `gained` and
+    `lost` are tests that pass there and not in the iteration `since`, which the working tree descends from, and the
+    reverse.
     """
 
     number: int
@@ -79,14 +80,18 @@ def placement_of(
     try:
         iteration_snapshots.refuse_damaged(number)
         changes = iteration_snapshots.changes_since(number, iteration_snapshots.store.snapshot().tree)
+        deleted = frozenset(iteration_snapshots.deletions(number))
     except (NoSnapshotError, StoreError):
         return None
     passing = [_passing_tests(committed, each) for each in (since, number)]
     now, then = passing if None not in passing else ([], [])
+    done = ((_REVERSED.get(change.status, change.status), change.path) for change in changes)
+    files = [(how, path) for how, path in done if how != "D" or path in deleted]
+    files.sort(key=lambda each: each[0] != "D")
     return Placement(
         number,
         since,
-        tuple(f"{_REVERSED.get(change.status, change.status)} {shown(change.path)}" for change in changes),
+        tuple(f"{how} {shown(path)}" for how, path in files),
         tuple(sorted(set(then or ()) - set(now or ()))),
         tuple(sorted(set(now or ()) - set(then or ()))),
     )

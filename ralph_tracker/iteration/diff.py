@@ -1,8 +1,9 @@
 """Compare two iterations of a loop (scores, metrics, tests, files) for the command line and the reports."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict, cast, get_args
 
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.metrics import (
     FAILED,
     METRICS,
@@ -20,7 +21,7 @@ from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.snapshots.file_changes import FileChange, FileStatus, Kind
+from ralph_tracker.store.snapshots.file_changes import FileChange
 from ralph_tracker.store.snapshots.snapshot_types import as_utf8
 
 Document = Mapping[str, Any]
@@ -29,7 +30,6 @@ OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}
 _BUILD_RANK: Final[Mapping[Value, int]] = {"failure": 0, "success": 1}
-SCORES: Final = ("quality_score", "adjusted_score")
 NOT_OURS: Final = "AIWG wrote this loop; of tests and files it keeps nothing"
 
 
@@ -174,7 +174,7 @@ class IterationDiff(NamedTuple):
 def side_by_side(before: Document, after: Document, differences: Differences) -> IterationDiff:
     """Compare two records of a loop, given as documents in the caller's order."""
     one, other = before["iteration_metrics"], after["iteration_metrics"]
-    scores = (score_change(name, one.get(name), other.get(name)) for name in SCORES)
+    scores = (score_change(name, one.get(name), other.get(name)) for name in ("quality_score", "adjusted_score"))
     return IterationDiff(
         before=one["iteration"],
         after=other["iteration"],
@@ -222,44 +222,14 @@ class SideDocument(TypedDict):
     classification: str | None
 
 
-class ChangeDocument(TypedDict):
-    """The verdict follows the direction of the metric: `changed` if it has none."""
-
-    name: str
-    before: float | str | None
-    after: float | str | None
-    change: float | None
-    verdict: ChangeVerdict
-
-
-class OutcomeDocument(TypedDict):
-    id: str
-    before: OutcomeWord | None
-    after: OutcomeWord | None
-
-
-class OutcomesDocument(TypedDict):
-    """The tests whose outcome differs; no test is in two."""
-
-    broken: list[OutcomeDocument]
-    fixed: list[OutcomeDocument]
-    newly_skipped: list[OutcomeDocument]
-    new: list[OutcomeDocument]
-    gone: list[OutcomeDocument]
-
-
-class FileDocument(TypedDict):
-    """Modes are git's, null where the file is absent; lines and patch are null where the content is no text."""
-
-    path: str
-    status: FileStatus
-    old_path: str | None
-    old_mode: str | None
-    new_mode: str | None
-    content: Kind
-    added: int | None
-    deleted: int | None
-    patch: str | None
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    ChangeDocument = dict[str, Any]
+    OutcomesDocument = dict[OutcomeKind, list[dict[str, Any]]]
+    FileDocument = dict[str, Any]
+else:
+    ChangeDocument, FileDocument = document_of(MetricChange), document_of(FileChange)
+    OutcomesDocument = TypedDict("OutcomesDocument", dict.fromkeys(OUTCOME_KINDS, list[document_of(OutcomeChange)]))
+    OutcomesDocument.__doc__ = "The tests whose outcome differs; no test is in two."
 
 
 class DifferencesDocument(TypedDict):
@@ -285,8 +255,8 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
         "loop_id": loop_id,
         "before": {"iteration": diff.before, "classification": diff.classes[0]},
         "after": {"iteration": diff.after, "classification": diff.classes[1]},
-        "scores": [cast("ChangeDocument", score._asdict()) for score in diff.scores],
-        "metrics": [cast("ChangeDocument", metric._asdict()) for metric in diff.metrics],
+        "scores": encode(diff.scores),
+        "metrics": encode(diff.metrics),
         **differences_document(diff.differences, patches=patches),
     }
 
@@ -294,25 +264,16 @@ def diff_document(loop_id: str, diff: IterationDiff, *, patches: bool = True) ->
 def differences_document(found: Differences, *, patches: bool) -> DifferencesDocument:
     """Return the tests and the files as a document."""
     tests, files = found.tests, found.files
-    outcomes = {} if tests is None else {kind: [test._asdict() for test in tests[kind]] for kind in OUTCOME_KINDS}
     return {
-        "tests": None if tests is None else cast("OutcomesDocument", outcomes),
+        "tests": None if tests is None else {kind: encode(tests[kind]) for kind in OUTCOME_KINDS},
         "tests_note": found.tests_note,
-        "files": None
-        if files is None
-        else [
-            {
-                "path": as_utf8(change.path),
-                "status": change.status,
-                "old_path": None if change.old_path is None else as_utf8(change.old_path),
-                "old_mode": change.old_mode,
-                "new_mode": change.new_mode,
-                "content": change.content,
-                "added": change.added,
-                "deleted": change.deleted,
-                "patch": change.patch if patches else None,
-            }
-            for change in files
-        ],
+        "files": None if files is None else [_file_document(each, patch=patches) for each in files],
         "files_note": found.files_note,
     }
+
+
+def _file_document(change: FileChange, *, patch: bool) -> FileDocument:
+    old_path = None if change.old_path is None else as_utf8(change.old_path)
+    shown = change._replace(path=as_utf8(change.path), old_path=old_path, patch=change.patch if patch else None)
+    document: FileDocument = encode(shown)
+    return document

@@ -147,14 +147,14 @@ class ScratchRunner(NamedTuple):
         """Run in a copy; a file that a compiler names is left out, and the others are run again."""
         left_out: dict[str, str] = {}
         with scratch_tree(self.iteration_snapshots, tree) as (folder, copy):
-            environment = linked_environments(
-                self.iteration_snapshots,
+            environment = link_environments(
+                self.home or self.iteration_snapshots.paths.root,
                 copy,
                 self.checks,
                 self.environment,
                 same_source=self.same_source,
                 with_files=self.with_files,
-                home=self.home,
+                builds=self.iteration_snapshots.paths.folder / BUILDS,
             )
             write_earlier(copy, earlier, self.iteration_snapshots)
             for attempt in range(_MOST_LEFT_OUT + 1):
@@ -251,28 +251,6 @@ def scratch_tree(iteration_snapshots: IterationSnapshots, tree: str) -> Iterator
         iteration_snapshots.store.export(tree, copy)
         make_git_root(copy)
         yield folder, copy
-
-
-def linked_environments(
-    iteration_snapshots: IterationSnapshots,
-    copy: Path,
-    checks: Sequence[Check],
-    environment: Mapping[str, str],
-    *,
-    same_source: bool,
-    with_files: bool = False,
-    home: Path | None = None,
-) -> dict[str, str]:
-    """Lend the environments of `home`, None for the project, to a scratch tree; builds are cached beside the loop."""
-    return link_environments(
-        home or iteration_snapshots.paths.root,
-        copy,
-        checks,
-        environment,
-        same_source=same_source,
-        with_files=with_files,
-        builds=iteration_snapshots.paths.folder / BUILDS,
-    )
 
 
 def needed_checks(checks: Sequence[Check], names: Iterable[str] | None = None) -> list[Check]:

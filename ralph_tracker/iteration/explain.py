@@ -5,12 +5,11 @@ The facts are what passes, which tests were gained and lost, and what does not l
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
+from ralph_tracker.codec import decode, document_of, encode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.integrity_result import EarlierTests, Integrity
-from ralph_tracker.core.iteration_record import RecordDocument
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import (
     FAILED,
@@ -43,6 +42,7 @@ from ralph_tracker.iteration.open_problems import (
     remaining_problems,
     test_lines,
 )
+from ralph_tracker.records.iteration_record import RecordDocument
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
@@ -51,7 +51,6 @@ from ralph_tracker.store.loop_summary import state_after
 from ralph_tracker.store.record_packs import kept_json
 
 Document = Mapping[str, Any]
-_REFUSALS_SHOWN: Final = 2
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
     0: lambda _: "no iteration yet",
     1: lambda _: "the loop repeats itself",
@@ -238,7 +237,7 @@ def _why_best(committed: SealedRecords, number: int) -> tuple[str, ...]:
         return ()  # what is derived is damaged: the next hook makes it again
     later = [decode(WalkedIteration, row["walked"]) for row in rows if row["iteration"] > number]
     refused = [f"{each.iteration} {each.refusal.why}." for each in later if each.refusal is not None]
-    return ("It is the latest that broke nothing and is not worse for nothing.", *refused[:_REFUSALS_SHOWN])
+    return ("It is the latest that broke nothing and is not worse for nothing.", *refused[:2])
 
 
 def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...] | None:
@@ -250,14 +249,10 @@ def checks_of(committed: SealedRecords, number: int) -> tuple[CheckDocument, ...
     return tuple(checks) if isinstance(checks, list) and whole else None
 
 
-class ShareDocument(TypedDict):
-    """`value` is 0 to 100; `contribution` is what it brings to the score of 0 to 1."""
-
-    name: str
-    dimension: str
-    value: float | None
-    weight: float
-    contribution: float
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    ShareDocument = dict[str, Any]
+else:
+    ShareDocument = document_of(ComponentShare)
 
 
 class RuleDocument(TypedDict):
@@ -284,16 +279,7 @@ class ExplainedDocument(RecordDocument):
 def explanation_document(found: Explanation) -> ExplanationDocument:
     """Return it as a document."""
     return {
-        "components": [
-            {
-                "name": share.name,
-                "dimension": share.dimension,
-                "value": share.value,
-                "weight": share.weight,
-                "contribution": share.contribution,
-            }
-            for share in found.components
-        ],
+        "components": encode(found.components),
         "alerts": dict(found.alerts),
         "rule": None if found.rule is None else {"number": found.rule[0], "condition": found.rule[1]},
         "compared_with": found.compared_with,

@@ -19,7 +19,6 @@ from ralph_tracker.short_text import percent
 SHOWN: Final = 10  # the number of errors, and of warnings, that GitHub shows per step
 SUMMARY_CAP: Final = 1024 * 1024  # the limit of a step's summary in bytes
 LONGEST: Final = 500  # characters of a line of the summary
-METRICS_SHOWN: Final = 8
 _HERE: Final = PurePath()
 _CUT: Final = "\n_Cut here: a step summary holds 1 MiB; `ralph-tracker gate --json` has the rest._\n"
 Level = Literal["error", "warning", "notice"]
@@ -148,7 +147,7 @@ def _summary(gate: Gate) -> Iterator[str]:
         if value is not None and change != 0:
             rows.append(f"| {spec.label} | {number(value, spec)} | {signed_text(change, spec)} |")
     if rows:
-        yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:METRICS_SHOWN])
+        yield from ("", "| metric | now | change |", "|---|---|---|", *rows[:8])
 
 
 def _section(title: str, lines: Iterable[str], most: int) -> Iterator[str]:

@@ -4,23 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
 
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.iteration_record import (
-    SCHEMA_VERSION,
-    AlertFactsDocument,
-    IterationRecord,
-    MetricsDocument,
-    Numbers,
-    SchemaVersion,
-    TrustDocument,
-    alert_document,
-    integrity_document,
-    metrics_document,
-)
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.known_tests import FailingTests, list_failing
 from ralph_tracker.core.lineage import Judged
@@ -46,6 +35,19 @@ from ralph_tracker.iteration.measure_iteration import (
 )
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.records.iteration_record import (
+    SCHEMA_VERSION,
+    AlertFactsDocument,
+    IterationRecord,
+    MetricsDocument,
+    Numbers,
+    SchemaVersion,
+    TrustDocument,
+    alert_document,
+    integrity_document,
+    metrics_document,
+    record_of,
+)
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import temporary_folder
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -227,16 +229,17 @@ def gate_of(
     return Gate(record=record, compared_with=compared_with, measures=(*known, *rest), failing=failing, strict=strict)
 
 
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    FailingDocument = dict[str, list[str]]
+else:
+    FailingDocument = document_of(FailingTests)
+
+
 class MeasureDocument(TypedDict):
     name: str
     measured: bool
     why: str | None
     accepted: bool
-
-
-class FailingDocument(TypedDict):
-    new: list[str]
-    still: list[str]
 
 
 class GateAlertDocument(AlertFactsDocument):
@@ -271,7 +274,6 @@ class GateDocument(MetricsDocument):
 
 def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
     """Return what a gate found as a document."""
-    failing = gate.failing
     record = gate.record
     return {
         "schema_version": SCHEMA_VERSION,
@@ -290,7 +292,7 @@ def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
         "measures": [
             {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
         ],
-        "failing_tests": None if failing is None else {"new": list(failing.new), "still": list(failing.still)},
+        "failing_tests": encode(gate.failing),
         "integrity": integrity_document(record.integrity),
         "notes": list(record.notes),
     }
@@ -338,7 +340,7 @@ def gate(
     judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
     fails = list_failing(state.known, measured.measurement.tests)
     checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
-    return gate_of(judgement.record, summary.head, measured.measurement.missing, checks, fails, strict=strict)
+    return gate_of(record_of(judgement), summary.head, measured.measurement.missing, checks, fails, strict=strict)
 
 
 def counts_in_words(record: IterationRecord) -> str:

@@ -19,7 +19,8 @@ from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
-from ralph_tracker.iteration.earlier_tests import ScratchRunner, linked_environments, scratch_tree
+from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch_tree
+from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
 from ralph_tracker.iteration.repeat_failing import (
     REPEAT,
@@ -31,8 +32,9 @@ from ralph_tracker.iteration.repeat_failing import (
     run_again_in_place,
     run_failed_again,
 )
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck, changed_files
+from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.measure.installed_tools import absent, require_commands
+from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -64,8 +66,7 @@ _SHOWN: Final = 5
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_UNREADABLE_SHOWN: Final = 5
-_NO_FUNCTION: Final = "no function was found in the code in scope"
+_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -120,14 +121,17 @@ def run_held_back(
     for check in checks:
         source = folder_of(check, iteration_snapshots.paths.root)
         folder, copy = stack.enter_context(scratch_tree(iteration_snapshots, tree))
-        variables = linked_environments(iteration_snapshots, copy, [check], environment, same_source=True)
+        paths = iteration_snapshots.paths
+        variables = link_environments(
+            paths.root, copy, [check], environment, same_source=True, builds=paths.folder / BUILDS
+        )
         shutil.copytree(source, copy, dirs_exist_ok=True, symlinks=True)
         results += run_checks(
             [check._replace(needs=())],
             root=copy,
             folder=output / check.name,
             reports=folder / "reports",
-            environment=environment_for_checks(variables, iteration_snapshots.paths.root),
+            environment=environment_for_checks(variables, paths.root),
             on_progress=progress,
         )
     return tuple(results)
@@ -142,6 +146,9 @@ def folder_of(check: Check, root: Path) -> Path:
         raise ConfigError(f"{key} is no folder; name one that holds the tests, outside of the project")
     if folder.is_relative_to(root.resolve()):
         raise ConfigError(f"{key} lies in the project, where the agent can read it; move it outside")
+    home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111  Path.home() fails for a user without one
+    if root.resolve().is_relative_to(folder) or home.is_relative_to(folder):
+        raise ConfigError(f"{key} is a folder of more than tests, and all of it would be copied; name theirs")
     return folder
 
 
@@ -315,7 +322,7 @@ def measure_tree(
         measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
-        missing[Group.CODE] = next(iter(measured.not_loaded.values()), _NO_FUNCTION)
+        missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
     notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
@@ -386,9 +393,16 @@ def tree_notes(kept: KeptIteration) -> list[str]:
         notes.append("quiescent: false; the tree was being written to while it was read")
     unreadable = [skip.path for skip in kept.snapshot.skipped if skip.reason == UNREADABLE]
     if unreadable:
-        more = f" and {len(unreadable) - _UNREADABLE_SHOWN} more" if len(unreadable) > _UNREADABLE_SHOWN else ""
-        notes.append(f"not_kept_as_not_readable: {', '.join(map(shown, unreadable[:_UNREADABLE_SHOWN]))}{more}")
+        notes.append(f"not_kept_as_not_readable: {_first_paths(unreadable)}")
+    if kept.snapshot.left_alone:
+        paths = _first_paths(kept.snapshot.left_alone)
+        notes.append(f"ignored_since_kept: {paths}; no restore deletes or overwrites that")
     return notes
+
+
+def _first_paths(paths: Sequence[str]) -> str:
+    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
+    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
 
 
 def shorten_output(folder: Path) -> None:
@@ -504,7 +518,7 @@ class IterationMeasurer:
             return given
         try:
             if self.loop is None:
-                iteration_snapshots.create(config.document["snapshot"]["include"])
+                iteration_snapshots.create(**config.document["snapshot"])
             kept = iteration_snapshots.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
@@ -537,7 +551,7 @@ class IterationMeasurer:
         root = store.paths.root if commit is None else commit.root
         iteration_snapshots = IterationSnapshots(store, root)
         if self.loop is None:
-            iteration_snapshots.create(config.document["snapshot"]["include"], () if commit is None else commit.tracked)
+            iteration_snapshots.create(tracked=() if commit is None else commit.tracked, **config.document["snapshot"])
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)

@@ -8,24 +8,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypedDict
 
+from ralph_tracker.codec import decode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, StandingState
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Finding, Integrity, SeverityWord, Verdict
-from ralph_tracker.core.iteration_record import (
-    SCHEMA_VERSION,
-    EarlierTestsDocument,
-    FindingDocument,
-    RerunDocument,
-    SchemaVersion,
-    SuppressionsDocument,
-    earlier_tests_document,
-    finding_document,
-    rerun_document,
-    suppressions_document,
-)
 from ralph_tracker.core.known_tests import (
     HELD_BACK,
     STOPPED_RUN,
@@ -37,21 +25,30 @@ from ralph_tracker.core.known_tests import (
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
+from ralph_tracker.records.iteration_record import (
+    SCHEMA_VERSION,
+    Document,
+    EarlierTestsDocument,
+    FindingDocument,
+    RerunDocument,
+    SchemaVersion,
+    SuppressionsDocument,
+    earlier_tests_document,
+    finding_document,
+    rerun_document,
+    suppressions_document,
+)
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 
 FINDINGS: Final = "findings.json"
 # Nobody reads more; the record says how many there are.
 FINDINGS_KEPT: Final = 200
-_UNCOVERED_FILES: Final = 100
-_UNCOVERED_LINES: Final = 1_000
 ListedKind = Literal["build", "types", "lint"]
 _ORDER: Final[Mapping[str, int]] = {Group.BUILD: 0, Group.TYPES: 1, Group.LINT: 2}
 SIZE_CAP: Final = 1_000_000
-_SEPARATOR: Final = "::"
 _DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
-_PYTEST_PLACE: Final = r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$"
 _PLACES: Final = (
     re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
     re.compile(r"(?:^|[\s(\[,@])(?:file://)?(?P<file>[\w./@+-]*[\w+-]\.[A-Za-z]{1,6}):(?P<line>\d{1,9})\b"),
@@ -100,8 +97,8 @@ def list_diagnostics(
     uncovered: dict[str, tuple[int, ...]] = {}
     for path, hits in sorted((covered or {}).items()):
         lines = tuple(sorted(line for line in new_lines.get(path, ()) if hits.get(line) is False))
-        if lines and len(uncovered) < _UNCOVERED_FILES:
-            uncovered[path] = lines[:_UNCOVERED_LINES]
+        if lines and len(uncovered) < 100:
+            uncovered[path] = lines[:1_000]
     counts: Counter[str] = Counter(each.kind for each in found)
     first = tuple(sorted(found, key=_rank)[:FINDINGS_KEPT])
     return ListedDiagnostics(first, counts, None if covered is None else uncovered)
@@ -164,7 +161,7 @@ def source_line_of(root: Path, test: str) -> SourceLine | None:
 
     An id names a file by its path (`tests/test_a.py::test_b`) or as a module (`tests.test_a.TestC::test_b`).
     """
-    parts = test.split(_SEPARATOR)
+    parts = test.split("::")
     name = parts[-1].partition("[")[0]
     for part in parts[:-1] or parts:
         # A part may mean itself, or the module of a class, inner first.
@@ -274,7 +271,7 @@ def split_message(said: str) -> tuple[SourceLine | None, str]:
     A path of a library or outside of the project is no place.
     """
     lines = said.splitlines()
-    last = re.match(_PYTEST_PLACE, lines[-1]) if lines else None
+    last = re.match(r"(?P<file>[^\s:]+):(?P<line>\d{1,9}): (?P<what>\w+)$", lines[-1]) if lines else None
     if last is not None:
         place = SourceLine(last["file"], int(last["line"]))
         return (None if re.search(_LIBRARY, place.file) else place), "\n".join(lines[:-1]) or last["what"]
@@ -413,9 +410,13 @@ def _held(committed: SealedRecords, record: Mapping[str, Any], found: Integrity)
             yield OpenAlert(alert, "new" if alert.iteration == number else "open")
 
 
-class HeldFindingDocument(FindingDocument):
-    alert: str | None
-    state: StandingState
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    HeldFindingDocument = Document
+else:
+
+    class HeldFindingDocument(FindingDocument):
+        alert: str | None
+        state: StandingState
 
 
 class HeldTestsDocument(TypedDict):

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ralph_tracker.core.iteration_record import IterationRecord, RecordDocument
 from ralph_tracker.core.judge import Judgement
 from ralph_tracker.errors import ConfigError, InputError, LoopError, RalphTrackerError
 from ralph_tracker.iteration.measure_iteration import MeasuredIteration
 from ralph_tracker.iteration.restore_iteration import record_interrupted_restore
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
+from ralph_tracker.records.iteration_record import IterationRecord, RecordDocument, record_of
 from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
@@ -34,21 +34,22 @@ def judge_or_refuse(how: Callable[[], Judgement]) -> Judgement:
 
 def record_iteration(
     store: LoopStore, judgement: Judgement, measured: MeasuredIteration, started_at: str
-) -> RecordDocument:
+) -> tuple[IterationRecord, RecordDocument]:
     """Commit an iteration with its files, and return its record. Raises StoreError where the disk refuses."""
-    number = judgement.record.iteration
+    record = record_of(judgement)
+    number = record.iteration
     entry = Entry(
-        document=judgement.record.to_dict(),
+        document=record.to_dict(),
         measurement=measured.measurement,
         state=judgement.state,
         walked=judgement.walked,
-        summary=summary_of(judgement, started_at),
+        summary=summary_of(record, judgement.state, started_at),
         fill=measured.fill(number),
         copies={} if measured.kept is None else measured.kept.copies,
     )
     store.commit(entry)
     measured.name(number)
-    return entry.document
+    return record, entry.document
 
 
 def write_report(store: LoopStore, number: int, document: Mapping[str, Any]) -> str | None:

@@ -19,8 +19,6 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIter
 if TYPE_CHECKING:
     from ralph_tracker.integrity.diff_inspection import Inspection
 
-__all__ = ["OtherTool", "Reruns", "TamperCheck", "changed_files"]
-
 RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."
 # A finding of these rules stays open as long as the line that it names exists.

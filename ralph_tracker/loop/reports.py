@@ -12,16 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.output_selection import (
-    Selection,
-    SelectionCandidate,
-    SelectionDocument,
-    select,
-    selection_document,
-)
 from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import WalkedIteration
@@ -30,6 +23,13 @@ from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
+from ralph_tracker.records.output_selection import (
+    Selection,
+    SelectionCandidate,
+    SelectionDocument,
+    select,
+    selection_document,
+)
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal
 
 from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, Config, load_config, with_checks, with_limits
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short
@@ -32,6 +31,7 @@ from ralph_tracker.measure.installed_tools import environment_facts
 from ralph_tracker.measure.report_totals import measured_kind, read_results
 from ralph_tracker.measure.run_checks import command_text, configured_checks, environment_for_checks, run_checks
 from ralph_tracker.measure.untraced import untraced
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import text_of
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
@@ -136,8 +136,8 @@ class LoopStart:
             if given is None:  # first, so that a killed call never leaves a loop that is not trusted
                 self.trust.mark_loop(store.paths, document)
             store.write(store.paths.loop_file, document)
-            record_iteration(store, judgement, measured, at)
-        return judgement.record
+            record, _ = record_iteration(store, judgement, measured, at)
+        return record
 
     def _question_where_nothing_passes(self, metrics: Metrics, config: Config) -> list[str]:
         fails = metrics.build_status == "failure" or (metrics.tests_failed and not metrics.tests_passed)

@@ -3,14 +3,15 @@
 The sentence needs only the few iterations that matter, so that it is fast in a long loop.
 """
 
+import os
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from ralph_tracker.core.codec import decode, document_of
+from ralph_tracker.codec import decode, document_of
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
+from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.report.wording import Setback, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
@@ -30,6 +31,7 @@ def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
     left: set[int] = set()
     earlier: set[int] = set()
     latest: int | None = None
+    recorded = latest_iteration(paths) if os.path.lexists(paths.events) else 0
     for event in read_lines(paths.events):
         if (
             isinstance(event, dict)
@@ -39,7 +41,7 @@ def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
         ):
             if event["after"] != latest:
                 earlier, latest = left, event["after"]
-            left = (earlier | {*range(event["to"] + 1, event["after"] + 1)}) - {event["to"]}
+            left = (earlier | {*range(max(event["to"], 0) + 1, min(event["after"], recorded) + 1)}) - {event["to"]}
     found = []
     for number in sorted(left):
         summary = state_after(paths, number).get("summary")

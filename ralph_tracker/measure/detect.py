@@ -27,7 +27,6 @@ _NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
 # Folders with other people's projects, or with none.
 _NO_PARTS: Final = frozenset({"node_modules", "vendor", "venv", "env", "dist", "build", "target", "docs", "examples"})
-_MOST_PARTS: Final = 50
 _BLANK: Final = f"""# No tool was recognised here. Name the command that runs the tests, and remove the comment signs:
 # checks:
 #   {BY_STATUS}:
@@ -113,7 +112,7 @@ def _folders(root: Path) -> list[Path]:
         paths = sorted(path for path in root.iterdir() if path.is_dir() and not path.is_symlink())
     except OSError:
         return []
-    return [path for path in paths if path.name[0] != "." and path.name not in _NO_PARTS][:_MOST_PARTS]
+    return [path for path in paths if path.name[0] != "." and path.name not in _NO_PARTS][:50]
 
 
 def _moved(ecosystem: Ecosystem, folder: str, name: str) -> Ecosystem:

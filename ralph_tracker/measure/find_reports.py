@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
 
-_WILDCARDS: Final = r"[*?\[]"
-_PARTS: Final = r"(\*+|\?|\[!?\]?[^\]]*\])"
 # Folders in which no reports are searched: the repository's own and our records of earlier iterations.
 _NEVER_WALKED: Final = frozenset({".git", ".aiwg"})
 PLACEHOLDER: Final = "{reports}"
@@ -26,7 +24,7 @@ _IN_REPORTS: Final = f"{PLACEHOLDER}/"
 
 def has_wildcard(pattern: str) -> bool:
     """Return whether a pattern can match more than one path."""
-    return re.search(_WILDCARDS, pattern) is not None
+    return re.search(r"[*?\[]", pattern) is not None
 
 
 def matcher(patterns: Iterable[str]) -> Callable[[str], bool]:
@@ -84,7 +82,7 @@ def _regex(pattern: str) -> str:
 
 def _segment(segment: str) -> str:
     found = ""
-    for part in re.split(_PARTS, segment):
+    for part in re.split(r"(\*+|\?|\[!?\]?[^\]]*\])", segment):
         if part.startswith("*"):
             found += "[^/]*"
         elif part == "?":

@@ -19,7 +19,6 @@ from ralph_tracker.measure.scratch import remove_folder
 _GIT: Final = ".git"
 _WHO: Final = "ralph-tracker <ralph-tracker@localhost>"
 _DIGESTS: Final = {"sha1": hashlib.sha1, "sha256": hashlib.sha256}
-_LIMIT_S: Final = 20
 # No settings of a user or of the system: they can name programs.
 _NO_SETTINGS: Final = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
 
@@ -100,6 +99,6 @@ def _list_files(top: Path) -> None:
             env={"PATH": os.environ.get("PATH", os.defpath), "GIT_DIR": str(top / _GIT), **_NO_SETTINGS},
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_LIMIT_S,
+            timeout=20,
             check=False,
         )

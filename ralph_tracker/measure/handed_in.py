@@ -38,7 +38,6 @@ OUTCOMES: Final[Mapping[str, str]] = {
     "xfailed": "skipped",
     "xpassed": "passed",
 }
-_STATUSES: Final = ("success", "failure")
 _KEYS: Final = ("id", "outcome")
 _SIZES: Final = frozenset({len(_KEYS), len(_KEYS) + 1})  # without a duration or with it
 
@@ -292,7 +291,7 @@ def _read(raw: Any, kinds: Mapping[str, Kind]) -> Values:  # noqa: ANN401  # any
 
 def _plain(value: Any, kind: Kind) -> Any:  # noqa: ANN401  # as above
     if kind == "status":
-        fits = type(value) is str and value in _STATUSES
+        fits = type(value) is str and value in ("success", "failure")
     else:
         types = (int,) if kind == "count" else (int, float)
         fits = type(value) in types and 0 <= value <= _MOST[kind]  # also refuses NaN

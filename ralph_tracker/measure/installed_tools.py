@@ -25,7 +25,6 @@ from ralph_tracker.version import __version__
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
 _PLAIN_WORD: Final = r"\s*([\w./+-]+)(?:[ \t][^;&|\n]*)?"
 _PYTHON: Final = r"(?:.*[/:])?(?:python|pypy)[\d.]*"  # hatch names an environment before it
-_MODULE: Final = r"[A-Za-z_][\w.]*"
 _IMPORT_SITES: Final = ("lib/python*/site-packages", "lib/pypy*/site-packages")
 _PROBE: Final = """import importlib.util as u, sys
 def found(name):
@@ -42,7 +41,6 @@ for name in sys.argv[1:]:
     if not there:
         print("lacks", name)
 """
-_VERSION: Final = r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)"
 _INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
 PROBE_TIMEOUT_S: Final = 60
 _ADDS: Final = {
@@ -52,12 +50,8 @@ _ADDS: Final = {
     "pipenv": "pipenv install --dev {}",
     "hatch": "add {} to the dependencies of its environment in pyproject.toml",
 }
-_LOOKED_AT: Final = 20_000
 _SHOWN: Final = 160
 _COLOUR: Final = r"\x1b\[[0-9;]*[A-Za-z]"
-_OPTIONS: Final = r"unrecognized arguments: (.+)"
-_NO_MODULE: Final = r"No module named '([^'.]+)"
-_REQUIRED: Final = r"Missing required plugins: (.+)"
 # The options that projects use most, and the plugins that provide them.
 _PLUGINS: Final = {
     "--cov": "pytest-cov",
@@ -79,7 +73,6 @@ _WHERE: Final = "into the project's environment"
 # Where the packages of an environment are, from its folder.
 SITES: Final = ("lib/python*/site-packages", "lib/python*/dist-packages")
 _INTERPRETERS: Final = ("python", "python3")
-_WORD: Final = r"[\w./+-]+"
 # What runs the programs that checks name, which stay the same files when it is another version.
 _RUNTIMES: Final = ("node", "bun", "deno", "go", "rustc", "java", "ruby", "php")
 # Variables that are known to change what tools do, beside those that checks name. All others are taken not to: a
@@ -158,7 +151,7 @@ def version_of(
 ) -> str | None:
     """Return the first number in a program's version output, None if it does not run."""
     text = output_of([*call, *ask], root, environment)
-    found = None if text is None else re.search(_VERSION, text)
+    found = None if text is None else re.search(r"(?<![\w.])(?:v|go)?(\d+(?:\.\w+)*)", text)
     return None if found is None else found[1]
 
 
@@ -249,7 +242,7 @@ def _modules_of(check: Check) -> tuple[tuple[str, ...], list[str]]:
     modules = [words[at + 1]]
     if words[at + 1 : at + 3] == ["coverage", "run"] and "-m" in words[at + 3 : -1]:
         modules.append(words[words.index("-m", at + 3) + 1])
-    return tuple(words[:at]), [module for module in modules if re.fullmatch(_MODULE, module)]
+    return tuple(words[:at]), [module for module in modules if re.fullmatch(r"[A-Za-z_][\w.]*", module)]
 
 
 def _is_at_hand(call: Sequence[str], module: str, cwd: Path, environment: Mapping[str, str]) -> bool:
@@ -337,7 +330,7 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
     for check in checks:
         env, cwd = {**environment, **check.env}, root / check.cwd
         in_shell = isinstance(check.run, str)
-        for word in re.findall(_WORD, check.run) if isinstance(check.run, str) else check.run[:1]:
+        for word in re.findall(r"[\w./+-]+", check.run) if isinstance(check.run, str) else check.run[:1]:
             path = find_program(word, cwd, env)
             if path is None:
                 found |= {} if in_shell else {f"program {word}": None}
@@ -406,14 +399,14 @@ def last_words(stdout: Path, stderr: Path) -> str | None:
 
 def _missing_dependency(text: str) -> str | None:
     """Return what to install if the output reports something missing, else None."""
-    if found := re.search(_REQUIRED, text):
+    if found := re.search(r"Missing required plugins: (.+)", text):
         return f"pip install {_plain(found[1]).replace(', ', ' ')} {_WHERE}"
-    if found := re.search(_OPTIONS, text):
+    if found := re.search(r"unrecognized arguments: (.+)", text):
         options = [word for word in _plain(found[1]).split() if word.startswith("-")]
         names = dict.fromkeys(filter(None, map(_plugin_of, options)))
         what = f"pip install {' '.join(names)}" if names else "install the plugin that knows it"
         return f"unknown option {' '.join(options)}; {what} {_WHERE}"
-    if found := re.search(_NO_MODULE, text):
+    if found := re.search(r"No module named '([^'.]+)", text):
         return f"module {_plain(found[1])} is missing; install it {_WHERE}"
     return None
 
@@ -426,7 +419,7 @@ def _plugin_of(option: str) -> str | None:
 def _end_of(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - _LOOKED_AT))
+            file.seek(max(0, path.stat().st_size - 20_000))
             return file.read().decode("utf-8", "replace")
     except OSError:
         return ""

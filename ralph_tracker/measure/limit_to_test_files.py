@@ -25,15 +25,11 @@ _TOKEN: Final = re.compile(
     |(?P<word>(?:[^\s'"\\;&|<>()]|'[^']*'|"(?:[^"\\]|\\.)*"|\\.)+)""",
     re.VERBOSE,
 )
-_EXPANDED: Final = r"[$`]"
-_MOVING: Final = frozenset({"cd", "pushd", "popd"})
 _LAUNCHERS: Final = frozenset(
     {("env",), ("node",), ("npx",), ("bunx",), ("c8",), ("nyc",), ("coverage", "run"), ("uv", "run")}
     | {(tool, "run") for tool in ("poetry", "pdm", "pipenv", "hatch")}
     | {(tool, "exec") for tool in ("npm", "pnpm", "yarn")}
 )
-_PYTHON: Final = r"python[\d.]*"
-_ASSIGNMENT: Final = r"[A-Za-z_]\w*="
 _LAUNCHER_VALUED: Final = frozenset(
     {"--with", "--extra", "--group", "--python", "--env-file", "--package", "-p", "-X", "-W", "-r", "--import"}
     | {"--source", "--rcfile", "--data-file", "--omit", "--include", "--context", "--concurrency"}
@@ -48,9 +44,6 @@ _PYTEST_VALUED: Final = frozenset(
     | {"--confcutdir", "--basetemp", "--junitxml", "--junit-xml", "--maxfail", "--tb", "--durations", "--dist"}
     | {"--cov", "--cov-config", "--cov-report", "--import-mode", "--override-ini", "--config-file", "--log-file"}
 )
-_UNITTEST_VALUED: Final = frozenset({"-k", "-o", "--durations", "--output", "--output-file", "--outsuffix"})
-# Options of discovery, in the order in which they may be positional.
-_DISCOVERY: Final = (("-s", "--start-directory"), ("-p", "--pattern"), ("-t", "--top-level-directory"))
 _BY_PATH: Final = "--runTestsByPath"
 _JEST_VALUED: Final = frozenset(
     {"-t", "--testNamePattern", "-c", "--config", "--outputFile", "--reporters", "--projects", "--selectProjects"}
@@ -115,7 +108,7 @@ def _relative(path: Path, folder: Path) -> str:
 def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     """Limit the one command in a shell line that runs tests; the rest of the line is kept."""
     commands = _commands(line)
-    if commands is None or any(_value(command[0]) in _MOVING for command in commands):
+    if commands is None or any(_value(command[0]) in {"cd", "pushd", "popd"} for command in commands):
         return None
     words = [[_value(word) for word in command] for command in commands]
     found = [
@@ -129,7 +122,7 @@ def _limited_line(line: str, files: Sequence[str], cwd: Path) -> str | None:
     start, end = command[0].start(), command[-1].end()
     raw = {_value(word): word[0] for word in command}
     # the shell may expand a word to names of tests
-    expanded = any(re.search(_EXPANDED, word) and not word.startswith("-") and "=" not in word for word in raw)
+    expanded = any(re.search(r"[$`]", word) and not word.startswith("-") and "=" not in word for word in raw)
     redirected = any(match.lastgroup == "redirect" for match in _TOKEN.finditer(line, start, end))
     new = None if expanded or redirected else _limited_words([_value(word) for word in command], files, cwd)
     if new is None:
@@ -173,8 +166,8 @@ def _runner_at(words: Sequence[str]) -> int | None:
         name = _program(words[at])
         if name in _RUNNERS:
             return at
-        python = bool(re.fullmatch(_PYTHON, name.rpartition(":")[2]))  # hatch names an environment before it
-        if re.match(_ASSIGNMENT, words[at]) or python or (name,) in _LAUNCHERS:
+        python = bool(re.fullmatch(r"python[\d.]*", name.rpartition(":")[2]))  # hatch names an environment before it
+        if re.match(r"[A-Za-z_]\w*=", words[at]) or python or (name,) in _LAUNCHERS:
             at += 1
         elif (name, *words[at + 1 : at + 2]) in _LAUNCHERS:
             at += 2
@@ -251,9 +244,9 @@ def _has(args: Iterable[str], options: Iterable[str]) -> bool:
 
 
 def _covers(folder: str, file: str) -> bool:
-    """Return whether a path is a file or a folder above it; `.` is above everything that is not outside."""
+    """Return whether a path is a file or a folder above it."""
     path = os.path.normpath(folder)
-    return file == path or file.startswith(f"{path}/") or (path == "." and not file.startswith("../"))
+    return path in {".", file} or file.startswith(f"{path}/")
 
 
 def _there(cwd: Path) -> Callable[[str], bool]:
@@ -279,56 +272,6 @@ def _pytest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
     return [*new, *_without(args, places)] if new else None
 
 
-def _unittest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Replace the modules, or discovery, by those of the files."""
-    if args[:1] == ["discover"]:
-        return _discovery(args[1:], files, cwd)
-    places = _places(args, _UNITTEST_VALUED, _there(cwd))
-    words = [args[place] for place in places]
-    new = []
-    for file in files:
-        module = _module(file)
-        if module is None:
-            return None
-        if not words or any(_covers(word.removesuffix(".py").replace(".", "/"), file[:-3]) for word in words):
-            new.append(module)
-        else:  # the classes and tests of this module that the command names
-            new += [word for word in words if word.startswith(f"{module}.")]
-    return [*new, *_without(args, places)] if new else None
-
-
-def _discovery(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
-    """Replace discovery by module names, or limit it to one file if the top folder is not the current one."""
-    kept = list(args)
-    given: list[str | None] = []
-    for short, long in _DISCOVERY:
-        place = next((place for place, word in enumerate(kept) if word.partition("=")[0] in {short, long}), None)
-        if place is None:
-            given.append(None)
-        elif "=" in kept[place]:
-            given.append(kept.pop(place).partition("=")[2])
-        else:
-            given.append(kept[place + 1] if place + 1 < len(kept) else None)
-            del kept[place : place + 2]
-    places = _places(kept, _UNITTEST_VALUED, _there(cwd))
-    named = iter([kept[place] for place in places])
-    start, pattern, top = (next(named, None) if value is None else value for value in given)
-    kept = _without(kept, places)
-    start = os.path.normpath(start or ".")
-    inside = [file for file in files if _covers(start, file) and PurePosixPath(file).match(pattern or "test*.py")]
-    if os.path.normpath(top or start) != ".":
-        name = PurePosixPath(inside[0]).name if len(inside) == 1 else None
-        return None if name is None else ["discover", "-s", start, "-t", top or start, "-p", name, *kept]
-    modules = [_module(file) for file in inside]
-    return None if not modules or None in modules else [*(module for module in modules if module), *kept]
-
-
-def _module(file: str) -> str | None:
-    """Return the import name of a file from the current folder, None if it cannot be imported."""
-    parts = file.removesuffix(".py").split("/")
-    return ".".join(parts) if file.endswith(".py") and all(part.isidentifier() for part in parts) else None
-
-
 def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
     if _has(args, _JEST_OTHERWISE):
         return None
@@ -337,12 +280,8 @@ def _jest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
         patterns = [re.compile(args[place], re.IGNORECASE) for place in places]
     except re.error:
         return None
-    new = [file for file in files if any(each.search(file) for each in patterns) or (not patterns and _inside(file))]
+    new = [file for file in files if not patterns or any(each.search(file) for each in patterns)]
     return [_BY_PATH, *new, *_without(args, places)] if new else None
-
-
-def _inside(file: str) -> bool:
-    return not file.startswith("../")
 
 
 def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | None:
@@ -354,7 +293,7 @@ def _vitest(args: list[str], files: Sequence[str], cwd: Path) -> list[str] | Non
         return None
     places = _places(rest, _VITEST_VALUED, _there(cwd))
     parts = [rest[place].removeprefix("./") for place in places]
-    new = [file for file in files if any(part in file for part in parts) or (not parts and _inside(file))]
+    new = [file for file in files if not parts or any(part in file for part in parts)]
     return [*command, *new, *_without(rest, places)] if new else None
 
 
@@ -446,8 +385,6 @@ def _toml(path: Path) -> dict[str, Any] | None:
 _RUNNERS: Final[dict[str, Callable[[list[str], Sequence[str], Path], list[str] | None]]] = {
     "pytest": _pytest,
     "py.test": _pytest,
-    "unittest": _unittest,
-    "xmlrunner": _unittest,
     "jest": _jest,
     "vitest": _vitest,
     "go": _go,

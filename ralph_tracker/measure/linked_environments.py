@@ -21,7 +21,6 @@ _VENDOR: Final = "vendor"
 # Composer finds the project's own sources from where these lie: they are copied, and the packages beside them lent.
 _OF_COMPOSER: Final = frozenset({"autoload.php", "composer", "bin"})
 _PROGRAMS: Final = ".bin"
-_MAPPING: Final = r"(?m)^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$"
 # Keep uv from installing the copy into the lent environment, and Python from writing bytecode there.
 _QUIET: Final = {"UV_NO_SYNC": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 # How these say where they keep a project's environment: beside all others, under a name made of the project's path.
@@ -45,7 +44,6 @@ exec {real} "$@"
 _LENT_HIDDEN: Final = frozenset({".pnpm", ".prisma", ".store"})
 # A worktree's .git is a file. Tests rarely read larger ignored files.
 _NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
-_COPIED_BYTES: Final = 16 << 20
 
 
 def link_environments(
@@ -130,7 +128,9 @@ def _environments(root: Path, copy: Path) -> Iterator[Path]:
         for name in sorted(names):
             # The second is Ruby's, whatever else lies beside it.
             is_one = name in {_NODE, _VENDOR} or (folder.name, name) == (_VENDOR, "bundle")
-            is_one = is_one or (root / folder / name / "pyvenv.cfg").is_file()
+            # The last is a submodule or a clone, whose files no copy of an iteration has.
+            place = root / folder / name
+            is_one = is_one or (place / "pyvenv.cfg").is_file() or (place / ".git").exists()
             if is_one and not os.path.lexists(copy / folder / name):
                 yield folder / name
 
@@ -217,7 +217,7 @@ def _copy_files(root: Path, copy: Path) -> None:
             place = copy / folder / path.name
             if path.name in _NEVER_COPIED or os.path.lexists(place) or not path.is_file():
                 continue
-            if path.stat().st_size <= _COPIED_BYTES:
+            if path.stat().st_size <= 16 << 20:
                 shutil.copy2(path, place)
 
 
@@ -246,7 +246,7 @@ def _inside(name: str, root: Path) -> Iterator[Path]:
 
 
 def _mapping(text: str) -> Mapping[str, str]:
-    found = re.search(_MAPPING, text)
+    found = re.search(r"(?m)^MAPPING(?:\s*:[^=]*)?\s*=\s*(\{.*\})\s*$", text)
     try:
         plain = ast.literal_eval(found[1]) if found else {}
     except (ValueError, SyntaxError):

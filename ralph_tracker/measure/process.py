@@ -28,7 +28,6 @@ for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do kill -0 "-$group
 kill -KILL "-$group"
 """
 OUTPUT_CAP: Final = 200_000_000
-_SHELL_NOT_FOUND: Final = 127
 _TICK_S: Final = 0.05
 _GRACE_S: Final = 2.0
 _GRACE_OF_OTHERS_S: Final = 0.5
@@ -172,7 +171,7 @@ def run_command(
         timed_out = _wait(process, (out, err), None if timeout_s is None else started + timeout_s, stop, look)
         duration = time.monotonic() - started
     code = process.returncode
-    missed = isinstance(run, str) and code == _SHELL_NOT_FOUND and not timed_out
+    missed = isinstance(run, str) and code == 127 and not timed_out
     return FinishedCommand(
         exit_code=None if code is None or code < 0 else code,
         signal=None if code is None or code >= 0 else _signal_name(-code),

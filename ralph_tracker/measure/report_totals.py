@@ -28,7 +28,7 @@ from ralph_tracker.formats.parsed_report import (
     add_tests,
     share,
 )
-from ralph_tracker.formats.registry import BY_NAME, FORMATS, diagnostics, examine, foreign_syntax, read
+from ralph_tracker.formats.registry import FORMATS, by_name, diagnostics, examine, foreign_syntax, read
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
@@ -47,16 +47,14 @@ from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, CheckResult
 from ralph_tracker.measure.secrets import mask_secrets
 from ralph_tracker.safe_files import read_regular
 
-_MARK: Final = b"SQLite format 3\0"
 _TIMEOUT_S: Final = 120
-_POINT: Final = 1.0
 _LONGEST: Final = 300
 _OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
 
 
 def is_data(data: bytes) -> bool:
     """Whether it is a database; of all reports only coverage.py's data is."""
-    return data.startswith(_MARK)
+    return data.startswith(b"SQLite format 3\0")
 
 
 def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: bool = True) -> bytes | Unreadable:
@@ -142,7 +140,7 @@ def measured_kind(check: Check) -> str | None:
 
 
 def _declared_kind(check: Check) -> str | None:
-    named = BY_NAME.get(check.format or "")
+    named = by_name(check.format)
     return check.kind or (None if named is None else named.kind)
 
 
@@ -630,7 +628,7 @@ def _contradiction(report: Report | Unreadable) -> str | None:
         stated = report.declared_percent
         if report.declared_covered is not None and report.declared_total:
             stated = share(report.declared_covered, report.declared_total)
-        off = stated is None or report.percent is None or abs(stated - report.percent) > _POINT
+        off = stated is None or report.percent is None or abs(stated - report.percent) > 1.0
         return report.contradiction if off else None
     return report.contradiction
 
@@ -649,7 +647,7 @@ def _silence(name: str | None, kind: str | None) -> Report | None:
     Without a format all line-based formats of the kind must have such a report.
     """
     if name is not None:
-        return BY_NAME[name].silence if name in BY_NAME else None
+        return None if (named := by_name(name)) is None else named.silence
     silences = [each.silence for each in FORMATS if each.kind == kind and each.syntax in ("lines", "text")]
     return silences[0] if silences and None not in silences else None
 

@@ -36,10 +36,7 @@ from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 _DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
 _SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
 STANDARD_OUTPUT: Final = "-"
-_INTERNAL: Final = "RALPH_TRACKER_"
 _ACTIVE: Final = "VIRTUAL_ENV"
-_BYTECODE: Final = "PYTHONDONTWRITEBYTECODE"
-_BYTECODE_ELSEWHERE: Final = "PYTHONPYCACHEPREFIX"
 # What git sets for its hooks: with it, git in a check would work on the repository of the hook, wherever it runs.
 _OF_GITS_HOOKS: Final = frozenset(
     {
@@ -137,10 +134,10 @@ def environment_for_checks(base: Mapping[str, str], root: Path) -> dict[str, str
     kept = {
         name: value
         for name, value in without_own_environment(base, root).items()
-        if not name.startswith(_INTERNAL) and name not in _OF_GITS_HOOKS
+        if not name.startswith("RALPH_TRACKER_") and name not in _OF_GITS_HOOKS
     }
-    if _BYTECODE_ELSEWHERE not in kept:
-        kept.setdefault(_BYTECODE, "1")
+    if "PYTHONPYCACHEPREFIX" not in kept:
+        kept.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     return kept
 
 

@@ -14,12 +14,10 @@ from urllib.parse import quote
 _NAMES: Final = re.compile(
     r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|(?:API|ACCESS|PRIVATE|SIGNING|ENCRYPTION)_?KEY", re.IGNORECASE
 )
-_SHORTEST: Final = 8
 # A line of a value of several lines, such as a key in PEM, is masked alone too: tools print line by line.
 _SHORTEST_LINE: Final = 16
 _IN_XML: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _IN_ATTRIBUTES: Final = str.maketrans({'"': "&quot;", "'": "&apos;"})
-_FOLDER: Final = 0o700
 _FILE: Final = 0o600
 
 
@@ -39,7 +37,7 @@ def secret_values(environment: Mapping[str, str]) -> tuple[bytes, ...]:
             parts |= {line for line in lines if len(line) >= _SHORTEST_LINE and "-----" not in line}
         for part in parts:
             found |= {os.fsencode(written) for written in _ways_to_write(part)}
-    return tuple(sorted((each for each in found if len(each) >= _SHORTEST), key=lambda each: (-len(each), each)))
+    return tuple(sorted((each for each in found if len(each) >= 8), key=lambda each: (-len(each), each)))
 
 
 def _ways_to_write(value: str) -> Iterable[str]:
@@ -100,6 +98,6 @@ def mask_folder(folder: Path, values: Iterable[bytes]) -> None:
     values = tuple(values)
     for place, _, names in os.walk(folder):
         with suppress(FileNotFoundError, PermissionError):
-            Path(place).chmod(_FOLDER)
+            Path(place).chmod(0o700)
         for name in names:
             mask_file(Path(place, name), values)

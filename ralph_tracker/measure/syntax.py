@@ -25,7 +25,6 @@ _PARSERS: Final[Mapping[str, tuple[str, ...]]] = {
     ".rb": ("ruby", "-c"),
     ".sh": ("sh", "-n"),
 }
-_MOST: Final = 50
 _LINE: Final = r"(?:[:]\s*|:line |on line )(\d+)"
 _ERROR: Final = re.compile(r"(?:\w+ )?\w*[Ee]rrors?(?:[:,] | found).*")
 
@@ -42,7 +41,7 @@ def parse_errors(root: Path, paths: Iterable[str], environment: Mapping[str, str
         parsers[".py"] = (*python, "-c", _PYTHON)
     found: dict[str, str] = {}
     known = [path for path in sorted(paths) if PurePosixPath(path).suffix in parsers and (root / path).is_file()]
-    for path in known[:_MOST]:
+    for path in known[:50]:
         error = _error(parsers[PurePosixPath(path).suffix], path, root, env)
         if error is not None:
             found[path] = error

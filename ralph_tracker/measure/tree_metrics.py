@@ -42,18 +42,14 @@ NO_CODE: Final = frozenset(
     | {".snap", ".sum", ".svg", ".toml", ".tsv", ".txt", ".typed", ".xml", ".yaml", ".yml"}
 )
 _TIME_LIMIT_S: Final = 20.0
-_LOOK_EVERY: Final = 500
 SCHEMA_VERSION: Final = 1
 _MOST_CACHED: Final = 256 << 20  # bytes
 _SETTLED_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
-_NO_STAMP: Final = (0, 0, 0, 0)
 SIZE_CAP: Final = 1_000_000
 EVERYTHING: Final = ("**",)
-_CHUNK: Final = 1 << 20
 # Lines of code rarely average more than 60 characters; files with longer lines are bundled, not written.
 _LONG_LINES: Final = 500
-_SMALL: Final = 50_000
 _NAMED: Final = 5
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
@@ -168,7 +164,7 @@ class LizardAnalyser:
     def _in_time(self, tokens: Iterable[str]) -> Iterator[str]:
         end = time.thread_time() + self._limit_s
         left = iter(tokens)
-        while several := list(islice(left, _LOOK_EVERY)):
+        while several := list(islice(left, 500)):
             if time.thread_time() > end:
                 msg = f"more than {self._limit_s:g} s"
                 raise TimeoutError(msg)
@@ -286,7 +282,7 @@ def _facts_by_path(entries: Any) -> dict[str, FileFacts]:  # noqa: ANN401  # as 
     if entries == {}:
         return {}
     digests, stamps, lines, functions, complexities, notes = zip(*entries.values(), strict=True)
-    sizes, written, changed, nodes = zip(*(stamp or _NO_STAMP for stamp in stamps), strict=True)
+    sizes, written, changed, nodes = zip(*(stamp or (0, 0, 0, 0) for stamp in stamps), strict=True)
     numbers = (*lines, *functions, *complexities, *sizes, *written, *changed, *nodes)
     for column, kinds in ((numbers, {int}), (digests, {str}), (notes, {str, type(None)})):
         if not kinds.issuperset(map(type, column)):
@@ -421,7 +417,7 @@ class _Content(NamedTuple):
         """Return why a file is not analysed, None if it is."""
         if self.data is None:
             return f"larger than {size_cap} bytes"
-        if len(self.data) > _SMALL and len(self.data) > _LONG_LINES * (self.lines + 1):
+        if len(self.data) > 50_000 and len(self.data) > _LONG_LINES * (self.lines + 1):
             return f"lines of more than {_LONG_LINES} characters on average"
         if b"\0" in self.data and not self.data.startswith(_UTF16_MARKS):
             return "binary"
@@ -438,7 +434,7 @@ def _read(file: Path, size_cap: int) -> _Content:
     """Read a file in chunks, so that a huge one does not fill the memory."""
     digest, kept, lines, in_line = hashlib.sha256(), bytearray(), 0, False
     with file.open("rb") as source:
-        while chunk := source.read(_CHUNK):
+        while chunk := source.read(1 << 20):
             digest.update(chunk)
             first, *rest = chunk.split(b"\n")
             in_line = in_line or bool(first.strip())

@@ -10,7 +10,6 @@ _FLAGS: Final = frozenset(
 _BEGINNINGS: Final = ("--cov=", "--cov-report", "--cov-config", "--coverage.", "--coverageReporters", "--coverageDir")
 _BEGINNINGS_OF_GO: Final = ("-coverprofile=", "-covermode=", "-coverpkg=")
 _REPORTER: Final = "--test-reporter=lcov"
-_WRAPPERS: Final = frozenset({"nyc", "c8"})
 
 
 def untraced(check: Check) -> Check | None:
@@ -35,7 +34,7 @@ def _without_wrapper(words: list[str]) -> list[str]:
     for place in range(1, len(words) - 1):
         if words[place - 1 : place + 2] == ["-m", "coverage", "run"]:
             return [*words[: place - 1], *_without_options(words[place + 2 :])]
-    is_wrapped = bool(words) and words[0].rpartition("/")[2] in _WRAPPERS
+    is_wrapped = bool(words) and words[0].rpartition("/")[2] in {"nyc", "c8"}
     return _without_options(words[1:]) if is_wrapped else words
 
 

@@ -133,11 +133,14 @@ class Environments:
 
     def not_built(self, commits: Sequence[Commit]) -> list[str]:
         """Return a sentence for each lock file that nobody installs, where commits differ in it or nothing is there."""
+        if self._setup is not None:
+            return []
         found = []
-        for path in self._paths([name for name, step in OTHERS.items() if step] if self._setup is None else ()):
-            versions, name = self._history.versions(commits, path), path.rpartition("/")[2]
+        paths = self._paths(name for name, step in OTHERS.items() if step)
+        for path, versions in self._history.versions(commits, paths).items():
+            name = path.rpartition("/")[2]
             is_missing = name in _IN_PROJECT and not self._is_installed
-            if versions and (is_missing or versions != {self._locks_now.get(path)}):
+            if is_missing or versions != {self._locks_now.get(path)}:
                 found.append(f"{path}: replay does not install it; {OTHERS[name]}")
         return found
 

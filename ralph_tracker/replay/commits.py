@@ -204,12 +204,17 @@ class History(NamedTuple):
         entries = (item.partition(b"\t") for item in listed if item)
         return {os.fsdecode(path): about.decode().split(" ")[2] for about, _, path in entries}
 
-    def versions(self, commits: Sequence[Commit], path: str) -> set[str | None]:
-        """Return the ids that a file has in commits, None among them for one without it; none if no commit has it."""
-        asked = "".join(f"{commit.sha}:{path}\n" for commit in commits)
-        told = self._run("cat-file", "--batch-check=%(objectname)", stdin=os.fsencode(asked)).decode().splitlines()
-        found = {None if line.endswith(" missing") else line for line in told}
-        return set() if found == {None} else found
+    def versions(self, commits: Sequence[Commit], paths: Sequence[str]) -> dict[str, set[str | None]]:
+        """Return the ids that each file has in commits, None among them for a commit without it.
+
+        A file that no commit has is left out.
+        """
+        asked = "".join(f"{commit.sha}:{path}\n" for path in paths for commit in commits)
+        listed = self._run("cat-file", "--batch-check=%(objectname)", stdin=os.fsencode(asked)).decode().splitlines()
+        ids = [None if line.endswith(" missing") else line for line in listed]
+        count = len(commits)
+        found = {path: set(ids[place * count : (place + 1) * count]) for place, path in enumerate(paths)}
+        return {path: versions for path, versions in found.items() if any(versions)}
 
     def blobs_now(self, paths: Sequence[str]) -> dict[str, str]:
         """Return the ids that those files of the working tree would have, of those that are there."""
@@ -225,8 +230,10 @@ class History(NamedTuple):
 
     def checkout_settings(self) -> dict[str, str]:
         """Return the settings that decide how files are checked out, as they are here."""
-        found = {name: self._ask("config", "--includes", "--get", name) for name in _CHECKOUT}
-        return {name: each.out.decode().strip() for name, each in found.items() if not each.status}
+        any_of = "|".join(name.lower().replace(".", r"\.") for name in _CHECKOUT)
+        listed = self._ask("config", "--includes", "-z", "--get-regexp", f"^({any_of})$").out.decode().split("\0")
+        found = {key: value for key, _, value in (item.partition("\n") for item in listed)}  # the last one counts
+        return {name: found[name.lower()].strip() for name in _CHECKOUT if name.lower() in found}
 
     def trees_with_filters(self, commits: Sequence[Commit]) -> frozenset[str]:
         """Return the trees whose files git gives to other programs when it checks them out."""

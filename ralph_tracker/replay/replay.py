@@ -16,10 +16,8 @@ from threading import Event
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.known_tests import is_of_run
 from ralph_tracker.core.metrics import Group, TestResults, quantity
-from ralph_tracker.core.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import NothingMeasuredError, RecordError
 from ralph_tracker.iteration.apply_iteration import Apply
@@ -42,6 +40,8 @@ from ralph_tracker.measure.installed_tools import reaching_variables, tool_versi
 from ralph_tracker.measure.linked_environments import endless_links
 from ralph_tracker.measure.report_totals import VALUES
 from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.records.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.replay.commit_environments import Environments, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.replay.dask_cluster import Cluster

@@ -14,7 +14,6 @@ from ralph_tracker.report.wording import Point
 
 WIDTH: Final = 880
 HEIGHT: Final = 260
-SMALL: Final = (200, 60)
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
 # In a Mermaid chart the labels of more columns than these run into each other.
@@ -117,7 +116,7 @@ def small(series: Series, label: str) -> str:
     if len(known) <= 1:
         return ""
     values = [value for _, value in known]
-    width, height = SMALL
+    width, height = 200, 60
     frame = _Frame(series[0][0], series[-1][0], min(values), max(values), width, height, 4, 4, 6, 6)
     last = known[-1]
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'

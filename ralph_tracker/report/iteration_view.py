@@ -10,7 +10,6 @@ from ralph_tracker.report.wording import ABSENT, money, number, rounded_weights,
 
 Document = Mapping[str, Any]
 _RANK: Final = {severity.name: int(severity) for severity in Severity}
-FAILURE_SHOWN: Final = 300
 FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
@@ -239,7 +238,7 @@ def _finding(finding: Document) -> FindingRow:
         test=str(finding.get("test") or ""),
         old=str(finding.get("old") or ""),
         new=str(finding.get("new") or ""),
-        failure=" ".join(str(finding.get("failure") or "").split())[:FAILURE_SHOWN],
+        failure=" ".join(str(finding.get("failure") or "").split())[:300],
         command=str(finding.get("command") or ""),
     )
 

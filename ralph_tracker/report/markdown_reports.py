@@ -26,7 +26,6 @@ _PACKAGE: Final = Path(__file__).resolve().parent.parent
 MAX_SECONDS: Final = 10
 MAX_CPU_S: Final = 4
 MAX_MEMORY: Final = 1 << 30
-_MAX_SOURCE: Final = 1 << 20
 _MAX_OUTPUT: Final = 16 << 20
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
@@ -111,7 +110,7 @@ def _render(root: Path, folder: str, template: str, values: Mapping[str, Any]) -
     def read(name: str) -> str | None:
         path = Path(root, folder, *split_template_path(name))
         try:
-            data = read_regular(path, inside=root, name=name, limit=_MAX_SOURCE)
+            data = read_regular(path, inside=root, name=name, limit=1 << 20)
         except (FileNotFoundError, NotADirectoryError):
             return None
         return data.decode()

@@ -8,16 +8,14 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import METRICS, MetricSpec
-from ralph_tracker.core.output_selection import Selection
 from ralph_tracker.core.thresholds import DIMENSIONS
+from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
 from ralph_tracker.report.iteration_view import FindingRow, findings_of
 from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatrix, SelectionView, selection_view
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
 from ralph_tracker.report.wording import number
 
-_SCRIPTS: Final = ("loop.js", "live.js")
-_HUNDRED: Final = 100
 FINDINGS_SHOWN: Final = 200
 
 
@@ -111,7 +109,7 @@ def page_view(
         decision=decision,
         next_step=next_step,
         trajectory=charts.trajectory(
-            [(c.iteration, c.adjusted * _HUNDRED) for c in selection.contenders], _marks(view, story)
+            [(c.iteration, c.adjusted * 100) for c in selection.contenders], _marks(view, story)
         ),
         multiples=tuple(_multiple(list(zip(numbers, values, strict=True)), spec) for values, spec in moved.items()),
         metric_rows=tuple(
@@ -158,7 +156,7 @@ def _sources(*, live: bool) -> tuple[str, str]:
     loader = jinja_environment(SHIPPED).loader
     style, script, more = (
         str(loader.get_source(jinja_environment(SHIPPED), name)[0]) if loader else ""
-        for name in ("loop.css", *_SCRIPTS)
+        for name in ("loop.css", "loop.js", "live.js")
     )
     return style, script + more if live else script
 

@@ -18,7 +18,6 @@ from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 
-_AT_ONCE: Final = 1 << 16
 FOLDER: Final = "agent"
 # How many times longer to wait for a provider's limit than after a failed agent.
 _LIMIT_TIMES: Final = 6
@@ -72,7 +71,7 @@ class Follower:
             with stream.path.open("rb", buffering=0) as file:
                 place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
                 file.seek(place)
-                piece = file.read(_AT_ONCE)
+                piece = file.read(1 << 16)
             self._places[index] = place + len(piece)
             if piece:
                 grown = self.printed = True

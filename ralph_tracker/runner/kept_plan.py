@@ -8,7 +8,14 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, RecordError
-from ralph_tracker.safe_files import as_store_error, hide_from_tools, read_own_file, read_regular, write_whole
+from ralph_tracker.safe_files import (
+    as_store_error,
+    hide_from_tools,
+    read_own_file,
+    read_regular,
+    refuse_link,
+    write_whole,
+)
 from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock, holder_of
@@ -31,8 +38,14 @@ class KeptPlan(NamedTuple):
 
 
 def state_path(plan: Path) -> Path:
-    """Return the path of a plan's state, in our own folder beside the file."""
-    return plan.parent / LOOP_FOLDER / FOLDER / f"{plan.name}.json"
+    """Return the path of a plan's state, in our own folder beside the file.
+
+    Raises StoreError where that folder is a link: a clone can bring one by which we would write elsewhere.
+    """
+    folder = plan.parent / LOOP_FOLDER / FOLDER
+    with as_store_error(folder):
+        refuse_link(folder.parent, folder)
+    return folder / f"{plan.name}.json"
 
 
 def prompt_path(plan: Path) -> Path:

@@ -11,7 +11,6 @@ from ralph_tracker.core.metrics import Usage
 
 AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
 ANY: Final = "*"
-_FLAGS: Final = ("--model", "-m")
 
 
 class Price(NamedTuple):
@@ -66,7 +65,7 @@ def prices_of(section: Mapping[str, Any]) -> dict[str, Price]:
 def model_in(command: Sequence[str]) -> str | None:
     """Return the model that an agent's command names with `--model` or `-m`, None if it names none."""
     for word, following in zip(command, (*command[1:], ""), strict=True):
-        if word in _FLAGS and following:
+        if word in ("--model", "-m") and following:
             return following.rpartition("/")[2]
         if word.startswith("--model="):
             return word.partition("=")[2].rpartition("/")[2]

@@ -13,7 +13,6 @@ from ralph_tracker.agents.feedback import known_problems
 from ralph_tracker.config.load import Config, load_config
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import SHOWN, InputError, LoopError, nearest
 from ralph_tracker.iteration.explain import checks_of
@@ -22,7 +21,8 @@ from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.measure.installed_tools import command_of, is_there, last_words
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
-from ralph_tracker.runner.kept_plan import plan_held, read_plan, write_plan_prompt, write_plan_state
+from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.runner.kept_plan import KeptPlan, plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.short_text import shorten
@@ -225,16 +225,21 @@ def open_plan_run(
     """Hold a plan's lock while the body runs it.
 
     Raises StoreError if another process holds it, InputError and ConfigError for unusable input, UntrustedError for
-    tasks whose checks came with the project.
+    checks, also of tasks, that came with the project.
     """
-    kept = read_plan(file)
-    with plan_held(file, "run"):
+    root = tracker.root.resolve()
+    config = load_config(root)
+
+    def read() -> KeptPlan:
         kept = read_plan(file)
-        root = tracker.root.resolve()
-        config = load_config(root)
         tasks = [f"task {task.id}: {word}" for task in kept.state.pending for word in task.checks]
-        if tasks:
+        if kept.state.pending:
             tracker.trusting.require_project(project_runs(root, config.document) + tasks)
+        return kept
+
+    read()  # nothing is written for a plan that the user does not trust
+    with plan_held(file, "run"):
+        kept = read()
         if kept.state.pending and not asked.allow_missing:
             found = with_detected_checks(config, root, tracker.environment)
             refuse_unknown(file, kept.state.pending, found, root, tracker.environment)

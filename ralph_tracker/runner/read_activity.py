@@ -15,7 +15,6 @@ from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_summary import Summary, attempted_iteration
 
-_TAIL: Final = 1 << 16
 # Where agents that print events name what they do: a tool's own words before its name, and prose.
 _WORDS: Final = ("command", "file_path", "path", "pattern", "url", "text", "message", "result")
 _PHASES: Final = {
@@ -97,7 +96,7 @@ def _texts(event: Any) -> Iterator[str]:  # noqa: ANN401  # any JSON value
 def _tail(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+            file.seek(max(0, file.seek(0, os.SEEK_END) - (1 << 16)))
             return file.read()
     except OSError:
         return b""

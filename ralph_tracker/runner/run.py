@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
 from ralph_tracker.runner.attempt import (

@@ -18,11 +18,8 @@ from typing import Final, NamedTuple, TypeVar, TypeVarTuple
 
 from ralph_tracker.steering.session_events import Event, PersonSaid, ToolEnded, ToolStarted, TurnEnded
 
-CANCEL_WORDS: Final = frozenset({"stop", "cancel"})
-CONTINUE_WORDS: Final = frozenset({"yes", "continue", "go", "ok"})
 SILENCE_S: Final = 15 * 60.0
 """How long a checkpoint waits for an answer, in seconds."""
-_ENDINGS: Final = " \t\r\n.!"
 KEPT_TOOLS: Final = 100
 """The number of tools that a log lists; earlier ones are only counted."""
 TOOLS_PER_CHECKPOINT: Final = 20
@@ -34,16 +31,16 @@ _Given = TypeVarTuple("_Given")
 
 def is_cancel(text: str) -> bool:
     """Return whether a whole message cancels; case and a final full stop are ignored."""
-    return _word(text) in CANCEL_WORDS
+    return _word(text) in {"stop", "cancel"}
 
 
 def is_approval(text: str) -> bool:
     """Return whether a whole message approves; case and a final full stop are ignored."""
-    return _word(text) in CONTINUE_WORDS
+    return _word(text) in {"yes", "continue", "go", "ok"}
 
 
 def _word(text: str) -> str:
-    return text.strip().rstrip(_ENDINGS).casefold()
+    return text.strip().rstrip(" \t\r\n.!").casefold()
 
 
 def checkpoint_text(tools_used: int) -> str:

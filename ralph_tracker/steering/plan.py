@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
-from ralph_tracker.core.codec import document_of, encode
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.session_events import Event, TurnEnded
 
@@ -20,7 +20,6 @@ RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
 SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
 _OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
-_LISTS: Final = ("changed_files", "failing_tests", "open_alerts", "rolled_back")
 
 
 class Task(NamedTuple):
@@ -273,7 +272,7 @@ def _outcome(plain: Any) -> TaskOutcome:  # noqa: ANN401  # as above
     _demand(isinstance(plain, dict) and plain.get("status") in _OUTCOMES, "an outcome without a status")
     cost = plain.get("cost_usd")
     _demand(cost is None or (isinstance(cost, int | float) and not isinstance(cost, bool)), "a cost that is no number")
-    lists = {name: _texts(plain, name) for name in _LISTS}
+    lists = {name: _texts(plain, name) for name in ("changed_files", "failing_tests", "open_alerts", "rolled_back")}
     return TaskOutcome(
         plain["status"],
         cost_usd=cost,

@@ -31,8 +31,6 @@ from ralph_tracker.steering.plan import (
 Choice = Literal["continue", "adjust", "abort"]
 BY_SEVERITY: Final[tuple[Trigger, ...]] = ("budget-critical", "test-failure", "budget-warning", "scheduled")
 CHOICES: Final = "[Continue] [Adjust plan] [Abort]"
-CRITICAL_SHARE: Final = 0.9
-_ONCE: Final[frozenset[Trigger]] = frozenset({"budget-critical", "budget-warning"})
 # Sums of costs are binary fractions: $0.10 plus $0.20 must reach $0.30.
 _CENTS_OF_NOTHING: Final = 1e-9
 _WORDS: Final[Mapping[str, Choice]] = {
@@ -94,7 +92,7 @@ def checkpoint_triggers(state: PlanState, rules: CheckpointRules, failed: str | 
     if not state.pending:
         return ()
     spent = compute_progress_summary(state).cumulative_cost or 0.0
-    limit = None if rules.max_cost_usd is None else CRITICAL_SHARE * rules.max_cost_usd
+    limit = None if rules.max_cost_usd is None else 0.9 * rules.max_cost_usd
     holds: dict[Trigger, bool] = {
         "budget-critical": _is_reached(spent, limit),
         "test-failure": failed is not None,
@@ -118,7 +116,7 @@ def with_checkpoint(state: PlanState, rules: CheckpointRules, failed: str | None
         return state
     return state._replace(
         checkpoint=OpenCheckpoint(triggers[0], failed),
-        fired=(*state.fired, *(trigger for trigger in triggers if trigger in _ONCE)),
+        fired=(*state.fired, *(trigger for trigger in triggers if trigger in {"budget-critical", "budget-warning"})),
         scheduled_at=len(state.ran) if "scheduled" in triggers else state.scheduled_at,
     )
 

@@ -421,10 +421,6 @@ async def _stop_host(stop: Callable[[], Awaitable[None]] | None) -> bool:
     return True
 
 
-_YES: Final = frozenset({"", "y", "yes", "continue", "go", "ok"})
-_NO: Final = frozenset({"n", "no", "stop", "cancel"})
-
-
 async def ask_at_terminal(question: str) -> str | None:
     """Print a question and return the line that is typed; None at the end of input."""
     loop = asyncio.get_running_loop()
@@ -469,9 +465,9 @@ class InteractiveProgressEvaluator:
             if reply is None:
                 return False, "No one is there to answer: end of input"
             word = reply.strip().casefold()
-            if word in _NO:
+            if word in {"n", "no", "stop", "cancel"}:
                 return False, "User requested stop"
-            if word in _YES:
+            if word in {"", "y", "yes", "continue", "go", "ok"}:
                 return True, "User approved continuation"
             question = "Reply 'y' or Enter to continue, 'n' to stop: "
 

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Hashable, Mapping
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
-from ralph_tracker.core.codec import decode
+from ralph_tracker.codec import decode
 from ralph_tracker.core.thresholds import Bounds, Count, OtherNames, Share
 from ralph_tracker.steering.session_events import (
     Event,

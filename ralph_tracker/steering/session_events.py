@@ -109,7 +109,6 @@ _SHOULD_BE: Final = {
     "cost_usd": "an amount",
     **dict.fromkeys(_WHOLE, "a whole number"),
 }
-_GREATEST: Final = 2**53
 _NAMES: Final = {kind: name for name, kind in KINDS.items()}
 
 
@@ -133,7 +132,6 @@ def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # a
     return _SPACE.sub(" ", _TIMES.sub("", value) if is_result else value).strip()
 
 
-_READS: Final = frozenset({"Read", "read", "read_file", "view"})
 FILE_KEYS: Final[Mapping[str, str]] = {
     "Read": "file_path",
     "Write": "file_path",
@@ -169,7 +167,7 @@ def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
     """
     if path is None or not ended.success or ended.name not in {*FILE_KEYS, "edit"}:
         return (ended,)
-    return (FileRead(path) if ended.name in _READS else FileChanged(path), ended)
+    return (FileRead(path) if ended.name in {"Read", "read", "read_file", "view"} else FileChanged(path), ended)
 
 
 def event_to_plain(event: Event) -> dict[str, Any]:
@@ -209,7 +207,7 @@ def _is_fit(name: str, value: Any) -> bool:  # noqa: ANN401  # any JSON value
             return isinstance(value, list) and all(isinstance(each, str) for each in value)
         case _:
             is_number = isinstance(value, int if name in _WHOLE else int | float) and not isinstance(value, bool)
-            return value is None or (is_number and 0 <= value < _GREATEST)
+            return value is None or (is_number and 0 <= value < 2**53)
 
 
 def read_events(lines: Iterable[str], name: str) -> Iterator[Event]:

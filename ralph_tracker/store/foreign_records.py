@@ -8,12 +8,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError, first_problem
+from ralph_tracker.safe_files import read_regular
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_reader import RecordDocument
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
 Numbers = dict[str, Number | None]
+_IterationNumber = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
 class _Shown(BaseModel):
@@ -33,7 +35,7 @@ class _Trust(_Shown):
 
 
 class _Metrics(_Shown):
-    iteration: int
+    iteration: _IterationNumber
     timestamp: str | None = None
     classification: str | None = None
     testing: Numbers | None = None
@@ -79,7 +81,7 @@ class _Foreign(BaseModel):
 
 
 class _ForeignMetrics(_Foreign):
-    iteration: int
+    iteration: _IterationNumber
     timestamp: str = ""
     classification: str = ""
     quality_score: float | None = None
@@ -115,7 +117,7 @@ def aiwg_records(folder: Path) -> list[RecordDocument]:
             continue
         number = int("".join(c for c in path.name.split("-")[1] if c.isdecimal()) or -1)
         try:
-            document = load_yaml(path.read_text(encoding="utf-8-sig"), path.name)
+            document = load_yaml(read_regular(path, inside=folder, name=path.name).decode("utf-8-sig"), path.name)
             checked = _ForeignDocument.model_validate(document)
         except ValidationError as error:
             listed.append(RecordDocument(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))

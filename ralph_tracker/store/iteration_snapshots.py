@@ -19,7 +19,16 @@ from ralph_tracker.store.loop_summary import is_recorded
 from ralph_tracker.store.record_packs import Documents, kept_json
 from ralph_tracker.store.restore_mark import BegunRestore, RestoreMark, UndoIds, interrupted_restore
 from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
-from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY, UNDO_ID, Change, Snapshot, as_utf8, shown
+from ralph_tracker.store.snapshots.snapshot_types import (
+    ITERATIONS,
+    LOOP_FOLDER,
+    SAFETY,
+    UNDO_ID,
+    Change,
+    Snapshot,
+    as_utf8,
+    shown,
+)
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 
@@ -197,14 +206,14 @@ class IterationSnapshots:
         shutil.rmtree(self.paths.store, ignore_errors=True)
         return False
 
-    def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
-        """Create the store and freeze the project's ignore rules, with `include` and `tracked`, for the whole loop.
+    def create(self, include: Sequence[str] = (), exclude: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
+        """Create the store and freeze the project's ignore rules, these patterns and `tracked` for the whole loop.
 
         What a call that was killed before the baseline left behind is deleted: its rules may differ.
         """
         if not self._committed.exists:
             shutil.rmtree(self.paths.store, ignore_errors=True)
-        SnapshotStore(self.paths.store, self.paths.root).create(include, tracked)
+        SnapshotStore(self.paths.store, self.paths.root).create(include, tracked, exclude)
 
     def capture(self, previous: int | None, segments: Sequence[tuple[int, int]]) -> KeptIteration:
         """Keep the tree as it is now. `previous` is the iteration it descends from, None for the baseline."""
@@ -339,15 +348,28 @@ class IterationSnapshots:
         self.refuse_damaged(number)
         return self.restoring.restore(self.store, self._snapshot(number).commit, number)
 
+    def deletions(self, number: int) -> tuple[str, ...]:
+        """Return the files that a restore of that iteration would delete. Raises as `restore` does before it begins."""
+        self.refuse_damaged(number)
+        return self.store.deletions(self._snapshot(number).commit)
+
+    def undo_deletions(self, undo_id: str) -> tuple[str, ...]:
+        """Return the files that `undo` would delete."""
+        return self.store.deletions(self._safety(undo_id))
+
+    def _safety(self, undo_id: str) -> str:
+        """Return the name of what was kept under an undo id."""
+        self._refuse_none(0)
+        if not UNDO_ID.fullmatch(undo_id):
+            raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
+        return f"{SAFETY}{undo_id}"
+
     def undo(self, undo_id: str, to: int | None = None) -> UndoIds:
         """Bring back the files from before a restore, and return the ids that undo this.
 
         `to` is the iteration that the next one then descends from, None if the lineage is unchanged.
         """
-        self._refuse_none(0)
-        if not UNDO_ID.fullmatch(undo_id):
-            raise NoSnapshotError(f"{shown(undo_id)} is no undo id: they look like undo-0123456789ab")
-        return self.restoring.restore(self.store, f"{SAFETY}{undo_id}", to)
+        return self.restoring.restore(self.store, self._safety(undo_id), to)
 
     def undo_list(self) -> tuple[UndoDocument, ...]:
         """Return what restores have kept before they began, the newest first, so that a lost id can be found again.
@@ -452,6 +474,17 @@ class IterationSnapshots:
 
     def _lost_error(self, number: int, what: str) -> StoreError:
         return StoreError(_LOST.format(number, what, self.paths.shown))
+
+
+def leave_alone(paths: LoopPaths, file: Path) -> None:
+    """Note a file that we wrote on the user's word: no iteration keeps it from now on, and no restore touches it.
+
+    Nothing is noted where it lies outside of the project, no files are kept, or the loop cannot be written to.
+    """
+    store, place, root = SnapshotStore(paths.store, paths.root), file.resolve(), paths.root.resolve()
+    if store.exists and place.is_relative_to(root) and place.parts[len(root.parts) :][:1] != (LOOP_FOLDER,):
+        with suppress(StoreError):
+            store.leave_alone(place.relative_to(root).as_posix())
 
 
 @contextmanager

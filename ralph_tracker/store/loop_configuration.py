@@ -7,14 +7,13 @@ from typing import Any, Literal, NamedTuple
 
 from ralph_tracker.config.load import Config, frozen_config, validity_mark
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.iteration_record import SCHEMA_VERSION, IterationRecord
-from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError, InputError, RecordError
+from ralph_tracker.records.iteration_record import SCHEMA_VERSION, IterationRecord
 from ralph_tracker.safe_files import read_own_file
 from ralph_tracker.store.json_documents import refuse_newer
-from ralph_tracker.store.loop_rebuild import judge_again, rebuild
+from ralph_tracker.store.loop_rebuild import RejudgedIteration, judge_again, rebuild
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import START_ANEW, Summary
 
@@ -84,7 +83,7 @@ class ConfiguredLoop(NamedTuple):
         started_at = self.started.isoformat(timespec="seconds").replace("+00:00", "Z")
         return rebuild(self.store, self.config.thresholds, started_at, self.configured)
 
-    def judge_again(self) -> tuple[Judgement, ...]:
+    def judge_again(self) -> tuple[RejudgedIteration, ...]:
         """Judge every iteration again with the acceptances of now."""
         return judge_again(self.store, self.config.thresholds, self.configured).judgements
 

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from ralph_tracker.core import judge_state
+from ralph_tracker.codec import decode
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.judge import acceptance
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
@@ -16,8 +15,9 @@ from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.errors import InputError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
+from ralph_tracker.store import judge_state_json
 from ralph_tracker.store.json_documents import parsed_json, parsed_quickly, read_lines, refuse_newer, to_json
-from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, document_name, record_name
+from ralph_tracker.store.layout import LoopPaths, document_name, record_name
 from ralph_tracker.store.loop_summary import (
     EVENTS,
     Summary,
@@ -188,7 +188,7 @@ class SealedRecords:
             return JudgeState(
                 loop_id=summary.loop_id,
                 thresholds=thresholds,
-                basis=judge_state.basis_from_plain(latest["basis"]),
+                basis=judge_state_json.basis_from_plain(latest["basis"]),
                 iteration=summary.iteration,
                 lineage=line,
                 known=known,
@@ -222,11 +222,11 @@ class SealedRecords:
         if plain["named"]:
             number = plain["iteration"]
             outcomes = (known if number == head else self._known(number)).present
-        return judge_state.kept_from_plain(plain, outcomes)
+        return judge_state_json.kept_from_plain(plain, outcomes)
 
     def _known(self, number: int) -> KnownTests:
         try:
-            return judge_state.known_from_plain(kept_json(self.paths, number, "tests.json"))
+            return judge_state_json.known_from_plain(kept_json(self.paths, number, "tests.json"))
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, number) from None
 
@@ -235,8 +235,8 @@ class SealedRecords:
         plain = kept_json(self.paths, number, "measurement.json")
         tests = kept_json(self.paths, number, "tests.json")
         try:
-            results = judge_state.results_from_plain(tests, plain["measurement"]["flaky"])
-            measured = judge_state.measurement_from_plain(plain["measurement"], results)
+            results = judge_state_json.results_from_plain(tests, plain["measurement"]["flaky"])
+            measured = judge_state_json.measurement_from_plain(plain["measurement"], results)
             return measured, plain["previous"]
         except _MISSHAPEN:
             return None
@@ -292,25 +292,3 @@ def is_row(plain: Any) -> TypeGuard[Plain]:  # noqa: ANN401  # any JSON value
         return decode(WalkedIteration, plain["walked"]).iteration >= 0 and Metrics(**plain["metrics"]) is not None
     except _MISSHAPEN:
         return False
-
-
-def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, Any], summary: Summary) -> Plain:
-    """Return the state after an iteration as it is stored."""
-    basis = state.basis
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "iteration": state.iteration,
-        "basis": None if basis is None else encode(basis),
-        "line": encode(state.lineage),
-        "walked": encode(walked),
-        "kept": None if state.kept is None else judge_state.kept_to_plain(state.kept),
-        "best": encode(state.best),
-        "flaky": sorted(state.flaky),
-        "rollbacks": state.rollbacks,
-        "cost_usd": state.cost_usd,
-        "met_target": state.met_target,
-        "accepted": sorted(state.accepted),
-        "accepted_findings": sorted(state.accepted_findings),
-        "row": dict(row),
-        "summary": summary.plain(),
-    }

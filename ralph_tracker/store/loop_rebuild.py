@@ -2,26 +2,34 @@
 
 from typing import NamedTuple
 
-from ralph_tracker.core.codec import encode
-from ralph_tracker.core.iteration_record import Document
-from ralph_tracker.core.judge import Judgement, judge, judge_baseline
+from ralph_tracker.codec import encode
+from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import WalkedIteration
+from ralph_tracker.records.iteration_record import Document, IterationRecord, record_of
 from ralph_tracker.store.json_documents import to_json
-from ralph_tracker.store.loop_reader import after_plain
+from ralph_tracker.store.judge_state_json import after_plain
 from ralph_tracker.store.loop_store import LoopStore, row_of, summary_of
 from ralph_tracker.store.loop_summary import Summary, damaged_iteration, with_events
 from ralph_tracker.store.record_packs import kept_json
 
 
+class RejudgedIteration(NamedTuple):
+    """An iteration judged again: its record, the state after it, and what later selections keep of it."""
+
+    record: IterationRecord
+    state: JudgeState
+    walked: WalkedIteration
+
+
 class RejudgedLoop(NamedTuple):
     """A loop judged again: the iterations that can be read, the numbers of the others, and the final state."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[RejudgedIteration, ...]
     lost: tuple[int, ...]
     state: JudgeState
 
@@ -53,7 +61,7 @@ def judge_again(
         judgement = judge(state, measurement) if number else judge_baseline(state, measurement, configured)
         state = judgement.state
         lines[number] = (state.lineage, state.known)
-        judgements.append(judgement)
+        judgements.append(RejudgedIteration(record_of(judgement), state, judgement.walked))
     return RejudgedLoop(tuple(judgements), tuple(lost), state)
 
 
@@ -75,21 +83,23 @@ def rebuild(
         row = row_of(judgement.record.to_dict(), judgement.walked)
         rows.append(row)
         if number >= touched or not _is_as_written(store, judgement):
-            _keep(store, judgement.state, judgement.walked, row, summary_of(judgement, started_at))
+            summary = summary_of(judgement.record, judgement.state, started_at)
+            _keep(store, judgement.state, judgement.walked, row, summary)
         store.repair_record(number)
     for number in rejudged.lost:
         # An unreadable iteration has the state of the previous one, and no row for listings.
         before = rejudged.judgements[sum(each.record.iteration < number for each in rejudged.judgements) - 1]
-        summary = summary_of(before, started_at)._replace(iteration=number)
+        summary = summary_of(before.record, before.state, started_at)._replace(iteration=number)
         _keep(store, before.state._replace(iteration=number), before.walked, {}, summary)
     store.write(store.paths.trajectory, b"".join(to_json(row) + b"\n" for row in rows))
-    summary = summary_of(rejudged.judgements[-1], started_at)._replace(iteration=rejudged.state.iteration)
+    last = rejudged.judgements[-1]
+    summary = summary_of(last.record, last.state, started_at)._replace(iteration=rejudged.state.iteration)
     summary = with_events(summary, store.events())
     store.write_summary(summary)
     return summary
 
 
-def _is_as_written(store: LoopStore, judgement: Judgement) -> bool:
+def _is_as_written(store: LoopStore, judgement: RejudgedIteration) -> bool:
     """Return whether the state after an iteration was not amended, and iterations are still compared by its facts."""
     number = judgement.record.iteration
     written = kept_json(store.paths, number, "state.json")

@@ -12,10 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.codec import encode
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core import judge_state
-from ralph_tracker.core.codec import encode
-from ralph_tracker.core.iteration_record import (
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.metrics import Measurement
+from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.core.walk import WalkedIteration
+from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
+from ralph_tracker.records.iteration_record import (
     AlertDocument,
     Document,
     IterationRecord,
@@ -23,12 +27,6 @@ from ralph_tracker.core.iteration_record import (
     alert_document,
     open_alert_document,
 )
-from ralph_tracker.core.judge import Judgement
-from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.metrics import Measurement
-from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.core.walk import WalkedIteration
-from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError, StoreError
 from ralph_tracker.safe_files import (
     TEMPORARY,
     as_store_error,
@@ -45,6 +43,7 @@ from ralph_tracker.safe_files import (
     write_whole,
 )
 from ralph_tracker.store.json_documents import append_line, read_json, to_json
+from ralph_tracker.store.judge_state_json import after_plain, known_to_plain, measurement_to_plain
 from ralph_tracker.store.layout import (
     ARTIFACTS,
     LOOP_ID,
@@ -57,7 +56,7 @@ from ralph_tracker.store.layout import (
 )
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_lookup import checked_root, current_loop, refuse_links
-from ralph_tracker.store.loop_reader import SealedRecords, after_plain
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Status, Summary, damaged_iteration, is_recorded, summary_from, with_events
 from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
 
@@ -81,9 +80,9 @@ def row_of(document: Mapping[str, Any], walked: WalkedIteration) -> Document:
     }
 
 
-def summary_of(judgement: Judgement, started_at: str) -> Summary:
-    """Return the status of a running loop after a judgement."""
-    record, best = judgement.record, judgement.record.best
+def summary_of(record: IterationRecord, state: JudgeState, started_at: str) -> Summary:
+    """Return the status of a running loop after an iteration."""
+    best = record.best
     return Summary(
         loop_id=record.loop_id,
         status="running",
@@ -101,8 +100,8 @@ def summary_of(judgement: Judgement, started_at: str) -> Summary:
         verified=record.verified,
         decision=encode(record.decision),
         alerts=tuple(short_alerts(record)),
-        accepted=tuple(sorted(judgement.state.accepted)),
-        cost_usd=judgement.state.cost_usd,
+        accepted=tuple(sorted(state.accepted)),
+        cost_usd=state.cost_usd,
         integrity=None if record.integrity is None else record.integrity.verdict,
     )
 
@@ -259,9 +258,9 @@ class LoopStore(SealedRecords):
         measurement = {
             "schema_version": SCHEMA_VERSION,
             "previous": entry.document["iteration_metrics"]["previous_iteration"],
-            "measurement": judge_state.measurement_to_plain(entry.measurement),
+            "measurement": measurement_to_plain(entry.measurement),
         }
-        tests = judge_state.known_to_plain(entry.state.known, entry.measurement.tests)
+        tests = known_to_plain(entry.state.known, entry.measurement.tests)
         after = after_plain(entry.state, entry.walked, row, entry.summary)
         files = {
             "metrics.json": to_json(entry.document),

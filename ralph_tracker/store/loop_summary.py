@@ -10,15 +10,17 @@ from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, iteration_name
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.integrity_result import Verdict
-    from ralph_tracker.core.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
+    from ralph_tracker.records.iteration_record import AlertDocument, DecisionDocument, StoredDecisionDocument
 
 Status = Literal["running", "finished", "abandoned", "rebaselined"]
 _DECISION: Final = frozenset({"action", "reason", "confidence", "target_iteration", "alternatives", "rule"})
 _ACTIONS: Final = frozenset({"continue", "stop", "rollback", "escalate"})
-_ALERT: Final = frozenset({"id", "type", "severity", "message"})
 # The keys of each event that a summary is made from.
 EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "after": int}, "status": {"status": str}}
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
+# A loop of any length keeps within these bounds.
+_NUMBERS_AT_LEAST: Final = 10_000
+_NUMBERS_A_NAME: Final = 100
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
 
@@ -74,7 +76,7 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
         known = summary.status in get_args(Status) and decision["action"] in _ACTIONS
         whole = isinstance(summary.iteration, int) and isinstance(summary.head, int)
         decided = decision.keys() == _DECISION and isinstance(decision["confidence"], int | float)
-        alerted = all(alert.keys() >= _ALERT for alert in summary.alerts)
+        alerted = all(alert.keys() >= {"id", "type", "severity", "message"} for alert in summary.alerts)
     except (KeyError, TypeError, AttributeError):
         return None
     return summary if known and whole and decided and alerted else None
@@ -100,7 +102,8 @@ def summary_at(paths: LoopPaths) -> Summary:
     """
     plain = read_json(paths.state)
     summary = summary_from(plain)
-    if summary is not None and not is_recorded(paths, summary.iteration + 1):
+    is_latest = summary is not None and not is_recorded(paths, summary.iteration + 1)
+    if summary is not None and is_latest and not _is_far_off(paths, summary.iteration):
         return summary
     latest = latest_iteration(paths)
     summary = summary_from(state_after(paths, latest).get("summary"))
@@ -133,12 +136,31 @@ def is_recorded(paths: LoopPaths, number: int) -> bool:
 
 def latest_iteration(paths: LoopPaths) -> int:
     """Return the number of the last committed iteration. Raises RecordError if there is none."""
-    folders = [path.name.removeprefix("iteration-") for path in paths.iterations.glob("iteration-*")]
-    packs = [path.stem.rpartition("-")[2] for path in paths.packs.glob("iterations-*.zip")]
-    numbers = [int(number) for number in (*folders, *packs) if number.isdecimal()]
+    named = _named_iterations(paths)
+    numbers = [number for number in named if number <= _highest(len(named))]
     if not numbers:
         raise RecordError(f"{paths.shown}: no iteration is on record; run `ralph-tracker hook pre-loop` first")
     return max(numbers)
+
+
+def _named_iterations(paths: LoopPaths) -> list[int]:
+    """Return the numbers that the folders of iterations, and the last ones that packs, are named by."""
+    folders = [path.name.removeprefix("iteration-") for path in paths.iterations.glob("iteration-*")]
+    packs = [path.stem.rpartition("-")[2] for path in paths.packs.glob("iterations-*.zip")]
+    return [int(number) for number in (*folders, *packs) if number.isdecimal()]
+
+
+def _highest(names: int) -> int:
+    """Return the highest number that an iteration can have where so many folders and packs are there.
+
+    Each iteration has a folder, or a 25th of a pack. A clone can bring one with any number, and every number up to the
+    latest is looked at.
+    """
+    return _NUMBERS_AT_LEAST + _NUMBERS_A_NAME * names
+
+
+def _is_far_off(paths: LoopPaths, number: int) -> bool:
+    return number > _NUMBERS_AT_LEAST and number > _highest(len(_named_iterations(paths)))
 
 
 def state_after(paths: LoopPaths, number: int) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from ralph_tracker.store.layout import MANIFEST, LoopPaths
 
 _WRITERS: Final = 0o222
 _SHOWN: Final = 1
-_LATEST: Final = 3
 _DOCUMENTS: Final = (
     *("metrics.json", "measurement.json", "tests.json", "state.json", "seal.json"),
     *(MANIFEST, "checks.json", "findings.json"),
@@ -92,7 +91,7 @@ def _first_and_last(paths: Iterable[Path]) -> list[Path]:
     A formatter that leaves the values alone is no edit of the others.
     """
     found = sorted(paths)
-    return sorted({*found[:1], *found[-_LATEST:]})
+    return sorted({*found[:1], *found[-3:]})
 
 
 def _status(path: Path) -> _Status:

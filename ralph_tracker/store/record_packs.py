@@ -91,7 +91,7 @@ class Documents:
         self._pack = pack_of(paths, number) if number else None
         # Looking for what is mostly not there, for each of thousands of documents, costs more than reading it.
         self._below = document_name(number)
-        self._is_plain = self._pack is None or os.access(f"{self._folder}/{self._below}", os.F_OK)
+        self._is_plain = self._pack is None or os.path.lexists(f"{self._folder}/{self._below}")  # of many
 
     def read(self, name: str) -> bytes | None:
         """Return a document, None if it is missing or its pack is damaged."""
@@ -106,7 +106,7 @@ class Documents:
             data = self._pack.read(name)
         else:
             try:
-                return file_digest(f"{self._folder}/{name}")
+                return file_digest(f"{self._folder}/{name}", at_most=MAX_OWN)
             except (FileNotFoundError, NotADirectoryError):
                 data = packed_bytes(self._paths, self._number, name)  # packed since, or missing
             except OSError:
@@ -119,7 +119,8 @@ class Documents:
 
     def _is_file(self, name: str) -> bool:
         is_looked_for = self._is_plain or not name.startswith(self._below)
-        return is_looked_for and os.access(f"{self._folder}/{name}", os.F_OK)
+        # A link of an iteration's files is there wherever it leads, also to nowhere.
+        return is_looked_for and os.path.lexists(f"{self._folder}/{name}")  # as above
 
 
 def packed_bytes(paths: LoopPaths, number: int, name: str) -> bytes | None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec  # noqa: F401  # so that thousands of documents are parsed quickly
 
+from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import load_yaml
-from ralph_tracker.core.codec import decode
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.safe_files import digest

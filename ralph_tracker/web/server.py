@@ -208,7 +208,6 @@ def difference_document(paths: LoopPaths, before: int, after: int) -> Mapping[st
 
 
 TOKEN: Final = "token"  # noqa: S105  # the name of the parameter
-_METHODS: Final = frozenset({"GET", "HEAD"})
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -263,7 +262,7 @@ class Guard:
             )
         if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
             return PlainTextResponse("requests of other sites are refused\n", 403)
-        if scope["method"] not in _METHODS:
+        if scope["method"] not in {"GET", "HEAD"}:
             return PlainTextResponse("read-only: only GET and HEAD are answered\n", 405)
         given = parse_qsl(scope["query_string"].decode("latin-1"))
         token = next((value for name, value in given if name == TOKEN), None)

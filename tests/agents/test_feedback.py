@@ -20,7 +20,7 @@ from ralph_tracker.agents.feedback import (
     estimated_tokens,
     feedback,
 )
-from ralph_tracker.core.codec import decode
+from ralph_tracker.codec import decode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.iteration.open_problems import FailingTest, RemainingProblems
@@ -83,6 +83,12 @@ def told(**changes) -> list[str]:
 
 def test_without_anything_known_the_score_is_told():
     assert told() == ["Iteration 2: plateau, score 50 % (the best so far)."]
+
+
+def test_only_a_full_score_is_told_as_full():
+    assert told(score=0.9996, best_iteration=1, best_score=1.0) == [
+        "Iteration 2: plateau, score 99.9 % (the best is iteration 1 with 100 %)."
+    ]
 
 
 def test_a_rollback_to_a_record_that_is_damaged_is_told_without_its_number():

@@ -42,6 +42,7 @@ def cases():
     del sys.modules[spec.name]
 
 
+@pytest.mark.slow
 def test_edits_fit(cases, tmp_path):
     """Those of installed packages are left out: nothing is installed here."""
     for number, (project, case) in enumerate((each, case) for each in cases.load_all() for case in each.cases):

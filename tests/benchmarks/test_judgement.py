@@ -73,7 +73,7 @@ def test_the_tables_of_the_fixtures_are_those_on_record(printed, bless):
 
 
 def test_the_page_shows_what_is_selected_today(printed, bless):
-    page, mark = PAGE.read_text(encoding="utf-8"), "<!-- printed by make bench-judgement -->\n"
+    page, mark = PAGE.read_text(encoding="utf-8"), "<!-- printed by make suite NAME=judgement -->\n"
     before, _, after = page.split(mark)
     first = printed.split("\n\n")[1]
     held(PAGE, f"{before}{mark}\n{first}\n\n{mark}{after}", bless)

@@ -45,7 +45,7 @@ def loop(tmp_path_factory):
 @pytest.fixture(scope="session")
 def browser():
     """Return a Chromium without a window."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: make test-browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make suite NAME=browser")
     if CHROMIUM is None:
         pytest.skip("no Chromium on PATH; RALPH_TRACKER_CHROMIUM names one")
     with playwright.sync_playwright() as started:
@@ -80,7 +80,7 @@ def violations():
     """Return a function that names what axe-core finds on a page with all of it unfolded."""
     axe = MODULES / "axe-core/axe.min.js"
     if not axe.is_file():
-        pytest.skip("axe-core is not there: make test-browser")
+        pytest.skip("axe-core is not there: make suite NAME=browser")
 
     def found(page):
         page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")

@@ -62,7 +62,7 @@ def test_axe_finds_nothing(opened, violations, scheme):
     assert violations(opened(color_scheme=scheme, bypass_csp=True)) == []
 
 
-@pytest.mark.skipif(not MERMAID.is_file(), reason="mermaid is not there: make test-browser")
+@pytest.mark.skipif(not MERMAID.is_file(), reason="mermaid is not there: make suite NAME=browser")
 def test_mermaid_draws_the_chart_of_the_report(browser, loop):
     report = (loop / ".aiwg/ralph/ralph-001/reports/loop-report.md").read_text(encoding="utf-8")
     (chart,) = re.findall(r"^```mermaid\n(.*?)^```", report, re.DOTALL | re.MULTILINE)

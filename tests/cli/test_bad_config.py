@@ -44,6 +44,14 @@ UNUSABLE = {
         "loop: {max_minutes: 1:30}",
         "loop.max_minutes: should be a valid number, found '1:30'",
     ),
+    "reports anywhere on the machine": (
+        "checks: {tests: {run: x, reports: ['/**/*']}}",
+        "checks.tests: reports: '/**/*' would search far more than the project; name a folder",
+    ),
+    "reports anywhere above": (
+        "checks: {tests: {run: x, reports: ['ok/*.xml', '../ok/*.xml', '../../*/r.xml']}}",
+        "checks.tests: reports: '../../*/r.xml' would search far more than the project; name a folder",
+    ),
     "folder outside of the project": (
         "checks: {tests: {run: x, cwd: ../..}}",
         "checks.tests: cwd: '../..' is outside of the project; name a folder below it",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # three processes
+
 # What other calls need: validating what people wrote, asking git, reports of other formats, selections.
 NOT_NEEDED = {
     "click",
@@ -22,7 +24,7 @@ NOT_NEEDED = {
     "ralph_tracker.iteration.apply_iteration",
     "ralph_tracker.loop.reports",
     "ralph_tracker.config.schema",
-    "ralph_tracker.core.output_selection",
+    "ralph_tracker.records.output_selection",
     "ralph_tracker.formats.coverage.cobertura",
     "ralph_tracker.formats.lint.ruff_json",
     "ralph_tracker.formats.tests.nunit",

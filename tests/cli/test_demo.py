@@ -174,7 +174,7 @@ def test_a_folder_that_is_not_to_be_kept_is_removed_whatever_happens(tmp_path):
     """No file may be larger than a few blocks: what is measured is cut off, and the loop cannot begin."""
     root = tmp_path / "gone"
     limited = ["/bin/sh", "-c", 'ulimit -f 4; exec "$@"', "sh", sys.executable, "-c", MAIN]
-    # Nor could it write what `make coverage` measures of it.
+    # Nor could it write what `make suite NAME=coverage` measures of it.
     unmeasured = {name: value for name, value in os.environ.items() if name != "COVERAGE_PROCESS_CONFIG"}
     demo = [*limited, "demo", "--folder", str(root), "--no-keep"]
     done = subprocess.run(demo, env=unmeasured, capture_output=True, text=True, check=False)

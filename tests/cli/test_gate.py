@@ -112,13 +112,12 @@ def test_what_an_iteration_on_record_raised_and_what_was_accepted_is_named_by_id
 @pytest.mark.parametrize("code", [0, 3, 4])
 def test_the_document_fits_its_published_schema(running, ask, code):
     schema = running.plainly("schema", "gate").json
-    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
     changes = {0: {}, 3: {"test_count": 9, "tests_passed": 9}, 4: {"coverage_percentage": None}}[code]
     answer = ask("--json", **changes)
-    jsonschema.validate(answer.json, schema)
+    validator.validate(answer.json)
     assert (answer.code, answer.json["exit_code"]) == (code, code)
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**answer.json, "surprise": 1}, schema)
+    assert not validator.is_valid({**answer.json, "surprise": 1})
 
 
 @pytest.mark.parametrize("options", [(), ("--json",), ("--github",), ("--junit", "verdict.xml")])

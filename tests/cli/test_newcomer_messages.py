@@ -226,7 +226,9 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize(
+    "state", [pytest.param(state, marks=[pytest.mark.slow] * (state == "interrupted-run")) for state in STATES]
+)
 def test_what_a_newcomer_reads(project, state, bless):
     newcomer = Newcomer(project)
     STATES[state](newcomer)

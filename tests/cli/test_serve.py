@@ -264,6 +264,7 @@ def test_a_damaged_loop_is_told_until_it_is_whole_again(own):
     assert server.ask(LOOP).status == 200
 
 
+@pytest.mark.slow
 def test_whatever_is_damaged_the_server_lives(own):
     project, server = own
     folder = project.root / ".aiwg/ralph/ralph-001"
@@ -287,12 +288,11 @@ def test_it_ends_at_once_with_viewers(own, number, code):
     assert not [*events]
 
 
-def test_a_port_that_is_taken_is_named(own, own_process):
-    project, server = own
-    answer = own_process("serve", "--root", str(project.root), "--port", server.port)
+def test_a_port_that_is_taken_is_named(served, loops, own_process):
+    answer = own_process("serve", "--root", str(loops.root), "--port", served.port)
     assert answer.returncode == 1
     assert answer.stderr == (
-        f"ralph-tracker: port {server.port}: Address already in use; take another one with --port\n"
+        f"ralph-tracker: port {served.port}: Address already in use; take another one with --port\n"
     )
 
 

@@ -1,6 +1,6 @@
 """Real clients of coding agents, driven offline against a stand-in for the service that they ask.
 
-Not part of `make test`, because a client comes from the npm registry: `make test-agents` runs it.
+Not part of `make test`, because a client comes from the npm registry: `make suite NAME=agents` runs it.
 """
 
 import fcntl

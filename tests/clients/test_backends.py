@@ -71,7 +71,7 @@ def driven(request, tmp_path):
 
 
 def at_least(*names):
-    """Go through something with these clients each time, with the others in `make test-agents-full`."""
+    """Go through something with these clients each time, with the others in `make suite NAME=agents-full`."""
     clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
     return pytest.mark.parametrize("driven", clients, indirect=True)
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ralph_tracker.core.output_selection import selection_document
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.records.output_selection import selection_document
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"
 SHARED = os.environ.get("RALPH_TRACKER_SHARED")

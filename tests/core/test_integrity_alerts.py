@@ -4,9 +4,9 @@ import pytest
 
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.metrics import Group
-from ralph_tracker.core.output_selection import selection_document
 from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
 from ralph_tracker.iteration.gate_worktree import UNPROVEN, gate_document, gate_of
+from ralph_tracker.records.output_selection import selection_document
 
 P, F, S = "passed", "failed", "skipped"
 TEN = {f"t{number}": P for number in range(10)}

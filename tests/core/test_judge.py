@@ -7,6 +7,7 @@ from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Group, Measurement, Metrics, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
+from ralph_tracker.records.iteration_record import record_of
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
@@ -36,7 +37,7 @@ class TestRefusals:
         ],
     )
     def test_a_baseline_with_one_of_them(self, measurement, configured):
-        record = judge_baseline(FRESH, measurement, frozenset(configured)).record
+        record = record_of(judge_baseline(FRESH, measurement, frozenset(configured)))
         assert (record.iteration, record.decision.rule) == (0, 0)
 
     def test_an_iteration_without_a_baseline(self):
@@ -55,66 +56,7 @@ class TestRefusals:
 
     def test_a_given_score_of_0_is_a_score(self):
         state = judge_baseline(FRESH, measured(0.0)).state
-        assert judge(state, measured(0.0)).record.quality_score == 0.0
-
-
-class TestRecord:
-    def test_of_the_baseline(self, start):
-        record = start().last
-        assert (record.iteration, record.previous, record.classification) == (0, None, "baseline")
-        assert (record.from_previous, record.from_baseline, record.alerts) == ({}, {}, ())
-        assert record.message == "Baseline captured, await iteration 1"
-        assert record.verified
-
-    def test_of_an_iteration(self, start):
-        loop = start(coverage_percentage=60.0)
-        loop.turn(coverage_percentage=70.0)
-        record = loop.turn(coverage_percentage=75.0)
-        assert (record.loop_id, record.iteration, record.previous) == ("ralph-001", 2, 1)
-        assert record.timestamp == "2026-02-02T10:02:00Z"
-        assert (record.from_previous["coverage_delta"], record.from_baseline["coverage_delta"]) == (5.0, 15.0)
-
-    def test_metrics_are_recorded_derived_and_rounded(self, start):
-        record = start(coverage_percentage=66.666, tests_passed=7, tests_failed=2).last
-        assert (record.metrics.coverage_percentage, record.metrics.pass_rate) == (66.7, 77.8)
-
-    def test_what_was_handed_over_is_kept(self, start):
-        record = start().turn(blocked="no key", tree="f00", usage=Usage(turns=2))
-        assert (record.blocked, record.tree, record.usage) == ("no key", "f00", Usage(turns=2))
-        assert record.decision.rule == 6
-
-    @pytest.mark.parametrize(
-        ("given", "rest", "notes"),
-        [
-            pytest.param(None, {}, (), id="none given"),
-            pytest.param(0, {}, (), id="given as summed"),
-            pytest.param(
-                9,
-                {},
-                ("error_count 9 was given; this loop sums it from its parts since the baseline: 0 is recorded",),
-                id="given otherwise",
-            ),
-            pytest.param(
-                9,
-                {"lint_errors": None},
-                ("error_count 9 was given; this loop sums it from its parts since the baseline: not recorded",),
-                id="given where a part is missing",
-            ),
-        ],
-    )
-    def test_a_given_error_count_that_is_not_used_is_noted(self, start, given, rest, notes):
-        loop = start()
-        assert loop.turn(error_count=given, **rest).notes == notes
-
-    def test_what_a_person_should_know_of_the_measuring_is_noted_too(self, start):
-        notes = start().turn(error_count=9, notes=("lint was stale",)).notes
-        assert len(notes) == 2
-        assert "lint was stale" in notes
-
-    def test_an_explicit_error_count_is_used_whatever_its_parts_say(self, start):
-        loop = start(error_count=12, lint_errors=8)
-        record = loop.turn(error_count=12, lint_errors=3)
-        assert (record.metrics.error_count, record.notes) == (12, ())
+        assert record_of(judge(state, measured(0.0))).quality_score == 0.0
 
 
 class TestRollback:
@@ -437,7 +379,6 @@ class TestWhatIsMissingNow:
 
     def test_passes_follow_the_rate_where_only_that_is_handed_in(self):
         metrics = Metrics(test_count=10, pass_rate=90.0)
-        record = judge_baseline(
-            JudgeState(loop_id="ralph-001", thresholds=Thresholds()), Measurement(metrics=metrics, timestamp="now")
-        ).record
+        fresh = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
+        record = record_of(judge_baseline(fresh, Measurement(metrics=metrics, timestamp="now")))
         assert record.adjusted_score == record.quality_score

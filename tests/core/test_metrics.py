@@ -8,7 +8,9 @@ from ralph_tracker.core.metrics import (
     SECTIONS,
     Direction,
     Group,
+    Measurement,
     Metrics,
+    TestResults,
     Usage,
 )
 from tests.tables import table
@@ -132,3 +134,26 @@ def test_a_test_that_runs_is_worth_more_than_one_that_is_skipped():
 def test_unknown_usage_is_left_out_and_free_is_known():
     assert Usage(turns=3, cost_usd=0.0).known_values() == {"cost_usd": 0.0, "turns": 3}
     assert Usage().known_values() == {}
+
+
+class TestStateOfWork:
+    ONE = Measurement(
+        metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}, durations={"a": 0.1})
+    )
+
+    @table("change", [{"timestamp": "2027-01-01T00:00:00Z"}, {"elapsed_s": 1.5}, {"config_changed": ("loop",)}])
+    def test_is_the_same_whenever_the_call_was_made(self, change):
+        assert self.ONE._replace(**change).state_of_work() == self.ONE.state_of_work()
+
+    @table(
+        "change",
+        [
+            {"metrics": Metrics(test_count=2)},
+            {"tests": TestResults({"a": "failed"})},
+            {"tests": None},
+            {"blocked": "why"},
+            {"usage": Usage(turns=1)},
+        ],
+    )
+    def test_differs_with_what_was_measured(self, change):
+        assert self.ONE._replace(**change).state_of_work() != self.ONE.state_of_work()

@@ -3,7 +3,6 @@
 import pytest
 
 from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
-from ralph_tracker.core.output_selection import question_document
 from ralph_tracker.core.questions import Question, open_questions, questions_of
 
 P = "passed"
@@ -37,17 +36,6 @@ def test_a_question_says_what_answers_it(otherwise, no):
     yes = "Intended? `ralph-tracker accept it3-demand_changed --loop ralph-002 --reason WHY`."
     question = Question("it3-demand_changed", 3, "a demand changed", (), otherwise)
     assert question.sentence(" --loop ralph-002") == f"Iteration 3: a demand changed. {yes}{no}"
-
-
-def test_as_a_document():
-    document = question_document(Question("it3-demand_changed", 3, "a demand changed", ("t0",), None))
-    assert (document["alert"], document["tests"], document["otherwise"], document["refuse"]) == (
-        "it3-demand_changed",
-        ["t0"],
-        None,
-        None,
-    )
-    assert document["accept"] == "ralph-tracker accept it3-demand_changed --reason WHY"
 
 
 def test_a_loop_goes_on_and_says_that_one_waits(start):

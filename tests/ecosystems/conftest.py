@@ -1,6 +1,6 @@
 """Projects of other ecosystems, measured with their real tools.
 
-Not part of `make test`, because it needs the npm registry and minutes: `make test-ecosystems` runs it.
+Not part of `make test`, because it needs the npm registry and minutes: `make suite NAME=ecosystems` runs it.
 """
 
 import fcntl

@@ -663,7 +663,7 @@ DEEP = {"gradle", "maven", "vitest", "unittest"}
 
 
 def each_language(deep):
-    """Go through all languages, through these only in `make test-ecosystems-full`."""
+    """Go through all languages, through these only in `make suite NAME=ecosystems-full`."""
     names = [pytest.param(name, marks=pytest.mark.deep) if name in deep else name for name in LANGUAGES]
     return pytest.mark.parametrize("name", names)
 

@@ -28,8 +28,6 @@ class Case(unittest.TestCase):
     def test_NAME(self):
         add(1)
 """
-# unittest's own words, which are no report of a known format
-_OF_UNITTEST = re.compile(r"^(\w+) \(.*\) \.\.\. (\w+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,6 @@ def _python(run, report):
 
 CASES = {
     "pytest": _python([".venv/bin/python", "-m", "pytest", "--junitxml={reports}/j.xml"], "{reports}/j.xml"),
-    "unittest": _python(".venv/bin/python -m unittest discover -v 2>&1", "-"),
     "jest": Case(
         {**sources.JEST, "test/other.test.js": "test('other', () => {});\n"},
         _check(["node_modules/.bin/jest", "--ci", "--json", "--outputFile={reports}/j.json"], "{reports}/j.json"),
@@ -120,8 +117,6 @@ def test_one_file_is_run_beside_the_working_tree(name, project, with_tools, tmp_
 def _run(check, copy, folder, environment):
     (done,) = run_checks([check], root=copy, folder=folder, reports=folder / "reports", environment=environment)
     printed = done.stdout.read_text() + done.stderr.read_text()
-    if "unittest" in check.run:
-        return dict(_OF_UNITTEST.findall(printed))
     outcomes = {}
     for found in done.reports:
         assert found.data_path is not None, printed

@@ -19,7 +19,7 @@ def example():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of what the library imports itself
         # In a fixture, not at the top: a run in which all is skipped ends well, one that collects nothing does not.
-        pytest.importorskip("discord", reason="discord.py is not installed: make test-examples")
+        pytest.importorskip("discord", reason="discord.py is not installed: make suite NAME=examples")
     spec = importlib.util.spec_from_file_location("discord_bot", EXAMPLE)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 
-pytest.importorskip("mcp", reason="the MCP SDK is not installed: make test-examples")
+pytest.importorskip("mcp", reason="the MCP SDK is not installed: make suite NAME=examples")
 
 import anyio
 from mcp import Client, StdioServerParameters, stdio_client

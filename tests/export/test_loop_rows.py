@@ -85,7 +85,7 @@ def test_tables_have_the_same_columns_and_an_empty_cell_where_nothing_was_measur
 
 
 def test_parquet_has_the_same_rows_with_types(shop, tmp_path):
-    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra; make test-fleet installs it")
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is an extra; make suite NAME=fleet installs it")
     file = tmp_path / "loops.parquet"
     assert write_parquet([exported(shop)], file) == 2
     table = parquet.read_table(file)

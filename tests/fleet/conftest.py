@@ -131,8 +131,8 @@ class MlflowServer:
 @pytest.fixture(scope="session")
 def mlflow_server(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MlflowServer]:
     """Start MLflow's own server over the database."""
-    pytest.importorskip("mlflow.server", reason="MLflow's server is not installed here: make test-fleet installs it")
-    pytest.importorskip("psycopg2", reason="psycopg2 is not installed here: make test-fleet installs it")
+    pytest.importorskip("mlflow.server", reason="make suite NAME=fleet installs MLflow's server")
+    pytest.importorskip("psycopg2", reason="psycopg2 is not installed here: make suite NAME=fleet installs it")
     server = MlflowServer(postgres, tmp_path_factory.mktemp("mlflow"))
     try:
         server.start()

@@ -15,7 +15,7 @@ import pytest
 from tests.fleet.conftest import free_port
 from tests.replay.test_replay import OWN, without
 
-distributed = pytest.importorskip("distributed", reason="Dask is not installed here: make test-fleet installs it")
+distributed = pytest.importorskip("distributed", reason="Dask is not installed here: make suite NAME=fleet installs it")
 TRACKER = str(Path(sys.executable).with_name("ralph-tracker"))
 # Without an address they would be there for everyone, even with --no-dashboard.
 NO_WEB_PAGES = ("--dashboard-address", "127.0.0.1:0")

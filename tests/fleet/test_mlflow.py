@@ -13,7 +13,7 @@ import pytest
 from ralph_tracker import post_iteration, pre_loop
 from tests.fleet.make_loops import SECRET, metrics
 
-MlflowClient = pytest.importorskip("mlflow.tracking", reason="make test-fleet installs MLflow").MlflowClient
+MlflowClient = pytest.importorskip("mlflow.tracking", reason="make suite NAME=fleet installs MLflow").MlflowClient
 LOOPS = int(os.environ.get("RALPH_TRACKER_FLEET_LOOPS", "4"))
 STEPS = int(os.environ.get("RALPH_TRACKER_FLEET_STEPS", "40"))
 PROCESSES = min(LOOPS - 1, 8)  # one of them sends two loops

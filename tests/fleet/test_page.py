@@ -16,15 +16,15 @@ from tests.docs.conftest import CHECKOUT, Place, blocks_of
 from tests.docs.test_pages import fits
 from tests.fleet.test_otlp import Receiver, points
 
-distributed = pytest.importorskip("distributed", reason="Dask is not installed here: make test-fleet installs it")
-pytest.importorskip("mlflow.server", reason="MLflow's server is not installed here: make test-fleet installs it")
+distributed = pytest.importorskip("distributed", reason="Dask is not installed here: make suite NAME=fleet installs it")
+pytest.importorskip("mlflow.server", reason="MLflow's server is not installed here: make suite NAME=fleet installs it")
 MlflowClient = pytest.importorskip("mlflow.tracking").MlflowClient
 
 PAGE = CHECKOUT / "docs" / "fleet.md"
 WORKERS = 4
 SERVERS = ("dask scheduler", "dask worker", "mlflow server")
 PORTS = {"dask scheduler": 8786, "mlflow server": 5000, "otlp": 4318}
-# What the page installs; `make test-fleet` has done it.
+# What the page installs; `make suite NAME=fleet` has done it.
 INSTALLED = {"cluster": "distributed", "mlflow": "mlflow", "otel": "opentelemetry.proto", "": "mlflow.server"}
 CLUSTER = f"ralph-tracker replay main..work --cluster tcp://127.0.0.1:{PORTS['dask scheduler']}"
 START_S = 300

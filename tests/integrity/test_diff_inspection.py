@@ -395,6 +395,7 @@ def test_no_content_makes_it_fail(path, old, new):
     assert all(each.file == path and each.message.endswith(".") for each in inspection.findings)
 
 
+@pytest.mark.slow
 @table(
     "text",
     [

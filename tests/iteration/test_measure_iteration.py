@@ -12,6 +12,7 @@ from ralph_tracker.iteration.measure_iteration import (
     OUTPUT_KEPT,
     MeasureTarget,
     configured_by,
+    folder_of,
     measure_tree,
     tree_notes,
 )
@@ -72,6 +73,14 @@ def test_what_could_not_be_read_is_named(iteration_snapshots):
     assert tree_notes(kept) == ["not_kept_as_not_readable: locked/"]
 
 
+def test_what_was_kept_and_is_ignored_since_is_named(iteration_snapshots):
+    kept = iteration_snapshots.capture(None, ())
+    kept = kept._replace(snapshot=kept.snapshot._replace(left_alone=tuple(f"data/{n}" for n in range(9))))
+    (told,) = tree_notes(kept)
+    assert told.startswith("ignored_since_kept: data/0, data/1, ")
+    assert told.endswith(" more; no restore deletes or overwrites that")
+
+
 def test_code_without_a_function_says_so(iteration_snapshots, place):
     seen = measure_tree(place("true", exclude=["**"]), iteration_snapshots, None, ())
     assert (seen.metrics.file_count, seen.metrics.complexity_score) == (0, None)
@@ -115,3 +124,13 @@ def test_a_report_that_was_too_large_to_read_is_kept_in_part(iteration_snapshots
     folder.mkdir()
     seen.fill(folder, iteration_snapshots, 0)
     assert OUTPUT_KEPT < (folder / "reports/large.xml").stat().st_size < OUTPUT_KEPT + 200
+
+
+@pytest.mark.parametrize("where", ["/", "~", "..", "."])
+def test_held_back_tests_are_a_folder_of_their_own_outside_of_the_project(where, tmp_path):
+    root = tmp_path / "project"
+    root.mkdir()
+    with pytest.raises(ConfigError, match=r"^checks.tests.held_back: .* (more than tests|in the project)"):
+        folder_of(Check("tests", "x", held_back=where), root)
+    (tmp_path / "acceptance").mkdir()
+    assert folder_of(Check("tests", "x", held_back="../acceptance"), root) == tmp_path / "acceptance"

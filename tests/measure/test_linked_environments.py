@@ -60,6 +60,17 @@ def test_an_environment_that_was_kept_with_the_files_is_not_replaced(root, copy,
     assert not (copy / ".venv").is_symlink()
 
 
+def test_submodules_are_lent_where_the_copy_has_their_folder(root, copy):
+    for name in ("web/part", "other/part", "kept"):
+        (root / name).mkdir(parents=True)
+        (root / name / ".git").write_text("gitdir: ../.git/modules/part\n")
+    (copy / "kept").mkdir()
+    link_environments(root, copy, (), NO_PATH)
+    assert (copy / "web/part").resolve() == root / "web/part"
+    assert not (copy / "kept").is_symlink()
+    assert not (copy / "other").exists()
+
+
 def test_packages_of_the_projects_tree_come_from_the_copy(root, copy, site, tmp_path):
     (site / "a.pth").write_text(f"import os\n{root}/src\n{tmp_path}\n../x\n")
     (site / "__editable___b_finder.py").write_text(f"x = 1\nMAPPING: dict[str, str] = {{'b': '{root}/lib/b'}}\n")

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.formats.parsed_report import Block, CoverageReport
-from ralph_tracker.iteration.tamper_check import changed_files
+from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, CodeCount, TreeFacts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ralph_tracker.config.yaml_io import dump_yaml
-from ralph_tracker.core.iteration_record import IterationRecord
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.tracker import Tracker
 

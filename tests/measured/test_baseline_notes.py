@@ -61,6 +61,7 @@ def test_fails():
 """
 
 
+@pytest.mark.slow
 def test_tests_that_fail_only_under_coverage_are_named(tmp_path):
     (tmp_path / "test_deep.py").write_text(DEEP)
     run = [sys.executable, "-m", "coverage", "run", "-m", "pytest", "-q", "--junitxml={reports}/j.xml"]

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker import IterationRecord, loop_decision, post_iteration, post_loop, pre_loop
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.output_selection import Selection
+from ralph_tracker.records.output_selection import Selection
 
 pytestmark = pytest.mark.slow
 

@@ -10,13 +10,9 @@ from ralph_tracker.errors import NotRecordedError
 
 pytestmark = pytest.mark.slow
 
-# The command line, which says when a check is watched over: what kills it earlier leaves the check alone. Whoever runs
-# the tests may have them ignore a signal, as nohup does, which is handed down and is not what is tried here.
+# The command line, which says when a check is watched over: what kills it earlier leaves the check alone.
 OURS = """
-import signal
 import sys
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
 from pathlib import Path
 from ralph_tracker.cli.app import main
 from ralph_tracker.measure.process import Watcher

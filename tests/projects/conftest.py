@@ -1,6 +1,6 @@
 """Projects that are not ours: fetched from the package index, built as their own developers would, then measured.
 
-Not part of `make test`, because it needs the index and minutes: `make test-projects` runs it.
+Not part of `make test`, because it needs the index and minutes: `make suite NAME=projects` runs it.
 """
 
 import json

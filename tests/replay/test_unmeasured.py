@@ -170,12 +170,11 @@ def test_fresh_measures_all_anew_and_what_it_found_counts_from_then_on(branch):
     assert len(ran.read_text()) == len(".\n") * 6
 
 
-@pytest.mark.parametrize("name", ["Cargo.lock", "bun.lock", "composer.lock"])
-def test_results_of_another_environment_do_not_count(branch, name):
-    branch.write(name, "1\n")
+def test_results_of_another_environment_do_not_count(branch):
+    branch.write("Cargo.lock", "1\n")
     assert [turn.cached for turn in branch.replayed("v0..HEAD~3")] == [False] * 2
     assert branch.replayed("v0..HEAD~3") == []
-    branch.write(name, "2\n")
+    branch.write("Cargo.lock", "2\n")
     assert [turn.cached for turn in branch.replayed("v0..HEAD~3")] == [False] * 2
 
 

@@ -44,10 +44,8 @@ def test_a_template_may_include_one_of_its_own(template):
     "content",
     [
         "{% if %}",
-        "{{ missing }}",
         "{{ x.__class__.__mro__ }}",
         "{{ x + [] }}",
-        "{% include 'none' %}",
         "{% for a in range(10**9) %}{% endfor %}",
         "{% for a in range(90000) %}{% for b in range(90000) %}{{ x * 1000 }}{% endfor %}{% endfor %}",
         "{{ x * 10**10 }}",
@@ -56,10 +54,8 @@ def test_a_template_may_include_one_of_its_own(template):
     ],
     ids=[
         "syntax",
-        "unknown name",
         "way out",
         "wrong kinds",
-        "missing part",
         "endless",
         "large output",
         "much memory",

@@ -119,3 +119,15 @@ def test_git_sees_no_file_of_ours_even_if_a_plan_was_only_held(plan):
     with plan_held(plan, "run"):
         pass
     assert (state_path(plan).parent / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.parametrize("name", [".aiwg", ".aiwg/plans"])
+def test_a_folder_that_is_a_link_is_refused_before_anything_is_written(plan, tmp_path_factory, name):
+    other = tmp_path_factory.mktemp("other")
+    (plan.parent / name).parent.mkdir(exist_ok=True)
+    (plan.parent / name).symlink_to(other)
+    with pytest.raises(StoreError, match=r"a symbolic link, which no part of a loop is; remove it"):
+        read_plan(plan)
+    with pytest.raises(StoreError, match=r"a symbolic link"), plan_held(plan, "run"):
+        pass
+    assert list(other.iterdir()) == []

@@ -32,7 +32,6 @@ import asyncio, fcntl, signal, sys, termios
 from ralph_tracker.steering import Interaction, ToolEnded, ToolStarted, TurnEnded, follow
 from ralph_tracker.session_ui.terminal_session import TerminalSession
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # as in the foreground, whoever runs the tests
 if len(sys.argv) == 3:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 

@@ -242,7 +242,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, drive: Any):
             made[key] = (tmp_path_factory.mktemp(name) / "project").resolve()
             made[key].mkdir()
             prepare(drive(made[key]))
-        shutil.copytree(made[key], destination, copy_function=_linked if light else shutil.copyfile)
+        shutil.copytree(made[key], destination, symlinks=True, copy_function=_linked if light else shutil.copyfile)
         return drive(destination.resolve())
 
     return copy

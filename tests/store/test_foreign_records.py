@@ -59,8 +59,9 @@ class TestRecordsOfAiwg:
             (b"[]", "should be keys and values"),
             (b"{}", "iteration_metrics: is missing"),
             (b'{"iteration_metrics": {"iteration": "x"}}', "iteration_metrics.iteration: "),
+            (b'{"iteration_metrics": {"iteration": 999999999}}', "iteration_metrics.iteration: "),
         ],
-        ids=["no yaml", "no text", "empty", "a list", "no record", "no number"],
+        ids=["no yaml", "no text", "empty", "a list", "no record", "no number", "a number of none"],
     )
     def test_that_are_damaged_are_named_and_the_others_go_on(self, tmp_path, data, problem):
         (tmp_path / "iteration-001-metrics.json").write_bytes(data)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ralph_tracker.core.codec import decode
+from ralph_tracker.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError

@@ -1,13 +1,21 @@
 """Where a loop stands, read without a lock and without heavy imports."""
 
 import json
+import shutil
 import subprocess
 import sys
 
 import pytest
 
 from ralph_tracker.errors import LoopError, NewerSchemaError, NotRecordedError, RecordError
-from ralph_tracker.store.loop_summary import attempted_iteration, refuse_unrecorded, require_running, summary_at
+from ralph_tracker.loop.status import rolled_back
+from ralph_tracker.store.loop_summary import (
+    attempted_iteration,
+    latest_iteration,
+    refuse_unrecorded,
+    require_running,
+    summary_at,
+)
 
 
 class TestSummary:
@@ -127,3 +135,34 @@ def test_reading_where_a_loop_stands_imports_nothing_heavy(driven):
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout == "[]\n"
+
+
+FAR = 999_999_999
+# name: what a clone brings
+FAR_OFF = {
+    "an empty folder": lambda paths: paths.iteration(FAR).mkdir(),
+    "a copy of a record": lambda paths: shutil.copytree(paths.iteration(1), paths.iteration(FAR)),
+    "a pack": lambda paths: (paths.packs.mkdir(), paths.pack(FAR).touch()),
+    "a state": lambda paths: paths.state.write_bytes(
+        paths.state.read_bytes().replace(b'"iteration":1,', b'"iteration":%d,' % FAR)
+    ),
+    "an event": lambda paths: paths.events.write_text(f'{{"event":"rollback","to":0,"after":{FAR}}}\n'),
+}
+
+
+@pytest.mark.parametrize("what", FAR_OFF)
+def test_a_number_that_no_iteration_can_have_is_no_range(driven, what):
+    driven.start()
+    driven.turn()
+    FAR_OFF[what](driven.paths)
+    assert latest_iteration(driven.paths) == 1
+    assert summary_at(driven.paths).iteration == 1
+    assert [each.iteration for each in rolled_back(driven.paths)] == ([1] if what == "an event" else [])
+    assert driven.turn().iteration == 2
+
+
+def test_a_long_loop_with_few_folders_left_keeps_its_numbers(driven):
+    driven.start()
+    for number in (*range(9_000, 9_100),):
+        driven.paths.iteration(number).mkdir()
+    assert latest_iteration(driven.paths) == 9_099

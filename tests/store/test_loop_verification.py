@@ -152,10 +152,8 @@ DAMAGE = {
     "half the ignore rules": (lambda loop: (loop.paths.store / "ignore").write_bytes(b"*.o"), "store/ignore"),
     "no visits": (remove("trees"), "trees/"),
     "no state": (remove("state.json"), "state.json"),
-    "half a state": (cut("state.json"), "state.json"),
     "no trajectory": (remove("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
     "half a trajectory": (cut("progress/trajectory.jsonl"), "progress/trajectory.jsonl"),
-    "no best": (remove("best-tracker.yaml"), "best-tracker.yaml"),
     **{
         f"garbage for {name}": (replace(name, "garbage"), name)
         for name in ("best-tracker.yaml", "continuation.json", "state.json")
@@ -168,7 +166,6 @@ DAMAGE = {
     "a content with a copy is lost": (lose(b"two\n", damaged=False), 1),
     "a content with a copy is damaged": (lose(b"two\n", damaged=True), 1),
     "a content of the working tree is lost": (lose(b"b\n", damaged=False), 0),
-    "a plain copy of a changed file": (remove("iterations/iteration-001/artifacts/a.txt"), 1),
     "half a plain copy": (cut("iterations/iteration-001/artifacts/a.txt"), 1),
     "all plain copies": (remove("iterations/iteration-001/artifacts"), 1),
     "the table of a pack": (lose_table, 0),

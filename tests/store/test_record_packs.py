@@ -146,6 +146,129 @@ def test_kept_files_stay_in_their_folders_and_come_back(prepared, tmp_path, ask)
     assert json.loads(ask(loop.root, "history", "--json").out)[8]["iteration_metrics"]["iteration"] == 8
 
 
+# name in the tree → what a link of that name leads to
+LINKS = {
+    "to nowhere": "nowhere",
+    "to a file": "app.py",
+    "to a folder": "folder",
+    "out of the tree": "../../outside",
+    "away": "/etc/hostname",
+    "to itself": "to itself",
+    "deep/seal.json": "../app.py",
+    "metrics.json": "nowhere",
+}
+ODD_FILES = {
+    "-leading": (b"dash\n", 0o644),
+    "line\nbreak": (b"name\n", 0o644),
+    "caf\u00e9/cafe\u0301": (b"both forms\n", 0o644),
+    os.fsdecode(b"not \xff utf-8"): (b"\x00\xff", 0o644),
+    "empty": (b"", 0o644),
+    "run.sh": (b"#!/bin/sh\r\n", 0o755),
+    "tests.json": (b"{}", 0o644),
+}
+
+
+def odd(loop):
+    """Keep in each iteration one link or odd file more, and take another one away."""
+    (loop.root / "ralph-tracker.yaml").write_text("codebase: {keep: always}\n")
+    (loop.root / "folder").mkdir()
+    (loop.root / "folder/in.txt").write_text("in\n")
+    names = [*LINKS, *ODD_FILES]
+    for number in range(TURNS + 1):
+        (loop.root / "app.py").write_text(f"value = {number}\n")
+        name = names[number % len(names)]
+        path = loop.root / name
+        path.parent.mkdir(exist_ok=True)
+        if os.path.lexists(path):
+            path.unlink()
+        elif name in LINKS:
+            path.symlink_to(LINKS[name])
+        else:
+            path.write_bytes(ODD_FILES[name][0])
+            path.chmod(ODD_FILES[name][1])
+        loop.turn(coverage_percentage=70.0 + number) if number else loop.start()
+
+
+def standing(root: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the files and links of a project, but for our own."""
+    found = {}
+    for path in root.rglob("*"):
+        if ".aiwg" in path.relative_to(root).parts or (path.is_dir() and not path.is_symlink()):
+            continue
+        data = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+        found[path.relative_to(root).as_posix()] = data, path.lstat().st_mode
+    return found
+
+
+@pytest.fixture
+def odd_copy(prepared, tmp_path):
+    """Return a function that gives a fresh copy of the loop with the odd tree."""
+    return lambda name: prepared("odd", odd, tmp_path / name)
+
+
+def test_an_odd_tree_comes_back_the_same_whether_its_records_are_packed(odd_copy, ask):
+    trees = []
+    for name in ("plain", "packed"):
+        loop = odd_copy(name)
+        if name == "packed":
+            pack(loop)
+        assert ask(loop.root, "verify", "--json").code == 0
+        found = []
+        for number in range(TURNS, -1, -1):
+            assert ask(loop.root, "restore", str(number)).code == 0, number
+            found.append(standing(loop.root))
+        trees.append(found)
+    assert trees[0] == trees[1]
+    assert len({str(sorted(each)) for each in trees[0]}) > TURNS // 2
+
+
+@pytest.mark.parametrize("how", ["output", "worktree"])
+def test_a_packed_iteration_of_an_odd_tree_is_selected(how, odd_copy, ask):
+    answers = []
+    for name in ("plain", "packed"):
+        loop = odd_copy(name)
+        if name == "packed":
+            pack(loop)
+        words = ("select-best", "--iteration", "9", "--reason", "x", "--apply", how, "--yes")
+        assert ask(loop.root, *words).code == 0
+        place = loop.root if how == "worktree" else loop.root / ".aiwg/output"
+        answers.append(standing(place))
+    assert answers[0] == answers[1] != {}
+
+
+def test_copies_of_packed_iterations_that_are_gone_or_changed_are_noticed_and_made_again(odd_copy, ask):
+    loop = odd_copy("copy")
+    pack(loop)
+    for number in range(1, 26):
+        for path in (loop.paths.iteration(number) / "artifacts").rglob("*"):
+            if path.is_symlink():
+                target = path.readlink()
+                path.unlink()
+                if number % 2:
+                    path.symlink_to(f"{target}x")
+            elif path.is_file():
+                path.write_bytes(b"changed")
+    damaged = json.loads(ask(loop.root, "verify", "--json").out)["damaged"]
+    assert {int(number) for number in damaged} == set(range(1, 26))
+    assert ask(loop.root, "restore", "2").code == 0  # from the store
+    assert ask(loop.root, "verify", "--repair").code == 0
+    assert ask(loop.root, "verify").code == 0
+
+
+def test_gc_of_packed_iterations_with_links_takes_no_more_than_their_files(odd_copy, ask):
+    loop = odd_copy("copy")
+    outside = loop.root.parent / "outside"
+    outside.mkdir()
+    (outside / "mine.txt").write_text("mine\n")
+    (loop.root / "folder link").symlink_to(outside)
+    pack(loop)
+    assert ask(loop.root, "gc", "--yes").code == 0
+    assert ask(loop.root, "verify").code == 0
+    assert (outside / "mine.txt").read_text() == "mine\n"
+    assert ask(loop.root, "restore", str(TURNS)).code == 0
+    assert json.loads(ask(loop.root, "history", "--json").out)[3]["iteration_metrics"]["iteration"] == 3
+
+
 @pytest.mark.slow
 def test_iterations_whose_records_are_too_large_for_a_pack_stay_plain(copied):
     loop = copied()

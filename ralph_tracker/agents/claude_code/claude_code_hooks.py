@@ -15,15 +15,13 @@ from ralph_tracker.agents.hosts.host import (
 from ralph_tracker.safe_files import own_file
 
 CAP: Final = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-DEFAULT_CAP: Final = 8
 WIGGUM: Final = ".claude/ralph-loop.local.md"
-_READ: Final = 1 << 16
 
 
 def block_cap(environment: Environment) -> int | None:
     """Return how many consecutive stops the client lets a hook block, None for no limit."""
     number = re.match(r"\s*[+-]?\d+", environment.get(CAP, ""))
-    cap = int(number[0]) if number else DEFAULT_CAP
+    cap = int(number[0]) if number else 8
     return cap if cap > 0 else None
 
 
@@ -34,7 +32,7 @@ def driver(root: object, session: str) -> dict[str, object] | None:
     """
     try:
         with open(f"{root}/{WIGGUM}", encoding="utf-8", errors="replace", opener=own_file) as file:
-            first, *lines = file.read(_READ).splitlines() or [""]
+            first, *lines = file.read(1 << 16).splitlines() or [""]
     except OSError:
         return None
     keys = {}  # of the front matter

@@ -20,7 +20,6 @@ from ralph_tracker.safe_files import open_regular
 _REMEMBERED: Final = 64
 _LONGEST_LINE: Final = 4 << 20
 _TAIL: Final = 1 << 18
-_MOST: Final = 256 << 20
 _TO_THE_SECOND: Final = len("2026-01-01T00:00:00")
 _Tokens = tuple[int, int | None]
 
@@ -115,7 +114,7 @@ def _whole_lines(path: Path, reading: TranscriptPosition) -> Iterator[bytes]:
     with open_regular(path) as file:
         if file.seek(0, 2) < reading.offset:  # another file of that name
             reading.offset = 0
-        end = file.seek(reading.offset) + _MOST
+        end = file.seek(reading.offset) + (256 << 20)
         while reading.offset < end and (line := file.readline(_LONGEST_LINE)):
             if not line.endswith(b"\n"):
                 if len(line) < _LONGEST_LINE:

@@ -15,7 +15,6 @@ from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, 
 from ralph_tracker.errors import UntrustedError
 from ralph_tracker.safe_files import own_file
 
-WANTED = "RALPH_TRACKER_LOOP"
 DRIVEN = "RALPH_TRACKER_DRIVEN"
 READ_AT_MOST: Final = 16 << 20
 _CHUNK: Final = 1 << 16
@@ -41,7 +40,7 @@ def presence(environment: Mapping[str, str], folder: str, variables: Iterable[st
     The first of `variables` that is set names the project, else it is `folder`, the working directory.
     RALPH_TRACKER_LOOP=1 asks for a loop, 0 excludes a session from a running one.
     """
-    wish = environment.get(WANTED)
+    wish = environment.get("RALPH_TRACKER_LOOP")
     if wish == "0":
         return None
     root = next((environment[name] for name in variables if environment.get(name)), folder)

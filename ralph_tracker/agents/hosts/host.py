@@ -11,6 +11,9 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, Literal, NamedTuple
 
+from ralph_tracker import plugins
+from ralph_tracker.errors import ConfigError
+
 EVENTS: Final = frozenset(
     {
         *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "PostToolBatch"),
@@ -141,9 +144,17 @@ Answering = Callable[[Environment, int], str]
 
 
 def host(name: str) -> Host:
-    """Return a host. Raises KeyError for an unknown one."""
-    found: Host = load_object(HOSTS[name])
+    """Return a host, ours or a plug-in's. Raises KeyError for an unknown one, ConfigError for one that cannot load."""
+    try:
+        found: Host = load_object(HOSTS[name]) if name in HOSTS else plugins.load("hosts", name)
+    except plugins.PluginError as error:
+        raise ConfigError(str(error)) from error
     return found
+
+
+def host_names() -> tuple[str, ...]:
+    """Return the names of all hosts, ours first."""
+    return (*HOSTS, *plugins.names("hosts"))
 
 
 def answer_function(name: str) -> Answering:
@@ -156,6 +167,6 @@ def answer_function(name: str) -> Answering:
 
 def status_line_function(name: str) -> Answering | None:
     """Return the function that prints the status line of a host, None if it has none."""
-    place = host(name).status_line if name in HOSTS else None
+    place = None if name in RUNNERS else host(name).status_line
     found: Any = None if place is None else load_object(place)
     return found  # type: ignore[no-any-return]

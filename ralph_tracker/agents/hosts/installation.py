@@ -41,7 +41,7 @@ class Installation:
     """An installation for a host: the settings file to change.
 
     `top` is the folder that stays when ours go. `others` are files whose extras (a status line) those in it would hide.
-    `is_local` is whether git is told to leave the file out.
+    `is_local` is whether git is told to leave the file out, `is_of_user` whether the settings are those of a user.
     """
 
     host: Host
@@ -49,6 +49,7 @@ class Installation:
     top: Path
     others: tuple[Path, ...] = ()
     is_local: bool = False
+    is_of_user: bool = False
 
     @classmethod
     def of(cls, host: Host, scope: Scope, root: Path, environment: Environment) -> "Installation":
@@ -56,7 +57,7 @@ class Installation:
         settings = settings_of(host)
         user = user_file(settings, environment)
         if scope == "user":
-            return cls(host, user, _home(environment))
+            return cls(host, user, _home(environment), is_of_user=True)
         project, local = root / settings.project, root / (settings.local or settings.project)
         if scope == "local":
             return cls(host, local, root, (project, user), is_local=True)
@@ -70,9 +71,10 @@ class Installation:
     def install(self, command: str) -> str:
         """Put our entries into the settings, and return what was done, in words.
 
-        Raises InputError for an invalid settings file or one that git tracks and must not, StoreError if the disk
-        refuses.
+        Raises InputError for an invalid settings file, one that git tracks and must not, or one of a project that a
+        link leads out of it, StoreError if the disk refuses.
         """
+        self._refuse_elsewhere()
         if self.is_local:
             repository = repository_around(self.top.resolve())
             if repository is not None and self.file.relative_to(self.top).as_posix() in repository.tracked_paths():
@@ -82,14 +84,29 @@ class Installation:
         said = self._write_own(command) if settings_of(self.host).text else self._merge(command)
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=True)
-        return f"{self.file}: {said}"
+        return f"{self._real}: {said}"
 
     def uninstall(self) -> str:
         """Remove our entries, and return what was done, in words. Raises as `install` does."""
+        self._refuse_elsewhere()
         was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=False)
-        return f"{self.file}: {'taken out' if was_there else _NOTHING}"
+        return f"{self._real}: {'taken out' if was_there else _NOTHING}"
+
+    @property
+    def _real(self) -> Path:
+        """Return the settings file as it is written: a link to it is followed."""
+        real = self.file.resolve()
+        return self.file if real == self.file.parent.resolve() / self.file.name else real
+
+    def _refuse_elsewhere(self) -> None:
+        """Raise InputError where a link in a project leads out of it: a clone can bring one to the user's settings."""
+        if not self.is_of_user and not self.file.resolve().is_relative_to(self.top.resolve()):
+            raise InputError(
+                f"{self.file}: a link leads to {self.file.resolve()}, out of the project; use --user for your own "
+                "settings, or put a file in its place; nothing was changed"
+            )
 
     def _merge(self, command: str) -> str:
         name = str(self.file)

@@ -18,10 +18,7 @@ TROUBLES: Final = "agent-errors.jsonl"
 EARLIER: Final = "agent-events.1.jsonl"
 TOOL_EVENTS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
 MOST_EVENTS: Final = 16 << 20
-_SCHEMA: Final = 1
 _SHOWN: Final = 200
-_CALLS: Final = 50
-_MOST: Final = 1 << 20
 
 
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -38,7 +35,7 @@ def note_trouble(loop: str | None, event: str, error: BaseException | str) -> No
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
     line = {"event": _cut(event), "error": _cut(" ".join(text.split()), 2 * _SHOWN)}
     try:
-        if loop is not None and _size(f"{loop}/{TROUBLES}") < _MOST:
+        if loop is not None and _size(f"{loop}/{TROUBLES}") < 1 << 20:
             _append(loop, TROUBLES, line)
             return
     except OSError:
@@ -68,7 +65,7 @@ def _event_line(event: Mapping[str, Any]) -> dict[str, Any]:
         line["duration_ms"] = event["duration_ms"]
     calls = event.get("tool_calls")
     if isinstance(calls, list):
-        line["calls"] = [_cut(call.get("tool_use_id")) for call in calls[:_CALLS] if isinstance(call, dict)]
+        line["calls"] = [_cut(call.get("tool_use_id")) for call in calls[:50] if isinstance(call, dict)]
     if event.get("hook_event_name") == "StopFailure":
         line["failure"] = _cut(event.get("error"))
     return line
@@ -82,7 +79,7 @@ def _cut(value: Any, most: int = _SHOWN) -> str | None:  # noqa: ANN401  # any J
 
 
 def _append(loop: str, name: str, line: Mapping[str, Any]) -> None:
-    document = {"schema_version": _SCHEMA, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **line}
+    document = {"schema_version": 1, "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **line}
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(f"{loop}/{name}", flags, 0o644)
     try:

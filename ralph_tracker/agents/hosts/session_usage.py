@@ -17,8 +17,6 @@ from ralph_tracker.safe_files import own_file
 COSTS: Final = "agent-costs.json"
 _CONTEXT: Final = "agent-context.json"
 _KEPT: Final = 32
-_LONGEST_LINE: Final = 4 << 20
-_MILLISECONDS: Final = 1000
 _PERCENT: Final = 100
 
 
@@ -55,7 +53,7 @@ def usage_in_transcript(
         return {}
     try:
         with open_regular(Path(path)) as file:
-            while line := file.readline(_LONGEST_LINE):
+            while line := file.readline(4 << 20):
                 try:
                     answer = read(json.loads(line))
                 except (ValueError, KeyError, TypeError, RecursionError):
@@ -126,7 +124,7 @@ def _older(cost: Mapping[str, Any], started_at: str) -> bool:
         began = at_of(started_at)
     except ValueError:
         return True
-    return time.time() - age / _MILLISECONDS < began
+    return time.time() - age / 1000 < began
 
 
 def costs_of(loop: str) -> dict[str, dict[str, float]]:

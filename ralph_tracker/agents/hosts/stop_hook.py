@@ -11,8 +11,8 @@ from typing import Any, Final, Self
 from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.core.iteration_record import IterationRecord
 from ralph_tracker.errors import NothingMeasuredError
+from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock

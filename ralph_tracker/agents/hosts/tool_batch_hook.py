@@ -29,8 +29,6 @@ from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted,
 
 RULES: Final = "continuation.json"
 _TAIL: Final = 256 << 10
-_BEGINS: Final = frozenset({"UserPromptSubmit", "Stop"})
-_CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
 _TURN: Final = "PostToolBatch"
 _ENDLESS: Final = 1 << 53
 # Other sources are the client itself, such as ended background work. Older clients send no source.
@@ -135,7 +133,7 @@ def evaluate_lines(lines: Sequence[Line], thresholds: ContinuationThresholds) ->
     continuation = Continuation(complexity, thresholds=thresholds, context_window=window)
     guidance, words = Guidance(continuation), None
     for line in lines:
-        if str(line.get("event")) in _BEGINS:
+        if str(line.get("event")) in {"UserPromptSubmit", "Stop"}:
             complexity = line["complexity"] if line.get("complexity") in COMPLEXITIES else complexity
             continuation = Continuation(complexity, thresholds=thresholds, context_window=window)
             guidance, words = Guidance(continuation), None
@@ -151,7 +149,7 @@ def events_of(line: Line) -> Iterator[Event]:
     name = str(line.get("event"))
     if name == _TURN:
         yield TurnEnded(context_tokens=_whole(line.get("context_tokens")))
-    elif name in _CALLS:
+    elif name in {"PostToolUse", "PostToolUseFailure"}:
         call, tool, given, gave = (str(line.get(key) or "") for key in ("call", "tool", "args", "result"))
         path = line.get("file")
         yield ToolStarted(call, tool, given)

@@ -25,7 +25,6 @@ from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamRep
 from ralph_tracker.core.metrics import Usage
 
 _REMEMBERED: Final = 4_096
-_SYNTHETIC: Final = "<synthetic>"
 _LIMITS: Final = frozenset({"error_max_turns", "error_max_budget_usd", "max_turns", "budget_exhausted"})
 _KINDS: Final = {
     "authentication_failed": Ending.NEEDS_PERSON,
@@ -161,7 +160,7 @@ class ClaudeCode:
 
     def _assistant(self, event: Object) -> None:
         message = inner(event, "message")
-        if message.get("model") == _SYNTHETIC:
+        if message.get("model") == "<synthetic>":
             self._kind = word(event, "error")
             self._say(message)
             return

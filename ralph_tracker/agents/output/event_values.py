@@ -14,7 +14,6 @@ _WHY: Final = 200
 _MESSAGE: Final = 2_000
 _SESSION: Final = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)
 _GREATEST: Final = 2**53
-_MILLISECONDS: Final = 1_000
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 # Control characters but tab and newline, surrogates, and bidirectional control characters.
 _CONTROL: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -35,7 +34,7 @@ def amount(value: object) -> float | None:
 def seconds(milliseconds: object) -> float | None:
     """Return milliseconds as seconds, None for anything but a number."""
     value = amount(milliseconds)
-    return None if value is None else value / _MILLISECONDS
+    return None if value is None else value / 1_000
 
 
 def text(value: object) -> str | None:

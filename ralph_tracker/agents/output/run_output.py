@@ -156,9 +156,6 @@ def recognise(event: Object) -> Events | None:
     return next((each for each in EVENTS if each.reader.sniff(event)), None)
 
 
-_SESSION_KEYS: Final = ("session_id", "sessionID", "thread_id")
-
-
 class RunOutputReader:
     """A reader of an agent's output, in chunks of any size, that reports on the run at its end.
 
@@ -278,6 +275,6 @@ class _Stream:
             if self.events is not None:
                 self.events.take(event)
                 self.session = self.session or next(
-                    (event[key] for key in _SESSION_KEYS if is_session(event.get(key))), None
+                    (event[key] for key in ("session_id", "sessionID", "thread_id") if is_session(event.get(key))), None
                 )
         return bool(parts) and self.events is not None

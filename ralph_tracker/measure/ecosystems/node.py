@@ -48,8 +48,6 @@ _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with 
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
 # Versions of node-tap that look for tests in folders whose names begin with a dot, too.
 _TAP_LOOKS_EVERYWHERE: Final = ((14,), (18,))
-_OURS: Final = r"^[.]aiwg/"
-_JEST_FILES: Final = ("jest.config.*", "package.json")
 _FLAGS: Final = {
     "vitest": frozenset(
         {"run", "watch", "dev", "-w", "--watch", "--run", "--ui", "-u", "--update", "--coverage", "--coverage.enabled"}
@@ -122,7 +120,7 @@ def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
 def _ignored_by_jest(runner: Runner) -> list[str]:
     """Return the project's own patterns, which ours would replace; jest is only asked if a configuration has them."""
     root = runner.package.root
-    files = [path for name in _JEST_FILES for path in root.glob(name)]
+    files = [path for name in ("jest.config.*", "package.json") for path in root.glob(name)]
     if not any(_IGNORED_MODULES in (text_of(path) or "") for path in files):
         return []
     try:
@@ -169,7 +167,7 @@ def _of_tap(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if runner.name == "tap" and since <= (runner.package.version("tap") or before) < before:
         settings = runner.package.document.get("tap")
         own = settings.get("test-ignore") if isinstance(settings, dict) else None
-        run.append("--test-ignore=" + "|".join(filter(None, (own if isinstance(own, str) else None, _OURS))))
+        run.append("--test-ignore=" + "|".join(filter(None, (own if isinstance(own, str) else None, r"^[.]aiwg/"))))
     return _coverage_checks(runner, run, "-", "tap")
 
 
@@ -228,7 +226,6 @@ _FORMATS: Final = (
     "`ralph-tracker init --test-command 'COMMAND'`"
 )
 _BIOME_SINCE: Final = (2, 4)  # of its checkstyle report
-_BIOME_ACTIONS: Final = ("lint", "check", "ci")
 _BIOME_VALUED: Final = frozenset({"--reporter", "--reporter-file", "--max-diagnostics", "--colors"})
 _LINT_FILES: Final = ("eslint.config.*", ".eslintrc", ".eslintrc.*")
 _LINT_FLAGS: Final = frozenset({"--fix", "--fix-dry-run", "--cache", "--color"})
@@ -400,7 +397,7 @@ def _biome(package: Package, usage: Usage) -> _Part:
     version = package.version("@biomejs/biome") or _BIOME_SINCE
     if version < _BIOME_SINCE:
         return _Part({}, {"biome": call}, ("biome has no report that can be read before 2.4; update it",))
-    action, *rest = usage.words if usage.words[:1] and usage.words[0] in _BIOME_ACTIONS else ("lint", ".")
+    action, *rest = usage.words if usage.words[:1] and usage.words[0] in ("lint", "check", "ci") else ("lint", ".")
     words = without(rest, frozenset({"--write", "--unsafe", "--fix", "--apply", "--apply-unsafe"}), _BIOME_VALUED)
     run = [*call, action, *(words or ["."]), "--max-diagnostics=none", "--reporter=checkstyle"]
     return _Part({"lint": reported(run, "-", "checkstyle", env=usage.env)}, {"biome": call})

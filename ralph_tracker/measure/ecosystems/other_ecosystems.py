@@ -46,7 +46,6 @@ _NEXTEST: Final = (
     f"printf '[profile.default.junit]\\npath = \"%s\"\\n' {_REPORT} > {_SETTINGS} && "
     f"cargo nextest run --no-fail-fast --tool-config-file ralph-tracker:{_SETTINGS}"
 )
-_MAVEN: Final = ("pom.xml",)
 _GRADLE: Final = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 _JACOCO_OF_MAVEN: Final = "jacoco-maven-plugin"
 _XML_OF_GRADLE: Final = ("xml.required", "xml.enabled", "xml { required", "xml.setRequired")
@@ -136,7 +135,7 @@ def _is_workspace(root: Path) -> bool:
 def detect_jvm(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a Maven or Gradle project can be measured, None if it is not one."""
     for tool, wrapper, files, checks_of in (
-        ("mvn", "mvnw", _MAVEN, _maven_checks),
+        ("mvn", "mvnw", ("pom.xml",), _maven_checks),
         ("gradle", "gradlew", _GRADLE, _gradle_checks),
     ):
         if any((root / name).is_file() for name in files):

@@ -22,8 +22,6 @@ _LOCKS: Final = {
     "npm-shrinkwrap.json": "npm ci",
 }
 _DEPENDENCIES: Final = ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies")
-_BAIL: Final = frozenset({"--bail", "-b", "--fail-fast", "--failFast"})
-_MOST_PACKAGES: Final = 200
 _ADDING: Final = {"pnpm": "pnpm add -D", "yarn": "yarn add -D", "bun": "bun add -d", "npm": "npm install -D"}
 
 
@@ -86,7 +84,7 @@ class Package(NamedTuple):
     def _matching(self, pattern: str) -> list[Path]:
         if ".." in pattern.split("/"):
             return []
-        paths = islice(self.root.glob(f"{pattern.removeprefix('./')}/package.json"), _MOST_PACKAGES)
+        paths = islice(self.root.glob(f"{pattern.removeprefix('./')}/package.json"), 200)
         return [path.parent for path in paths if not {"node_modules", ".aiwg"} & set(path.parts)]
 
     def table(self, key: str) -> Mapping[str, Any]:
@@ -127,12 +125,9 @@ def read_json(path: Path) -> Mapping[str, Any] | None:
     return document if isinstance(document, Mapping) else None
 
 
-_OPERATOR: Final = r"[();<>|&]+"
-_ASSIGNMENT: Final = r"[A-Za-z_]\w*="
 _UNKNOWN_TO_US: Final = r"[$`]"
 _MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
-_WRAPPERS: Final = frozenset({"nyc", "c8"})
 _DEPTH: Final = 4
 _FORMATTING: Final = frozenset({"--write", "--fix", "-w", "--apply", "--fix-type"})
 _FORMATTING_SCRIPT: Final = re.compile(r"(?:.*:)?(?:format|fmt|prettify|prettier)(?::(?!check|ci).*)?")
@@ -199,7 +194,7 @@ def without_bail(words: Sequence[str]) -> tuple[str, ...]:
     bailed = False
     for word in words:
         if not (bailed and word.isdecimal()):
-            bailed = word.partition("=")[0] in _BAIL
+            bailed = word.partition("=")[0] in {"--bail", "-b", "--fail-fast", "--failFast"}
             kept += [] if bailed else [word]
     return tuple(kept)
 
@@ -227,7 +222,7 @@ def _commands(script: str) -> Iterator[list[str]]:
     words: list[str] = []
     try:
         for word in lexer:
-            if not re.fullmatch(_OPERATOR, word):
+            if not re.fullmatch(r"[();<>|&]+", word):
                 words.append(word)
             elif words:
                 yield words
@@ -243,7 +238,7 @@ def _in_command(tool: str, words: Sequence[str], scripts: Mapping[str, str]) -> 
     if rest[:1] and rest[0] in _MANAGERS and rest[1:2] == [tool] and tool not in scripts:
         rest = rest[1:]
     at = next((place for place, word in enumerate(rest) if _is_call(word, tool)), None)
-    if at is None or not (at == 0 or rest[0] in _WRAPPERS or rest[0] == "node"):
+    if at is None or not (at == 0 or rest[0] in {"nyc", "c8"} or rest[0] == "node"):
         return None
     own, front = tuple(rest[at + 1 :]), tuple(rest[:at])
     if any(re.search(_UNKNOWN_TO_US, word) for word in own):
@@ -258,7 +253,7 @@ def _without_runners(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     """Split a command into its environment and its words, without runners such as npx."""
     env: dict[str, str] = {}
     for place, word in enumerate(words):
-        if re.match(_ASSIGNMENT, word):
+        if re.match(r"[A-Za-z_]\w*=", word):
             name, _, value = word.partition("=")
             env |= {} if re.search(_UNKNOWN_TO_US, value) else {name: value}
         elif not (word in _RUNNERS or (word in _MANAGERS and words[place + 1 : place + 2] == ["exec"])):

@@ -37,11 +37,9 @@ _PROBE: Final = (
     "print(json.dumps(found + [sys.version.split()[0]]))"
 )
 _INSTALL: Final = "pip install {} into the project's environment"
-_TOOLS: Final = ("pytest", "coverage", "pytest_cov", "ruff", "mypy", "flake8", "django")
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
 _LOCKS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
 _ENVIRONMENTS: Final = (".tox/py*", ".tox/test*", ".nox/test*", ".nox/*")
-_HATCH: Final = ("hatch-test", "default", "test")
 _CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
 _MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
 _PYTEST_SECTIONS: Final = {
@@ -51,7 +49,6 @@ _PYTEST_SECTIONS: Final = {
     "setup.cfg": "tool:pytest",
 }
 _UNITTEST: Final = re.compile(r"^(?:import unittest|from unittest import)", re.MULTILINE)
-_LOOKED_AT: Final = 100
 _TEST_SCRIPT: Final = re.compile(r"(?:[\w./-]*/)?(?:run_?tests?|test)\.py")
 # What the runner of unittest or Django asks on a terminal, and which no one answers here.
 _ASKS_NOTHING: Final = "--noinput"
@@ -62,7 +59,6 @@ _MYPY_VALUED: Final = frozenset({"--output", "-O", "--junit-xml", "--cache-dir",
 _RUFF_FLAGS: Final = frozenset({"--fix", "--unsafe-fixes", "--diff", "--watch", "-w", "--show-fixes", "--fix-only"})
 _RUFF_VALUED: Final = frozenset({"--output-format", "--output-file", "-o"})
 _FLAKE8_VALUED: Final = frozenset({"--format", "--output-file", "--tee"})
-_PYTEST_TABLES: Final = ("pytest.toml", ".pytest.toml")
 
 
 def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
@@ -163,7 +159,7 @@ def _by_itself(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | 
 def _has_cases(root: Path) -> bool:
     """Return whether a file of tests imports unittest."""
     tests = (path for pattern in ("test*.py", "test*/test*.py", "test*/*/test*.py") for path in root.glob(pattern))
-    return any(_UNITTEST.search(text_of(path) or "") for path in islice(tests, _LOOKED_AT))
+    return any(_UNITTEST.search(text_of(path) or "") for path in islice(tests, 100))
 
 
 def is_python_project(root: Path) -> bool:
@@ -201,7 +197,7 @@ def _made_by_a_runner(root: Path, environment: Mapping[str, str]) -> tuple[str, 
     inside = [path for pattern in _ENVIRONMENTS for path in sorted(root.glob(pattern), reverse=True)]
     made: list[tuple[Path, tuple[str, ...]]] = [(path, (f"{path.relative_to(root)}/bin/python",)) for path in inside]
     if _pyproject(root, "tool", "hatch") and program("hatch", environment):
-        for name in _HATCH:
+        for name in ("hatch-test", "default", "test"):
             # a matrix has an environment for each version, of which few may have been made
             for path in _folders_named_by(("hatch", "env", "find", name), root, environment):
                 call = "python" if name == "default" else f"{path.name}:python"
@@ -218,7 +214,7 @@ def _folders_named_by(command: Sequence[str], root: Path, environment: Mapping[s
 
 
 def _ask(root: Path, python: Sequence[str], environment: Mapping[str, str]) -> list[str] | None:
-    command = [*python, "-c", _PROBE, *_TOOLS]
+    command = [*python, "-c", _PROBE, "pytest", "coverage", "pytest_cov", "ruff", "mypy", "flake8", "django"]
     try:
         done = subprocess.run(  # noqa: S603  # the project's own interpreter
             command, cwd=root, env=dict(environment), capture_output=True, timeout=PROBE_TIMEOUT_S, check=True
@@ -358,7 +354,7 @@ def _section(path: Path, name: str) -> Mapping[str, str]:
 def _pytest_tables(root: Path) -> list[Mapping[str, Any]]:
     """Return pytest's own settings; commands in tox.ini do not count."""
     tables = [_pyproject(root, "tool", "pytest", "ini_options"), _pyproject(root, "tool", "pytest")]
-    tables += [table_of(root / file, "pytest") for file in _PYTEST_TABLES]
+    tables += [table_of(root / file, "pytest") for file in ("pytest.toml", ".pytest.toml")]
     return [*tables, *(_section(root / file, name) for file, name in _PYTEST_SECTIONS.items())]
 
 

@@ -20,8 +20,6 @@ _COVERAGE: Final = ("coverage", "run")
 _FACTOR: Final = re.compile(r"^[\w.,!{}-]+:\s+")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
-_PYTHON_NAMES: Final = ("{envpython}", "{env_python}")
-_BIN_NAMES: Final = ("{envbindir}/", "{env_bin_dir}/")
 _NAME: Final = re.compile(r"[\w.-]+")
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
@@ -102,9 +100,9 @@ def _filled(line: str) -> list[str]:
     line = _POSARGS.sub(lambda found: found[1] or "", _FACTOR.sub("", line.strip()).lstrip("-! "))
     for name, place in _ROOT_NAMES.items():
         line = line.replace(name, place)
-    for name in _PYTHON_NAMES:
+    for name in ("{envpython}", "{env_python}"):
         line = line.replace(name, "python")
-    for name in _BIN_NAMES:
+    for name in ("{envbindir}/", "{env_bin_dir}/"):
         line = line.replace(name, "")
     try:
         words = [] if "{" in line else shlex.split(line)

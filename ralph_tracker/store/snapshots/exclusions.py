@@ -138,6 +138,47 @@ PRIVATE_KEY_START: Final = re.compile(
 _NAMES: Final = tuple(pattern for pattern in SECRETS if "/" not in pattern)
 _PATHS: Final = tuple(f"/{pattern}" for pattern in SECRETS if "/" in pattern)
 _LAST_NAMES: Final = frozenset(pattern.rpartition("/")[2] for pattern in _PATHS)
+# What agents, and the programs that drive them, keep in a project for themselves: settings with their hooks (ours among
+# them), logs, counters, worktrees. They are written beside the loop, so a rollback must not take them back. Paths from
+# the root, but for the last; snapshot.exclude adds to them.
+AGENT_FILES: Final = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".claude/worktrees",
+    ".codex/config.toml",
+    ".codex/hooks.json",
+    ".cursor/hooks.json",
+    ".gemini/settings.json",
+    ".github/hooks/ralph-tracker.json",
+    ".opencode/plugin/ralph-tracker.js",
+    # opencode installs what its plugins import, and ignores it
+    ".opencode/.gitignore",
+    ".opencode/bun.lock",
+    ".opencode/package.json",
+    ".opencode/package-lock.json",
+    # ralph-claude-code, in the folder of its own and before it had one
+    ".ralph/.*",
+    ".ralph/live.log",
+    ".ralph/logs",
+    ".ralph/progress.json",
+    ".ralph/status.json",
+    "/.call_count",
+    "/.circuit_breaker_*",
+    "/.claude_session_id",
+    "/.exit_signals",
+    "/.last_reset",
+    "/.ralph_session*",
+    "/.response_analysis",
+    # ralph-orchestrator
+    ".ralph/current-*",
+    ".ralph/diagnostics",
+    ".ralph/events-*.jsonl",
+    ".ralph/history.jsonl*",
+    ".ralph/loop.lock",
+    "/.ralph-tui",
+    "/.specstory",
+    ".ralph-tracker-installed*.json",
+)
 TEMPORARY_PREFIX: Final = ".ralph-tracker-"
 TEMPORARY_SUFFIX: Final = ".tmp"
 OWN_FOLDER: Final = "ralph-tracker's own folder"
@@ -148,6 +189,10 @@ NESTED: Final = "the git folder, or the file that names it, of a nested reposito
 UNSTORABLE: Final = "git cannot hold a file of this name"
 UNREADABLE: Final = "not readable"
 LEFTOVER: Final = "left by a restore that was interrupted"
+REPOSITORY: Final = "a repository or worktree of its own, whose files are left alone"
+AGENT_STATE: Final = "kept by an agent or its runner for itself"
+WRITTEN: Final = "written by ralph-tracker as asked"
+EXCLUDED: Final = "left out by snapshot.exclude"
 _KINDS: Final = {
     stat.S_IFSOCK: "a socket",
     stat.S_IFIFO: "a named pipe",

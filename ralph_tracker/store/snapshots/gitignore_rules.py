@@ -1,7 +1,9 @@
 """Read the rules of `.gitignore` files and apply them as git does, over paths as they are on the disk.
 
 They are frozen when the loop begins, with the ignored files that git tracks, so that an agent cannot hide files by
-editing a `.gitignore`. What is left out whatever they say is in exclusions.py.
+editing a `.gitignore`: what was kept before stays kept, and so does what decides about tests. Other new files that the
+rules of a later day ignore are left out from then on, whatever becomes of those rules. What is left out whatever they
+say is in exclusions.py.
 """
 
 import os
@@ -12,7 +14,11 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.store.snapshots.exclusions import (
+    AGENT_FILES,
+    AGENT_STATE,
+    EXCLUDED,
     PASSED_OVER,
+    WRITTEN,
     folder_reason,
     path_matcher,
     untracked_reason,
@@ -46,6 +52,9 @@ _NEVER: Final = "(?!)"
 _PLAIN: Final = re.compile(r"\A[^*?\[\\]*")
 _CLASS: Final = re.compile(r"\[:([^:\]]*):\]")
 _STARS: Final = re.compile(r"(?:\*\*/)+")
+_IS_OF_AGENTS: Final = path_matcher(AGENT_FILES)
+# Of an agent that rewrites the rules every time.
+_LISTS_KEPT: Final = 50
 
 
 class Rule(NamedTuple):
@@ -197,12 +206,32 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
 class Scope(NamedTuple):
     """All files that no rule excludes, and the `tracked` ones that a rule would.
 
-    `includes` says which untracked files are kept although they may hold a secret.
+    `includes` says which untracked files are kept although they may hold a secret, `excludes` which ones are not kept,
+    `written` are the paths of what we wrote on the user's word. `since` are the rules of later days.
     """
 
     rules: IgnoreRules
     tracked: frozenset[str] = frozenset()
     includes: Callable[[str], bool] = path_matcher(())
+    excludes: Callable[[str], bool] = path_matcher(())
+    written: frozenset[str] = frozenset()
+    since: tuple[IgnoreRules, ...] = ()
+
+    def foreign_reason(self, path: str) -> str | None:
+        """Return why a path is not the loop's, tracked or not; None if it is."""
+        if _IS_OF_AGENTS(path):
+            return AGENT_STATE
+        if path in self.written:
+            return WRITTEN
+        return EXCLUDED if self.excludes(path) else None
+
+    def is_ignored_since(self, path: str, *, is_folder: bool = False) -> bool:
+        """Return whether the rules of a later day ignore a path; a file that decides about tests is never hidden."""
+        if not any(_ignores(rules, path, is_folder=is_folder) for rules in self.since):
+            return False
+        from ralph_tracker.integrity.deciding_files import kind_of_file  # noqa: PLC0415  # rarely needed
+
+        return is_folder or kind_of_file(path) is None
 
 
 class FrozenScope(NamedTuple):
@@ -227,6 +256,42 @@ def freeze(root: Path) -> FrozenScope:
         lines += rules_above(bytes_of(file), between.split("/") if between else [])
     rules = _one_list([*lines, *_rules_inside(root)])
     return FrozenScope(rules, None if tracked is None else tuple(tracked_but_ignored(tracked, IgnoreRules(rules))))
+
+
+def rules_now(root: Path, folders: Iterable[str]) -> bytes:
+    """Return the rules that apply now, of the `.gitignore` files in `folders` and of this copy of the repository.
+
+    git is not asked: the user's own rules are among the frozen ones.
+    """
+    repository = repository_around(root)
+    lines: list[str] = []
+    if repository is not None:
+        above = [name for name in repository.prefix.split("/") if name]
+        lines += rules_above(bytes_of(repository.common / "info" / "exclude"), above)
+    for folder in sorted(folders):
+        file = root / folder / ".gitignore"
+        lines += [] if file.is_symlink() else rules_below(bytes_of(file), folder)
+    return _one_list(lines).replace(b"\0", b"")
+
+
+def with_rules(known: Sequence[bytes], new: bytes) -> tuple[bytes, ...]:
+    """Add a list of rules to known ones, unless one of them ignores as much; those that it covers go."""
+    if any(_covers(each, new) for each in known):
+        return tuple(known)
+    first, *later = known
+    left = [each for each in later if not _covers(new, each)]
+    return (first, *left[-_LISTS_KEPT:], new)
+
+
+def _covers(rules: bytes, others: bytes) -> bool:
+    """Return whether rules ignore all that others do: they have their lines, and no exception more."""
+    lines, fewer = set(rules.split(b"\n")), set(others.split(b"\n"))
+    return fewer <= lines and not any(line.startswith(b"!") for line in lines - fewer)
+
+
+def _ignores(rules: IgnoreRules, path: str, *, is_folder: bool) -> bool:
+    above = any(rules.ignores(folder, is_folder=True) for folder in folders_above(path))
+    return above or rules.ignores(path, is_folder=is_folder)
 
 
 def tracked_files(root: Path) -> frozenset[str]:

@@ -18,6 +18,7 @@ from ralph_tracker.safe_files import read_own_file, write_whole
 from ralph_tracker.store.snapshots.exclusions import (
     NESTED,
     PASSED_OVER,
+    REPOSITORY,
     SECRET_REASON,
     UNREADABLE,
     file_reason,
@@ -28,6 +29,7 @@ from ralph_tracker.store.snapshots.exclusions import (
 from ralph_tracker.store.snapshots.gitignore_rules import Scope, folders_above, tracked_files
 from ralph_tracker.store.snapshots.snapshot_types import SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
+from ralph_tracker.store.snapshots.user_repository import is_foreign_repository
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, Prints, TreeReader, TreeView, print_of
 
 NAME: Final = "index"
@@ -41,6 +43,9 @@ _NO_PRINT: Final = (0, 0, 0, 0)
 
 Print = tuple[int, int, int, int]
 _GIT: Final = ".git"
+_RULES: Final = ".gitignore"
+# Takes the folders that have ignore rules now, and returns the scope with them, None if they ignore nothing more.
+RulesChanged = Callable[[Iterable[str]], Scope | None]
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
@@ -267,12 +272,16 @@ class Scan(NamedTuple):
 
 
 class CapturedTree(NamedTuple):
-    """The tree that the index now matches, and what of the working tree is not in it."""
+    """The tree that the index now matches, and what of the working tree is not in it.
+
+    `left_alone` are the files of the tree that new ignore rules name: a restore does not touch them.
+    """
 
     tree: str
     skipped: tuple[SkippedPath, ...]
     empty_directories: tuple[str, ...]
     quiescent: bool
+    left_alone: tuple[str, ...] = ()
 
 
 def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> CapturedTree:
@@ -300,17 +309,28 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
     skipped = sorted((*scan.skipped, *starmap(SkippedPath, scanner.left_out.items())))
-    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent)
+    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent, scanner.left_alone())
 
 
 class Scanner:
     """A comparison of the tree at `root` with an index, and the index's update.
 
-    `began` is the file system's time (ns) before the first look.
+    `began` is the file system's time (ns) before the first look. `rules_changed` is called when a `.gitignore` differs
+    from the index, unless that is empty: the scope was frozen just now.
     """
 
-    def __init__(self, root: Path, scope: Scope, limits: SnapshotLimits, index: Index, began: int) -> None:
+    def __init__(
+        self,
+        root: Path,
+        scope: Scope,
+        limits: SnapshotLimits,
+        index: Index,
+        began: int,
+        rules_changed: RulesChanged | None = None,
+    ) -> None:
         self._root = root
+        self._rules_changed = rules_changed if index.folders.keys() - {""} or index.folders[""].prints else None
+        self._is_scope_new = False
         self._scope = scope
         self._limits = limits
         self._index = index
@@ -323,6 +343,9 @@ class Scanner:
         """List the changes; raise StoreError if there are more files than the limit."""
         self._walk = walk = _Walk(self._root, self._scope, self._limits, self._index)
         walk.run()
+        if any(path.rpartition("/")[2] == _RULES for path in walk.added) and self.renew_rules():
+            self._walk = walk = _Walk(self._root, self._scope, self._limits, self._index)
+            walk.run()
         removed = tuple(walk.removed)
         if walk.count > self._limits.max_files:
             raise StoreError(
@@ -333,6 +356,32 @@ class Scanner:
         seen = {path: print_of(status) for path, status in walk.added.items()}
         prints = TreeView(self._root).prints((*walk.added, *removed), seen)
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
+
+    def renew_rules(self) -> bool:
+        """Take in the ignore rules of today, and return whether they ignore more than those known."""
+        if self._rules_changed is None:
+            return False
+        folders = {folder for folder, listed in self._index.folders.items() if _RULES in listed.prints}
+        folders |= {path.rpartition("/")[0] for path in self._walk.added if path.rpartition("/")[2] == _RULES}
+        scope = self._rules_changed(folders)
+        if scope is None:
+            return False
+        self._scope, self._is_scope_new = scope, True
+        return True
+
+    def left_alone(self) -> tuple[str, ...]:
+        """Return the files of the index that rules new to this scanner ignore: no restore touches them from now on."""
+        if not self._is_scope_new:
+            return ()
+        listed = self._index.folders.items()
+        found = (f"{folder}/{name}" if folder else name for folder, files in listed for name in files.prints)
+        return tuple(sorted(filter(self.leaves_alone, found)))
+
+    def leaves_alone(self, path: str) -> bool:
+        """Return whether a file is not the loop's now, though it may have been kept: no restore touches it."""
+        if self._scope.foreign_reason(path) is not None:
+            return True
+        return self._scope.is_ignored_since(path) and not self._is_tracked(path)
 
     def prints(self, paths: Collection[str]) -> Prints:
         """Return the current fingerprints of paths, to detect changes."""
@@ -361,9 +410,12 @@ class Scanner:
         """
         if self._index.get(path) is not None or self._scope.includes(path):
             return False
+        return not self._is_tracked(path)
+
+    def _is_tracked(self, path: str) -> bool:
         if self._tracked is None:
             self._tracked = tracked_files(self._root)
-        return path not in self._tracked
+        return path in self._tracked
 
     def settled_print(self, path: str) -> Print | None:
         """Return the print of a new or changed file of the last scan, None if it must be read again next time."""
@@ -469,10 +521,21 @@ class _Walk:
             # Special files cannot be kept, which is reported even where they are ignored.
             for special, status in self._view.special_files(PASSED_OVER, path) if name not in PASSED_OVER else ():
                 self.skipped[special] = kind_reason(status) or UNREADABLE
-        elif reason is None:
+        elif reason is None and path in self._known:
+            self._waiting.append(path)  # also where a repository was made around files of the loop
+        elif reason is None and self._scope.is_ignored_since(path, is_folder=True):
+            return
+        elif reason is None and (reason := self._foreign_reason(path)) is None:
             self._waiting.append(path)
         elif self._view.empty_folders(path) is None:  # an empty folder is not reported
             self.skipped[f"{path}/"] = reason
+
+    def _foreign_reason(self, folder: str) -> str | None:
+        """Return why a folder of which nothing was kept is not the loop's; None if it is."""
+        reason = self._scope.foreign_reason(folder)
+        if reason is None and is_foreign_repository(Path(self._root, folder), Path(self._root)):
+            return REPOSITORY
+        return reason
 
     def _is_ignored(self, path: str, *, is_folder: bool) -> bool:
         return path.rpartition("/")[0] in self._closed or self._scope.rules.ignores(path, is_folder=is_folder)
@@ -500,9 +563,15 @@ class _Walk:
         kind = kind_reason(status)
         if kind:
             return kind
-        if not is_known and path not in self._scope.tracked:
-            if self._is_ignored(path, is_folder=False):
-                return ""
+        if is_known:
+            return file_reason(path, status, self._limits)
+        is_tracked = path in self._scope.tracked
+        if not is_tracked and (self._is_ignored(path, is_folder=False) or self._scope.is_ignored_since(path)):
+            return ""
+        foreign = self._scope.foreign_reason(path)
+        if foreign is not None:
+            return foreign
+        if not is_tracked:
             reason = untracked_reason(path)
             if reason and not (reason == SECRET_REASON and self._scope.includes(path)):
                 return reason

@@ -1,17 +1,18 @@
 """Restore a working tree to a kept state, after saving whatever that would destroy.
 
-Only what a snapshot covers is touched. An ignored file in the way of a written one is added to the safety snapshot;
-anything that cannot be kept (a socket, the git folder of a nested repository) aborts the restore before it begins.
+Only what a snapshot covers is touched, and nothing that is not the loop's any more: a file that is ignored since it was
+kept stays as it is. An ignored file in the way of a written one is added to the safety snapshot; anything that cannot
+be kept (a socket, the git folder of a nested repository) aborts the restore before it begins.
 """
 
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.exclusions import LEFTOVER, UNREADABLE, kind_reason
+from ralph_tracker.store.snapshots.exclusions import LEFTOVER, REPOSITORY, UNREADABLE, kind_reason
 from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scanner, SeenFile
 from ralph_tracker.store.snapshots.objects import hash_only
 from ralph_tracker.store.snapshots.snapshot_types import (
@@ -27,8 +28,14 @@ from ralph_tracker.store.snapshots.snapshot_types import (
 from ralph_tracker.store.snapshots.trees import KeptTrees, encode_snapshot
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, TreeReader, TreeView, TreeWriter
 
+# What is not looked into, so that nothing can be written there: how an error calls it, and what to do.
+_CLOSED: Final = {
+    UNREADABLE: ("cannot be read", "make it readable"),
+    REPOSITORY: ("is a repository of its own now", "move it away"),
+}
 
-class _Steps(NamedTuple):
+
+class Steps(NamedTuple):
     """The steps of a restore.
 
     `folders` are empty ones to create, `emptied` those to remove if empty, `in_the_way` paths outside of all snapshots
@@ -62,13 +69,15 @@ class Restore:
         self._kept = kept
         self._index = index
         self._scanner_for = scanner_for
+        self._leaves_alone = scanner_for(index).leaves_alone
+        self._left_alone: set[str] = set()
         self._save = save
 
     def run(self, now: CapturedTree, goal: Content, begun: Begun | None) -> str:
         """Turn the tree, now `now`, into `goal`, and return the id that undoes it."""
         if not now.quiescent:
             raise StoreError(f"{self._root} is being written to: stop what writes there, then restore again")
-        steps = self._steps_to(now, goal)
+        steps = self.steps_to(now, goal)
         view = TreeView(self._root)
         modes = {}
         for path in (*(entry.path for entry in steps.writes), *steps.deletes, *steps.in_the_way):
@@ -107,7 +116,7 @@ class Restore:
             self._save(self._index)
         return undo_id
 
-    def _steps_to(self, now: CapturedTree, goal: Content) -> _Steps:
+    def steps_to(self, now: CapturedTree, goal: Content) -> Steps:
         """Compare the current tree with the goal.
 
         Raises StoreError before anything is touched, for files in the way that cannot be kept and for damaged objects.
@@ -115,6 +124,9 @@ class Restore:
         note = goal.note or Note()
         found = self._kept.changes(now.tree, goal.tree)
         spared = {skip.path.rstrip("/") for skip in note.skipped}
+        view = TreeView(self._root)
+        self._left_alone = {item.path for item in found if view.status(item.path) and self._leaves_alone(item.path)}
+        found = tuple(item for item in found if item.path not in self._left_alone)
         deletes = [item.path for item in found if item.status == "D" and spared.isdisjoint(_way_to(item.path))]
         deletes += [skip.path for skip in now.skipped if skip.reason == LEFTOVER]
         writes = tuple(Entry(item.path, item.new_mode, item.new_id) for item in found if item.new_mode and item.new_id)
@@ -123,12 +135,11 @@ class Restore:
             raise StoreError(
                 f"{shown(own)}: no snapshot of ralph-tracker contains that; nothing was changed, do not use this store"
             )
-        closed = {skip.path.rstrip("/") for skip in now.skipped if skip.reason == UNREADABLE}
+        closed = {skip.path.rstrip("/"): skip.reason for skip in now.skipped if skip.reason in _CLOSED}
         below = next((way for item in writes for way in _way_to(item.path) if way in closed), None)
         if below is not None:
-            raise StoreError(
-                f"{shown(below)} cannot be read, nothing was changed: make it readable, then restore again"
-            )
+            why, remedy = _CLOSED[closed[below]]
+            raise StoreError(f"{shown(below)} {why}, nothing was changed: {remedy}, then restore again")
         damaged = sum(not self._kept.objects.is_intact(object_id) for object_id in {item.object_id for item in writes})
         if damaged:
             raise StoreError(
@@ -136,9 +147,8 @@ class Restore:
             )
         gone = set(now.empty_directories) - set(note.empty_directories) if goal.note else set()
         known = {*deletes, *(item.path for item in found if item.status in {"M", "T"})}
-        view = TreeView(self._root)
         folders, files = _in_the_way(view, [item.path for item in writes], note.empty_directories, known)
-        return _Steps(
+        return Steps(
             writes=writes,
             deletes=tuple(deletes),
             folders=note.empty_directories,
@@ -158,7 +168,7 @@ class Restore:
                 index.put(path, SeenFile(*reader.read(path), None))
         return index.write(self._kept.objects.add)
 
-    def _carry_out(self, steps: _Steps, undo_id: str) -> None:
+    def _carry_out(self, steps: Steps, undo_id: str) -> None:
         """Change the working tree durably; raise StoreError naming the undo id if the system refuses."""
         try:
             with TreeWriter(self._root, durable=True) as writer:
@@ -187,7 +197,8 @@ class Restore:
                 goal.put(change.path, SeenFile(change.new_mode, change.new_id, change.size, None))
         scanner = self._scanner_for(goal)
         scan = scanner.scan()
-        touched = {path: seen for path in scan.paths if (seen := goal.get(path))}  # ignored: as removed
+        found = ((path, goal.get(path)) for path in scan.paths if path not in self._left_alone)
+        touched = {path: seen for path, seen in found if seen}  # ignored: as removed
         with TreeReader(self._root, hash_only) as reader:
             wrong = [path for path, seen in touched.items() if _read(reader, path) != seen[:-1]]
         if not wrong:

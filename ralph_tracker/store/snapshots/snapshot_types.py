@@ -62,7 +62,8 @@ class Snapshot(NamedTuple):
     """A kept state of the tree.
 
     `tree` identifies the content only: equal trees have the same id. `commit` also has the skipped paths and the empty
-    folders. `quiescent` is False if the tree was still being written to at every attempt to read it.
+    folders. `quiescent` is False if the tree was still being written to at every attempt to read it. `left_alone` are
+    files of it that ignore rules have named since the snapshot before: no restore touches them.
     """
 
     tree: str
@@ -70,6 +71,7 @@ class Snapshot(NamedTuple):
     skipped: tuple[SkippedPath, ...] = ()
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
+    left_alone: tuple[str, ...] = ()
 
 
 class Change(NamedTuple):

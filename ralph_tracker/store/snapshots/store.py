@@ -27,7 +27,15 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.store.lock import file_system_time, hold
 from ralph_tracker.store.snapshots import index as indexes
 from ralph_tracker.store.snapshots.exclusions import path_matcher, refuse_root
-from ralph_tracker.store.snapshots.gitignore_rules import IgnoreRules, Scope, freeze, repository_of, tracked_but_ignored
+from ralph_tracker.store.snapshots.gitignore_rules import (
+    IgnoreRules,
+    Scope,
+    freeze,
+    repository_of,
+    rules_now,
+    tracked_but_ignored,
+    with_rules,
+)
 from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scan, Scanner, SeenFile, capture
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.restore import Restore
@@ -57,6 +65,12 @@ TRACKED: Final = "tracked"
 _RULES_DIGEST: Final = f"{RULES}.sha256"
 # Patterns of untracked files that are kept although they may hold a secret.
 INCLUDED: Final = "included"
+# Patterns of what is not kept, whatever git says.
+_EXCLUDED: Final = "excluded"
+# The paths of reports and tables that were written into the tree on the user's word.
+_WRITTEN: Final = "written"
+# The lists of ignore rules of later days.
+_SINCE: Final = "ignored-since"
 _DAMAGED: Final = "damaged"
 _WITHOUT_GIT: Final = (
     "store: the git repository could not be read ({}); what it tracks although it is ignored or named like a secret is "
@@ -116,11 +130,11 @@ class SnapshotStore(KeptTrees):
         repository = None if (self._place / TRACKED).exists() else repository_of(self._root)
         return _WITHOUT_GIT.format(repository.trouble() or "git") if repository else None
 
-    def create(self, include: Sequence[str] = (), tracked: Iterable[str] = ()) -> None:
+    def create(self, include: Sequence[str] = (), tracked: Iterable[str] = (), exclude: Sequence[str] = ()) -> None:
         """Create the store; an existing one is left unchanged.
 
         `include` are patterns of untracked files that are kept although they may hold a secret, `tracked` paths that
-        git tracks in other commits than the current one.
+        git tracks in other commits than the current one, `exclude` patterns of what is neither kept nor restored.
         """
         refuse_root(self._root, self._place.resolve())
         if self.exists:
@@ -130,6 +144,8 @@ class SnapshotStore(KeptTrees):
             shutil.rmtree(new, ignore_errors=True)
             new.mkdir(mode=0o700, parents=True)
             _make_frozen(new, self._root, include, tracked)
+            if exclude:
+                write_whole(new / _EXCLUDED, _lines(exclude))
             sync_below(new)
             new.rename(self._place)
             sync_folder(self._place.parent)
@@ -139,7 +155,7 @@ class SnapshotStore(KeptTrees):
         self.require()
         with as_store_error(self._place):
             _make_folders(folder)
-            for name in (RULES, TRACKED, INCLUDED, indexes.NAME):
+            for name in (RULES, TRACKED, INCLUDED, _EXCLUDED, _WRITTEN, _SINCE, indexes.NAME):
                 if (self._place / name).exists():
                     shutil.copyfile(self._place / name, folder / name)
         return type(self)(folder, self._root, self._limits, (self._place,))
@@ -159,7 +175,14 @@ class SnapshotStore(KeptTrees):
             self._save(index)
             if number is not None:
                 self._keep(number, commit)
-        return snapshot_of(seen.tree, commit, note)
+        return snapshot_of(seen.tree, commit, note)._replace(left_alone=seen.left_alone)
+
+    def leave_alone(self, path: str) -> None:
+        """Treat a path as one that we write on the user's word: it is neither kept from now on nor restored."""
+        with self._held():
+            known = [each for each in (read_own_file(self._place / _WRITTEN) or b"").split(b"\0") if each]
+            if os.fsencode(path) not in known:
+                write_whole(self._place / _WRITTEN, _lines([*map(os.fsdecode, known), path]), self.objects.staging)
 
     def look(self, known: str) -> tuple[str, tuple[str, ...]]:
         """Return the current tree, without naming it, and the paths that differ from the tree `known`."""
@@ -191,9 +214,19 @@ class SnapshotStore(KeptTrees):
         with self._held() as clock:
             goal = self.describe(content)
             index = self._index()
-            seen = self._capture(index, clock())
+            seen = self._capture(index, clock(), renew=True)
             restore = Restore(self._root, self, index, lambda other: self._scanner(other, clock()), self._save)
             return restore.run(seen, goal, begun)
+
+    def deletions(self, content: str) -> tuple[str, ...]:
+        """Return the files that a restore of a content would delete. Raises as `restore` does before it begins."""
+        with self._held() as clock:
+            goal = self.describe(content)
+            index = self._index()
+            seen = self._capture(index, clock(), renew=True)
+            self._save(index)
+            restore = Restore(self._root, self, index, lambda other: self._scanner(other, clock()), self._save)
+            return restore.steps_to(seen, goal).deletes
 
     def branch(self, content: str, name: str) -> Branch:
         """Create a branch with that content on top of HEAD in the user's repository."""
@@ -318,8 +351,11 @@ class SnapshotStore(KeptTrees):
         elif known != kept:
             raise StoreError(f"iteration {number} is kept already as {known}: give the next number")
 
-    def _capture(self, index: Index, began: int) -> CapturedTree:
+    def _capture(self, index: Index, began: int, *, renew: bool = False) -> CapturedTree:
+        """Update an index to match the tree; `renew` looks at all ignore rules, not only at changed `.gitignore`."""
         scanner = self._scanner(index, began)
+        if renew:
+            scanner.renew_rules()
 
         def take_in(scan: Scan) -> None:
             with TreeReader(self._root, self.objects.take, scanner.leaves_out_key) as reader:
@@ -328,13 +364,36 @@ class SnapshotStore(KeptTrees):
         return capture(scanner, take_in, lambda: index.write(self.objects.add))
 
     def _scanner(self, index: Index, began: int) -> Scanner:
-        return Scanner(self._root, self._scope(), self._limits, index, began)
+        return Scanner(self._root, self._scope(), self._limits, index, began, self._renew_rules)
+
+    def _renew_rules(self, folders: Iterable[str]) -> Scope | None:
+        frozen = read_own_file(self._place / RULES) or b""
+        known = (frozen, *self._rules_since())
+        lists = with_rules(known, rules_now(self._root, folders))
+        if lists == known:
+            return None
+        write_whole(self._place / _SINCE, b"\0".join(lists[1:]), self.objects.staging)
+        return self._scope()
+
+    def _rules_since(self) -> list[bytes]:
+        data = read_own_file(self._place / _SINCE)
+        return data.split(b"\0") if data else []
 
     def _scope(self) -> Scope:
         """Return what is kept of the tree, as it was frozen."""
-        rules, *lists = (read_own_file(self._place / name) or b"" for name in (RULES, TRACKED, INCLUDED))
-        tracked, included = ([os.fsdecode(each) for each in data.split(b"\0") if each] for data in lists)
-        return Scope(IgnoreRules(rules), frozenset(tracked), path_matcher(included))
+        names = (RULES, TRACKED, INCLUDED, _EXCLUDED, _WRITTEN)
+        rules, *lists = (read_own_file(self._place / name) or b"" for name in names)
+        tracked, included, excluded, written = (
+            [os.fsdecode(each) for each in data.split(b"\0") if each] for data in lists
+        )
+        return Scope(
+            IgnoreRules(rules),
+            frozenset(tracked),
+            path_matcher(included),
+            path_matcher(excluded),
+            frozenset(written),
+            tuple(map(IgnoreRules, self._rules_since())),
+        )
 
     def _index(self) -> Index:
         """Return the current index, from memory if this process wrote it last."""

@@ -206,6 +206,20 @@ def repository_around(root: Path) -> UserRepository | None:
     return None
 
 
+def is_foreign_repository(folder: Path, root: Path) -> bool:
+    """Return whether the files below a folder of a tree are another repository's: a worktree, a submodule, a clone.
+
+    In a project without git, a repository with no remote was made there, as generators of projects do: it is the
+    project's own work.
+    """
+    dot = folder / ".git"
+    if bytes_of(dot).startswith(b"gitdir: "):
+        return True
+    if not os.path.lexists(dot / "HEAD"):
+        return False
+    return repository_around(root) is not None or b"[remote " in bytes_of(dot / "config")
+
+
 def changed_since_commit(root: Path) -> tuple[str, ...]:
     """Return the tracked files of a tree that differ from HEAD or are gone, as git's own filters are not run.
 

@@ -11,6 +11,7 @@ from ralph_tracker.agents.hosts.host import HOSTS, OWN_CAP, host
 from ralph_tracker.agents.hosts.installation import Installation
 from ralph_tracker.agents.hosts.settings_text import absolute, portable_command
 from ralph_tracker.errors import InputError
+from ralph_tracker.store.snapshots.gitignore_rules import IgnoreRules, Scope
 
 OTHERS = [name for name in HOSTS if name != "claude-code"]
 PROGRAM = Path("/opt/with space/bin/ralph-tracker")
@@ -297,3 +298,11 @@ def test_opencode_sends_its_answers_and_their_cost(session):
     played(session, "opencode", STOP, answers=[{**answer, "at": 1000}, answer, answer])
     usage = session.record(1)["usage"]
     assert (usage["input_tokens"], usage["turns"], usage["cost_usd"]) == (200, 2, 0.5)
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+@pytest.mark.parametrize("name", HOSTS)
+def test_no_rollback_touches_the_settings_of_a_host(name, scope, tmp_path):
+    place = Installation.of(host(name), scope, tmp_path, {})
+    for file in (place.file, place.note):
+        assert Scope(IgnoreRules(b"")).foreign_reason(file.relative_to(tmp_path).as_posix()) is not None

@@ -129,7 +129,8 @@ def test_a_status_line_of_the_user_elsewhere_is_not_hidden(place, other):
     assert "statusLine" not in json.loads(place.file.read_text())
 
 
-def test_rights_stay_and_a_link_stays_one(place, tmp_path):
+def test_rights_stay_and_a_link_of_the_user_stays_one(tmp_path):
+    place = Installation.of(HOST, "user", tmp_path, {"HOME": str(tmp_path / "home")})
     real = tmp_path / "dotfiles.json"
     real.write_text(MINE)
     real.chmod(0o600)
@@ -139,6 +140,40 @@ def test_rights_stay_and_a_link_stays_one(place, tmp_path):
     assert place.file.is_symlink()
     assert "hooks" in json.loads(real.read_text())
     assert stat.S_IMODE(real.stat().st_mode) == 0o600
+    place.uninstall()
+    assert real.read_text() == MINE
+
+
+@pytest.mark.parametrize("exists", [True, False], ids=["to a file", "to nowhere"])
+@pytest.mark.parametrize("linked", ["folder", "file"])
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_a_link_that_leads_out_of_a_project_is_not_followed(scope, linked, exists, tmp_path):
+    own = tmp_path / "home/.claude"
+    own.mkdir(parents=True)
+    place = Installation.of(HOST, scope, tmp_path / "project", {"HOME": str(tmp_path / "home")})
+    target = own / place.file.name
+    if exists:
+        target.write_text(MINE)
+    place.top.mkdir()
+    if linked == "folder":
+        place.file.parent.symlink_to(own)
+    else:
+        place.file.parent.mkdir()
+        place.file.symlink_to(target)
+    for act in (lambda: place.install(PROGRAM), place.uninstall):
+        with pytest.raises(InputError, match=rf"a link leads to {target}, out of the project; use --user"):
+            act()
+    assert [path.name for path in own.iterdir()] == ([target.name] if exists else [])
+    assert not exists or target.read_text() == MINE
+
+
+def test_a_link_within_the_project_is_followed_and_the_real_file_named(place):
+    place.file.parent.mkdir(parents=True)
+    real = place.top / "settings/claude.json"
+    real.parent.mkdir()
+    real.write_text(MINE)
+    place.file.symlink_to(real)
+    assert place.install(PROGRAM).startswith(f"{real}: hooks added")
     place.uninstall()
     assert real.read_text() == MINE
 

@@ -1,4 +1,4 @@
-"""What is kept and what is not: frozen ignore rules, the filter with its reasons, nested repositories, limits."""
+"""What is kept and what is not: frozen ignore rules, the filter with its reasons, limits."""
 
 import os
 import random
@@ -9,7 +9,6 @@ import pytest
 
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.exclusions import (
-    NESTED,
     OWN_FOLDER,
     PRIVATE_KEY_REASON,
     SECRET_REASON,
@@ -357,67 +356,6 @@ def test_an_unreadable_file_is_skipped(project: Project, as_user) -> None:
     project.write("locked", mode=0o000)
     store = project.make_store()
     assert ("locked", UNREADABLE) in as_user(lambda: store.snapshot().skipped)
-
-
-def nested(project: Project, path: str, *, commit: bool) -> Project:
-    inner = Project(project.root / path)
-    inner.init()
-    inner.write("inside.txt", "inside\n")
-    inner.write("deep/inside.log", "ignored outside\n")
-    if commit:
-        inner.commit()
-    return inner
-
-
-@pytest.mark.parametrize("commits", ["with commits", "without commits"])
-def test_nested_repositories_are_kept_as_files(commits: str, project: Project) -> None:
-    store = project.make_store()
-    first = store.snapshot()
-    for path in ("nested", "new/deep/nested"):
-        nested(project, path, commit=commits == "with commits")
-        nested(project, f"{path}/inner", commit=commits == "with commits")
-    second = store.snapshot()
-    places = ("nested", "nested/inner", "new/deep/nested", "new/deep/nested/inner")
-    assert set(changed(store, first, second)) == {f"{path}/inside.txt" for path in places}
-    assert {(f"{path}/.git", NESTED) for path in places} <= set(second.skipped)
-    project.write("nested/inside.txt", "other\n")
-    project.write("nested/more.txt")
-    third = store.snapshot()
-    assert set(changed(store, second, third)) == {"nested/inside.txt", "nested/more.txt"}
-    assert third.skipped == second.skipped
-    own = Project(project.root / "nested").users_own()
-    store.restore(first.commit)
-    assert Project(project.root / "nested").users_own() == own
-    store.restore(third.commit)
-    assert store.snapshot().tree == third.tree
-
-
-def test_an_empty_nested_repository_leaves_no_trace(project: Project) -> None:
-    store = project.make_store()
-    first = store.snapshot()
-    Project(project.root / "nested").init()
-    second = store.snapshot()
-    assert second.tree == first.tree
-    assert ("nested/.git", NESTED) in second.skipped
-
-
-def test_a_submodule_is_kept_as_files(project: Project, tmp_path: Path) -> None:
-    other = Project(tmp_path / "other")
-    other.init()
-    other.write("lib.c")
-    other.commit()
-    project.git("submodule", "--quiet", "add", str(other.root), "module")
-    project.commit()
-    store = project.make_store()
-    first = store.snapshot()
-    assert store.read(first.tree, "module/lib.c") == b"text\n"
-    before = project.look()
-    project.write("module/lib.c", "changed\n")
-    project.write("module/new.c")
-    assert set(store.look(first.tree)[1]) == {"module/lib.c", "module/new.c"}
-    store.restore(first.commit)
-    assert project.look() == before
-    assert project.git("status", "--porcelain", "--ignore-submodules=none") == "?? .aiwg/\n"
 
 
 def test_our_own_folder_is_not_kept_even_where_it_is_tracked(project: Project) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.store.snapshots.exclusions import NESTED, UNREADABLE
+from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import Snapshot, SnapshotLimits
 
 from .projects import Project
@@ -63,30 +63,6 @@ def test_a_restore_into_a_folder_that_cannot_be_read_is_refused_before_it_began(
     (project.root / "src").chmod(0o755)
     assert str(refused) == "src cannot be read, nothing was changed: make it readable, then restore again"
     assert project.look() == before
-
-
-def test_submodules_and_worktrees_keep_the_file_that_is_their_git_folder(project: Project) -> None:
-    lent = Project(project.root.parent / "lent")
-    lent.write("lent.txt")
-    lent.init()
-    lent.commit()
-    store = project.make_store()
-    without = store.snapshot()
-    project.git("submodule", "--quiet", "add", str(lent.root), "module")
-    project.git("worktree", "add", "-q", "tree")
-    first = store.snapshot()
-    links = {path: (project.root / path).read_text() for path in ("module/.git", "tree/.git")}
-    assert named(first, NESTED) == sorted(links)
-    project.write("module/lent.txt", "changed\n")
-    project.remove("tree/src")
-    before = project.look()
-    undo = store.restore(first.commit)
-    assert {path: (project.root / path).read_text() for path in links} == links
-    assert "tree/src/b.py" in project.look()
-    store.restore(f"refs/safety/{undo}")
-    assert project.look() == before
-    store.restore(without.commit)
-    assert {path: (project.root / path).read_text() for path in links} == links
 
 
 def test_a_folder_in_the_place_of_a_file_that_was_not_kept_stays(project: Project) -> None:

@@ -3,20 +3,33 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
+from ralph_tracker.codec import document_of, encode, renamed
+from ralph_tracker.core.adjusted_score import why_adjusted
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
-from ralph_tracker.core.codec import document_of, encode
-from ralph_tracker.core.decision import Action, Decision
+from ralph_tracker.core.decision import Action, Decision, message_of
 from ralph_tracker.core.integrity_result import (
     EarlierTests,
     Finding,
-    IntegrityRecord,
+    Integrity,
     Rerun,
     SeverityWord,
     SuppressionKind,
     Verdict,
 )
+from ralph_tracker.core.judge import Judgement, JudgementInputs
 from ralph_tracker.core.lineage import Classification
-from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, SECTIONS, Metrics, Usage, Value, half_up
+from ralph_tracker.core.metrics import (
+    METRICS,
+    SCORE_DECIMALS,
+    SECTIONS,
+    Metrics,
+    Usage,
+    Value,
+    deltas,
+    half_up,
+    plain_number,
+    read,
+)
 
 SCHEMA_VERSION: Final = 1
 SchemaVersion = Literal[1]
@@ -24,6 +37,17 @@ TESTS_LISTED: Final = 20
 FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
 Numbers = dict[str, float]
+_FINDING_KEYS: Final = {"against": "reference", "about": None}
+
+
+class IntegrityRecord(NamedTuple):
+    """How far an iteration is believed, as recorded.
+
+    `found` is the result of the comparison, including findings that were accepted.
+    """
+
+    verdict: Verdict
+    found: Integrity
 
 
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their values say that was measured
@@ -32,6 +56,9 @@ if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their 
     CodebaseDocument = dict[str, Value]
     UsageDocument = Numbers
     RerunDocument = Document
+    FindingDocument = Document
+    EarlierTestsDocument = dict[str, int]
+    SuppressionsDocument = dict[SuppressionKind, int]
 else:
 
     def _measured(name: str, values: type, fields: Iterable[str]) -> type:
@@ -45,29 +72,23 @@ else:
     )
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
     RerunDocument = document_of(Rerun)
+    FindingDocument = document_of(
+        Finding,
+        keys=_FINDING_KEYS,
+        about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with.",
+    )
+    EarlierTestsDocument = TypedDict("EarlierTestsDocument", dict.fromkeys(EarlierTests._fields, int))
+    EarlierTestsDocument.__doc__ = (
+        "How many tests of the iteration compared with are held, retired, fixed or newly met here; `no_gain` are here."
+    )
+    SuppressionsDocument = TypedDict("SuppressionsDocument", dict.fromkeys(get_args(SuppressionKind), int))
+    SuppressionsDocument.__doc__ = "How many are new since the baseline; fewer than there were is below 0."
 
 
 class MetricsDocument(TypedDict, total=False):
     testing: TestingDocument
     quality: QualityDocument
     codebase: CodebaseDocument
-
-
-class FindingDocument(TypedDict):
-    """`line` is in the new text, null where it is gone; `reference` is the iteration compared with."""
-
-    rule: str
-    severity: SeverityWord
-    message: str
-    file: str
-    line: int | None
-    test: str | None
-    tests: list[str]
-    old: str | None
-    new: str | None
-    reference: int | None
-    failure: str | None
-    command: str | None
 
 
 class AlertFactsDocument(TypedDict):
@@ -90,25 +111,6 @@ class AlertDocument(AlertFactsDocument):
     action: NotRequired[str]
     triggered_at: str
     state: AlertState
-
-
-class SuppressionsDocument(TypedDict):
-    """How many are new since the baseline; fewer than there were is below 0."""
-
-    lint: int
-    types: int
-    coverage: int
-
-
-class EarlierTestsDocument(TypedDict):
-    """How many tests of the iteration compared with are held, retired, fixed or newly met here; `no_gain` are here."""
-
-    against: int
-    held: int
-    retired: int
-    fixed: int
-    met: int
-    no_gain: int
 
 
 class TrustDocument(TypedDict):
@@ -173,20 +175,7 @@ def alert_document(alert: Alert, state: AlertState) -> AlertDocument:
 
 def finding_document(finding: Finding) -> FindingDocument:
     """Return a finding with its place and both texts; long lists of tests are cut."""
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity.word,
-        "message": finding.message,
-        "file": finding.file,
-        "line": finding.line,
-        "test": finding.test,
-        "tests": list(finding.tests[:TESTS_LISTED]),
-        "old": finding.old,
-        "new": finding.new,
-        "reference": finding.against,
-        "failure": finding.failure,
-        "command": finding.command,
-    }
+    return renamed(encode(finding._replace(tests=finding.tests[:TESTS_LISTED])), _FINDING_KEYS)
 
 
 def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
@@ -207,14 +196,7 @@ def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
 
 def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
     """Return what earlier tests showed, as counts."""
-    return {
-        "against": earlier.against,
-        "held": len(earlier.held),
-        "retired": len(earlier.retired),
-        "fixed": len(earlier.fixed),
-        "met": len(earlier.met),
-        "no_gain": len(earlier.no_gain),
-    }
+    return {name: value if isinstance(value, int) else len(value) for name, value in earlier._asdict().items()}
 
 
 def rerun_document(rerun: Rerun) -> RerunDocument:
@@ -225,7 +207,7 @@ def rerun_document(rerun: Rerun) -> RerunDocument:
 
 def suppressions_document(counts: Mapping[SuppressionKind, int]) -> SuppressionsDocument:
     """Return how many suppressions of each kind are new since the baseline; fewer than there were is below 0."""
-    return {"lint": counts.get("lint", 0), "types": counts.get("types", 0), "coverage": counts.get("coverage", 0)}
+    return {kind: counts.get(kind, 0) for kind in get_args(SuppressionKind)}
 
 
 def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:
@@ -409,6 +391,76 @@ class IterationRecord(NamedTuple):
             },
             "message": self.message,
         }
+
+
+def record_of(judgement: Judgement) -> IterationRecord:
+    """Return the record of a judged iteration."""
+    inputs, assessment, decision, walked = (
+        judgement.inputs,
+        judgement.assessment,
+        judgement.decision,
+        judgement.walked,
+    )
+    basis, measurement, state = inputs.basis, inputs.measurement, inputs.state
+    found, verdict, best = measurement.integrity, inputs.integrity_alerts.verdict, judgement.state.best
+    if not inputs.number or best is None:
+        tracker, from_baseline = BestTracker(), {}
+    else:
+        tracker = BestTracker(best.iteration, best.quality_score, best.score, best.verified)
+        from_baseline = deltas(inputs.metrics, read(basis.baseline, 0))
+    return IterationRecord(
+        loop_id=state.loop_id,
+        iteration=inputs.number,
+        previous=state.lineage.head,
+        timestamp=measurement.timestamp,
+        classification=assessment.classification,
+        metrics=inputs.metrics,
+        quality_score=inputs.score.value,
+        adjusted_score=inputs.adjusted,
+        adjusted_because=why_adjusted(
+            basis,
+            inputs.metrics,
+            inputs.score.value,
+            inputs.adjusted,
+            inputs.tally,
+            {} if found is None else found.suppressions,
+        ),
+        score_given=basis.given_score,
+        dimensions={} if basis.given_score else inputs.score.dimensions,
+        weights={} if basis.given_score else basis.weights,
+        components=inputs.score.components,
+        evidence=inputs.score.evidence,
+        verified=walked.verified,
+        kept_before=walked.kept_before,
+        not_kept=None if walked.refusal is None else walked.refusal.why,
+        best=tracker,
+        decision=decision,
+        message=message_of(decision, assessment.classification, assessment.counting),
+        from_previous=deltas(inputs.metrics, state.lineage.readings),
+        from_baseline=from_baseline,
+        alerts=assessment.new,
+        open_alerts=assessment.carried,
+        closed_alerts=assessment.closed,
+        accepted=assessment.accepted,
+        usage=measurement.usage,
+        blocked=measurement.blocked,
+        tree=measurement.tree,
+        integrity=None if found is None or verdict is None else IntegrityRecord(verdict, found),
+        plan=measurement.plan,
+        notes=(*_notes(inputs), *measurement.notes),
+    )
+
+
+def _notes(inputs: JudgementInputs) -> list[str]:
+    notes = []
+    if inputs.number == 0 and inputs.state.met_target:
+        target = plain_number(inputs.state.thresholds.loop.target_score or 0)
+        notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
+    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
+    if given is not None and given != used:
+        sums = "not recorded" if used is None else f"{used} is recorded"
+        notes.append(f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}")
+    return notes
 
 
 def _iteration(record: IterationRecord) -> IterationDocument:

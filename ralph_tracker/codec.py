@@ -8,7 +8,7 @@ from enum import IntEnum
 from functools import cache, reduce
 from operator import or_
 from types import UnionType
-from typing import Any, Final, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NotRequired, TypedDict, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Plain = dict[str, Any]
 Read = Callable[[Any], Any]
@@ -45,21 +45,30 @@ def document_of(
     more: Mapping[str, Any] | None = None,
     *,
     names: Mapping[str, Any] | None = None,
+    keys: Mapping[str, str | None] | None = None,
+    about: str | None = None,
     without_none: bool = False,
 ) -> Any:  # noqa: ANN401  # a TypedDict
     """Return the TypedDict of what `encode` makes of the values of a class.
 
     `more` are keys beside its fields. With `without_none` a field that is None is left out. `names` are types that its
-    module imports for type checkers only.
+    module imports for type checkers only. `keys` are those that are not the name of their field, None for a field that
+    is left out. `about` describes the document, by default as its class is described.
     """
-    hints = get_type_hints(kind, localns=dict(names or {}))
+    hints = renamed(get_type_hints(kind, localns=dict(names or {})), keys or {})
     fields = {name: _written(hint) for name, hint in hints.items()}
     if without_none:
         fields = {name: _present(hint) if type(None) in get_args(hint) else hint for name, hint in fields.items()}
     make: Any = TypedDict
     document = make(f"{kind.__name__}Document", {**fields, **(more or {})})
-    document.__doc__ = kind.__doc__
+    document.__doc__ = about or kind.__doc__
     return document
+
+
+def renamed(fields: Mapping[str, Any], keys: Mapping[str, str | None]) -> dict[str, Any]:
+    """Return fields, in their order, under the keys of a document; None leaves a field out."""
+    named = ((keys.get(name, name), value) for name, value in fields.items())
+    return {key: value for key, value in named if key is not None}
 
 
 def _present(hint: Any) -> Any:  # noqa: ANN401  # an annotation with None
@@ -71,6 +80,8 @@ def _written(hint: Any) -> Any:  # noqa: ANN401  # any annotation
     origin, arguments = get_origin(hint), get_args(hint)
     if hasattr(hint, "_fields"):
         return document_of(hint)
+    if isinstance(hint, type) and issubclass(hint, IntEnum):
+        return Literal[tuple(hint.__members__)]  # mypy has no say in what is made when it runs
     if origin in {tuple, frozenset}:
         return list[_written(arguments[0])]  # type: ignore[misc]  # mypy knows no annotation that is made
     if origin is Mapping:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ralph_tracker.cli.hook_without_click import answer_fast
+from ralph_tracker.cli.hook_output import answer_fast
 from ralph_tracker.cli.verbs import dispatch
 from ralph_tracker.tracker import pre_loop
 from tests.conftest import handed_in

@@ -1,13 +1,13 @@
 """Values as JSON: written by their fields, read by their annotations."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import pytest
 
+from ralph_tracker.codec import decode, document_of, encode, renamed
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
-from ralph_tracker.core.codec import decode, document_of, encode
-from ralph_tracker.core.integrity_result import Severity
+from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.core.metrics import Measurement, Metrics, Usage
 from tests.tables import table
 
@@ -72,3 +72,13 @@ class TestTheDocumentOfAClass:
     def test_leaves_out_what_is_none_where_that_is_not_written(self):
         made = document_of(Outer, names={"Decimal": int}, without_none=True)
         assert (made.__optional_keys__, made.__required_keys__) == ({"price"}, {"inner", "many", "seen"})
+
+    def test_has_other_keys_where_they_are_named(self):
+        keys = {"inner": "one", "seen": None}
+        made = document_of(Outer, names={"Decimal": int}, keys=keys, about="What is said of both.")
+        assert (list(made.__annotations__), made.__doc__) == (["one", "many", "price"], "What is said of both.")
+        assert renamed(Outer(Inner(), seen=3)._asdict(), keys) == {"one": Inner(), "many": (), "price": None}
+
+    def test_has_the_names_of_a_severity(self):
+        severity = document_of(Finding).__annotations__["severity"]
+        assert severity == Literal["CRITICAL", "HIGH", "MEDIUM"]

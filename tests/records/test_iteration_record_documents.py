@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.core.output_selection import selection_document
+from ralph_tracker.records.output_selection import selection_document
 
 P, F = "passed", "failed"
 OF_THE_SEED = [

@@ -1,4 +1,4 @@
-"""Answer `hook post-iteration` and `hook loop-decision` fast, without click, and print the record and the decision."""
+"""Print what the hooks of an iteration say, its record and the decision; plain options are read without click."""
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,14 +14,13 @@ from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running,
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alert_types import Alert
-    from ralph_tracker.core.iteration_record import IterationRecord
     from ralph_tracker.iteration.explain import IterationFacts
+    from ralph_tracker.records.iteration_record import IterationRecord
 # The two hooks of every iteration are answered without click, whose import is slow: their plain options.
 _FLAGS: Final[Mapping[str, Collection[str]]] = {
     "post-iteration": ("--json",),
     "loop-decision": ("--json", "--apply"),
 }
-_VALUES: Final = ("--root", "--loop-id")
 _SHOWN: Final = 5
 # What the user edits to set the tracker up is no work of an agent.
 _SETTINGS: Final = frozenset({"ralph-tracker.yaml", "pyproject.toml", ".gitignore", "PROMPT.md"})
@@ -47,7 +46,7 @@ def _options(words: Iterator[str], flags: Collection[str]) -> dict[str, str] | N
     for word in words:
         if word in flags:
             found[word] = ""
-        elif word in _VALUES and (value := next(words, ""))[:1] not in {"", "-"}:
+        elif word in ("--root", "--loop-id") and (value := next(words, ""))[:1] not in {"", "-"}:
             found[word] = value
         else:
             return None

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ralph_tracker.core.output_selection import select
+from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionThresholds, Thresholds
+from ralph_tracker.records.output_selection import question_document, select
 
 SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
@@ -27,26 +28,12 @@ def scored(start):
 
 class TestModes:
     @pytest.mark.parametrize(
-        ("mode", "scores", "broken", "expected"),
-        [
-            pytest.param(VERIFIED, (0.5, 0.6, 0.9, 0.8), (), 2, id="the peak, not the last"),
-            pytest.param(VERIFIED, (0.9, 0.6, 0.7), (), 0, id="the baseline included"),
-            pytest.param(VERIFIED, (0.5, 0.6, 0.9, 0.8), (2,), 3, id="the best that is verified"),
-            pytest.param(VERIFIED, (0.5, 0.6, 0.9), (0, 1, 2), 0, id="nothing verified: the baseline"),
-            pytest.param(VERIFIED, (0.5, 0.6, 0.6), (), 1, id="a tie goes to the earlier"),
-            pytest.param(VERIFIED, (0.5,), (), 0, id="no iteration: the baseline"),
-            pytest.param(QUALITY, (0.5, 0.6, 0.9, 0.8), (2,), 2, id="the highest, verified or not"),
-            pytest.param(RECENT, (0.5, 0.9, 0.75, 0.6), (), 2, id="the latest above the threshold"),
-            pytest.param(RECENT, (0.5, 0.9, 0.7, 0.6999), (), 2, id="exactly at the threshold"),
-            pytest.param(RECENT, (0.5, 0.9, 0.8, 0.75), (3,), 2, id="the latest that is verified too"),
-            pytest.param(RECENT, (0.5, 0.65, 0.6), (), 1, id="none above: as the default"),
-            pytest.param(RECENT, (0.5, 0.65, 0.95), (0, 1, 2), 0, id="none verified: as the default"),
-        ],
+        ("mode", "expected"), [(VERIFIED, 3), (QUALITY, 2), (RECENT, 3)], ids=["verified", "quality", "recent"]
     )
-    def test_mode(self, scored, mode, scores, broken, expected):
-        loop = scored(*scores, broken=broken)
+    def test_the_mode_that_is_asked_for_or_configured_chooses(self, scored, mode, expected):
+        loop = scored(0.5, 0.6, 0.9, 0.8, broken=(2,))
         assert loop.select(mode=mode).selected.iteration == expected
-        ruled = scored(*scores, broken=broken, mode=mode).select()
+        ruled = scored(0.5, 0.6, 0.9, 0.8, broken=(2,), mode=mode).select()
         assert (ruled.selected.iteration, ruled.mode) == (expected, mode)
 
     @pytest.mark.parametrize(
@@ -55,6 +42,17 @@ class TestModes:
     def test_a_selection_below_the_threshold_is_made_and_flagged(self, scored, score, accepted):
         selection = scored(0.5, score).select()
         assert (selection.selected.iteration, selection.accepted, selection.threshold) == (1, accepted, 0.70)
+
+    def test_of_alternatives_the_one_that_gains_most_on_the_baseline(self, start):
+        rules = Thresholds()._replace(selection=SelectionThresholds(against="baseline"))
+        red = dict.fromkeys("abc", "failed") | {"d": "passed"}
+        loop = start(thresholds=rules, tests=red)
+        for fixed in ("a", "bc", "b"):
+            loop.turn(tests=red | dict.fromkeys(fixed, "passed"))
+        assert [record.kept_before for record in loop.records] == [None, 0, 0, 0]
+        assert [record.best.iteration for record in loop.records[1:]] == [1, 2, 2]
+        assert loop.select().selected.iteration == 2
+        assert start(thresholds=rules, tests=red).select().selected.iteration == 0
 
     def test_a_person_may_override(self, scored):
         selection = scored(0.5, 0.9, 0.8).select(iteration=2, reason="demo tomorrow")
@@ -217,3 +215,14 @@ class TestRationale:
         loop = self.run(start, {"score": 0.88}, {"score": 0.8})
         rationale = loop.select(iteration=2, reason="demo").rationale
         assert rationale[:2] == ("Selected by a person: demo", "Iteration 2 has quality (0.8)")
+
+
+def test_a_question_as_a_document_has_the_commands_that_answer_it():
+    document = question_document(Question("it3-demand_changed", 3, "a demand changed", ("t0",), None))
+    assert (document["alert"], document["tests"], document["otherwise"], document["refuse"]) == (
+        "it3-demand_changed",
+        ["t0"],
+        None,
+        None,
+    )
+    assert document["accept"] == "ralph-tracker accept it3-demand_changed --reason WHY"

@@ -6,21 +6,23 @@ As a document it is the seed's best_output_selection.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, TypedDict
+from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.iteration_record import (
+from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
+from ralph_tracker.core.questions import Question
+from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+from ralph_tracker.core.walk import WalkedIteration, choose, peak_by_quality
+from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     TESTS_LISTED,
+    Document,
     MetricsDocument,
     Numbers,
     SchemaVersion,
     metrics_document,
 )
-from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
-from ralph_tracker.core.questions import Question
-from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import WalkedIteration
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 BREAKS: Final = 2
@@ -109,7 +111,7 @@ def select(
     by_number = {c.iteration: c for c in contenders}
     chosen_mode = mode or thresholds.selection.mode
     if iteration is None:
-        iteration = choose(contenders, thresholds, chosen_mode)
+        iteration = choose([each.walked for each in contenders], thresholds, chosen_mode)
     selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)
     lead = selected.adjusted - final.adjusted
@@ -126,33 +128,10 @@ def select(
         why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
         degradation=degradation,
         rationale=_rationale(contenders, selected, degradation, reason),
-        peak_by_quality_score=_peak_by_quality(contenders),
+        peak_by_quality_score=peak_by_quality([each.walked for each in contenders]),
         passed_over=passed_over(contenders, selected),
         override_reason=reason,
     )
-
-
-def choose(contenders: Sequence[SelectionCandidate], thresholds: Thresholds, mode: SelectionMode) -> int:
-    """Return the iteration that a mode selects; if the mode finds none, the one that the walk keeps.
-
-    Raises ValueError where there is none at all.
-    """
-    if not contenders:
-        msg = "a loop without a baseline has nothing to select"
-        raise ValueError(msg)
-    verified = [each for each in contenders if each.walked.verified]
-    if mode == "most_recent_above_threshold":
-        good = [each for each in verified if each.adjusted >= thresholds.score.acceptance]
-        if good:
-            return good[-1].iteration
-    elif mode == "highest_quality":
-        return _peak_by_quality(contenders)
-    elif mode == "highest_quality_verified" and verified:
-        return _peak_by_quality(verified)
-    taken = [each for each in contenders if each.walked.taken]
-    if thresholds.selection.against == "baseline":
-        return max(taken or contenders, key=lambda each: (each.walked.gained, each.adjusted, each.iteration)).iteration
-    return taken[-1].iteration if taken else contenders[0].iteration
 
 
 def passed_over(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> tuple[str, ...]:
@@ -177,11 +156,6 @@ def _why_passed_over(each: SelectionCandidate, selected: SelectionCandidate) -> 
         return f"Not taken: {label}: a later iteration took its place" if was_followed else None
     fix = f": fix that and take {each.iteration}" if refusal.rule == BREAKS else ""
     return f"Not taken: {label} {refusal.why}{fix}"
-
-
-def _peak_by_quality(contenders: Sequence[SelectionCandidate]) -> int:
-    """Return the iteration with the highest quality_score, the earlier of equals."""
-    return max(contenders, key=lambda c: (c.walked.quality_score, -c.iteration)).iteration
 
 
 def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_by_mode: bool) -> str | None:
@@ -281,30 +255,20 @@ class DegradationDocument(TypedDict):
     quality_loss: str | None
 
 
-class QuestionDocument(TypedDict):
-    """`otherwise` is the iteration to take if the answer is no, null without one; `accept` is the command for a yes."""
-
-    alert: str
-    iteration: int
-    facts: str
-    tests: list[str]
-    otherwise: int | None
-    accept: str
-    refuse: str | None
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    QuestionDocument = Document
+else:
+    QuestionDocument = document_of(
+        Question,
+        {"accept": str, "refuse": str | None},
+        about="`otherwise` is the iteration to take if the answer is no, null without one; `accept` answers yes.",
+    )
 
 
 def question_document(question: Question) -> QuestionDocument:
     """Return a question with the commands that answer it."""
-    other = question.otherwise
-    return {
-        "alert": question.alert,
-        "iteration": question.iteration,
-        "facts": question.facts,
-        "tests": list(question.tests[:TESTS_LISTED]),
-        "otherwise": other,
-        "accept": question.yes(),
-        "refuse": question.no(),
-    }
+    listed = question._replace(tests=question.tests[:TESTS_LISTED])
+    return {**encode(listed), "accept": question.yes(), "refuse": question.no()}
 
 
 class AppliedDocument(TypedDict):

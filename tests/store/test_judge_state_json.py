@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.core import judge_state
+from ralph_tracker.codec import decode, encode
 from ralph_tracker.core.alert_types import TYPES, Alert
-from ralph_tracker.core.codec import decode, encode
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.judge_state import JudgeState
@@ -18,6 +17,7 @@ from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measuremen
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, Refusal, WalkedIteration
+from ralph_tracker.store import judge_state_json
 from ralph_tracker.store.json_documents import to_json
 from tests.tables import table
 
@@ -214,20 +214,20 @@ class TestRoundTrip:
 
     @given(BASES)
     def test_of_the_basis(self, basis):
-        assert judge_state.basis_from_plain(through_json(encode(basis))) == basis
+        assert judge_state_json.basis_from_plain(through_json(encode(basis))) == basis
 
     @table("wrong", [{"weights": {"readability": 1.0}}, {"error_parts": ["coverage_percentage"]}])
     def test_of_a_basis_no_other_weights_or_error_parts_are_read(self, wrong):
         plain = through_json(encode(basis_of(Metrics(lint_errors=1), Thresholds(), given_score=False)))
         with pytest.raises(ValueError, match=r"other dimensions|that are none"):
-            judge_state.basis_from_plain({**plain, **wrong})
+            judge_state_json.basis_from_plain({**plain, **wrong})
 
     @given(KEPT)
     def test_of_the_kept_iteration_with_its_outcomes_beside_it(self, kept):
-        plain = through_json(judge_state.kept_to_plain(kept))
+        plain = through_json(judge_state_json.kept_to_plain(kept))
         assert "outcomes" not in plain
         assert plain["named"] == (kept.outcomes is not None)
-        assert judge_state.kept_from_plain(plain, kept.outcomes) == kept
+        assert judge_state_json.kept_from_plain(plain, kept.outcomes) == kept
 
     @given(INTEGRITY)
     def test_of_what_integrity_found(self, found):
@@ -239,59 +239,41 @@ class TestRoundTrip:
 
     @given(MEASUREMENTS)
     def test_of_a_measurement_with_its_tests_beside_it(self, measurement):
-        plain = through_json(judge_state.measurement_to_plain(measurement))
-        assert judge_state.measurement_from_plain(plain, measurement.tests) == measurement
+        plain = through_json(judge_state_json.measurement_to_plain(measurement))
+        assert judge_state_json.measurement_from_plain(plain, measurement.tests) == measurement
 
     @given(NAMED, NAMED, st.none() | RESULTS)
     def test_of_what_the_line_knows_of_each_test(self, present, gone, results):
-        plain = through_json(judge_state.known_to_plain(KnownTests(present, gone), results))
-        assert judge_state.known_from_plain(plain) == KnownTests(present, gone)
+        plain = through_json(judge_state_json.known_to_plain(KnownTests(present, gone), results))
+        assert judge_state_json.known_from_plain(plain) == KnownTests(present, gone)
         assert plain["measured"] == (results is not None)
         assert plain["durations"] == ({} if results is None else results.durations)
 
     @given(RESULTS, st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2))
     def test_of_the_results_of_an_iteration(self, results, said):
         results = results._replace(messages=said, not_loaded=said)
-        plain = through_json(judge_state.known_to_plain(KnownTests(results.outcomes), results))
-        assert judge_state.results_from_plain(plain, results.flaky) == results
+        plain = through_json(judge_state_json.known_to_plain(KnownTests(results.outcomes), results))
+        assert judge_state_json.results_from_plain(plain, results.flaky) == results
         assert ("messages" in plain, "not_loaded" in plain) == (bool(said), bool(said))
-        assert judge_state.results_from_plain({**plain, "measured": False}, ()) is None
+        assert judge_state_json.results_from_plain({**plain, "measured": False}, ()) is None
 
     @table("outcomes", ["p", "ppp", "px"], ids=["fewer", "more", "unknown"])
     def test_refuses_outcomes_that_are_not_those_of_the_names(self, outcomes):
         with pytest.raises((ValueError, KeyError)):
-            judge_state.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})
+            judge_state_json.known_from_plain({"names": ["a", "b"], "outcomes": outcomes, "gone": {}})
 
     @given(NAMED)
     def test_keeps_the_order_of_the_tests(self, present):
-        plain = through_json(judge_state.known_to_plain(KnownTests(present, {}), None))
-        assert list(judge_state.known_from_plain(plain).present) == list(present)
+        plain = through_json(judge_state_json.known_to_plain(KnownTests(present, {}), None))
+        assert list(judge_state_json.known_from_plain(plain).present) == list(present)
 
     @given(DECISIONS)
     def test_of_a_decision(self, decision):
         assert decode(Decision, through_json(decision._asdict())) == decision
 
 
-class TestStateOfWork:
-    @given(MEASUREMENTS)
-    def test_is_the_same_whenever_the_call_was_made(self, measurement):
-        later = measurement._replace(timestamp="2027-01-01T00:00:00Z", elapsed_s=1.5, config_changed=("loop",))
-        assert later.state_of_work() == measurement.state_of_work()
-
-    @given(MEASUREMENTS)
-    def test_is_the_same_when_it_is_read_back(self, measurement):
-        back = judge_state.measurement_from_plain(
-            through_json(judge_state.measurement_to_plain(measurement)), measurement.tests
-        )
-        assert back.state_of_work() == measurement.state_of_work()
-
-    def test_differs_with_what_was_measured(self):
-        one = Measurement(metrics=Metrics(test_count=1), timestamp="", tests=TestResults({"a": "passed"}))
-        others = [
-            one._replace(metrics=Metrics(test_count=2)),
-            one._replace(tests=TestResults({"a": "failed"})),
-            one._replace(tests=None),
-            one._replace(blocked="why"),
-            one._replace(usage=Usage(turns=1)),
-        ]
-        assert all(other.state_of_work() != one.state_of_work() for other in others)
+@given(MEASUREMENTS)
+def test_the_state_of_work_is_the_same_when_it_is_read_back(measurement):
+    plain = through_json(judge_state_json.measurement_to_plain(measurement))
+    back = judge_state_json.measurement_from_plain(plain, measurement.tests)
+    assert back.state_of_work() == measurement.state_of_work()

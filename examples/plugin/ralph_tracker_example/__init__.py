@@ -1,0 +1,1 @@
+"""What ralph-tracker-example adds to ralph-tracker."""
