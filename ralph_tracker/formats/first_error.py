@@ -77,6 +77,7 @@ _ERRORS: Final = (
     r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
     r"(?:/\S*ld(?:\.\w+)?: )?(?P<what>.*undefined reference to .+|.*ld: error: .+)",  # linkers
     r"✘ \[ERROR\] (?P<what>.+)",  # esbuild
+    r"(?P<what>(?:panic|fatal error|FATAL ERROR|Fatal Python error): .+)",  # Go, Node, Python
     r"(?P<what>\[[A-Z_]+_ERROR\] .+)",  # oxc and rolldown within vite
     r"\s*(?P<what>SyntaxError: (?P<file>[^\s:]+): .+ \((?P<number>\d{1,9}):\d+\))",  # babel
     r"\[(?P<what>(?:\w+\.)*[A-Z]\w*Error(?: \[\w+\])?: .+)\]$",  # Node, of an error without a stack

@@ -89,6 +89,13 @@ class DecidingChanges:
             for path in self.files.since(number)
         )
 
+    def both_tests(self, path: str) -> tuple[str, str]:
+        """Return the earlier and the present form of a file; of source with tests in it, of these tests."""
+        then, now = self.files.then(path, self.kept), self.files.now(path)
+        if self.decides.kind(path) is None and self._is_inline(path, self.kept):
+            return parted(path, then)[1], parted(path, now)[1]
+        return then, now
+
     def _is_same_beside(self, path: str, number: int) -> bool:
         was, now = (parted(path, text)[0].split() for text in (self.files.then(path, number), self.files.now(path)))
         return was == now

@@ -491,8 +491,8 @@ class EarlierRun:
             held |= {path for path in self._changes.changed if self._changes.is_edited_start_up(path)}
         after = {path: number for path, number in before.items() if path not in ended and path in self._files.ids}
         for path in held - ended - after.keys():
-            then, now = self._files.then(path, kept), self._files.now(path)
-            if self._changes.decides.kind(path) in {"test", "support", "data"} and not _only_adds(then, now):
+            then, now = self._changes.both_tests(path)
+            if self._changes.decides.kind(path) in {"test", "support", "data", None} and not _only_adds(then, now):
                 after[path] = kept
         return after
 

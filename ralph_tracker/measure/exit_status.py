@@ -7,12 +7,16 @@ load, an unhandled rejection, a crash after the last test. Some statuses and lin
 import re
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.metrics import quantity
+from ralph_tracker.errors import InputError
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.report_content import plain
 from ralph_tracker.measure.process import FinishedCommand
+from ralph_tracker.safe_files import read_regular
 
 _SCRIPT: Final = r"\S+\.[cm]?[jt]sx?"
 _NO_TESTS: Final = "it found no test to run"
@@ -86,7 +90,8 @@ _STOPS: Final = (
     r"(--fail-fast. is on)\b",  # AVA
     r"\b(?:unittest|manage\.py test)\b.*\s(--failfast|-[bqv]*f[bqv]*)(?=\s|$)",
     r"\bgo test\b.*\s(--?failfast)(?=\s|$)",
-    r"^error: (test failed, to rerun pass .+)$",  # cargo, which goes on with --no-fail-fast only
+    # cargo says so too where --no-fail-fast has it go on: then it lists what failed at the end.
+    r"^error: (test failed, to rerun pass .+)$(?![\s\S]*^error: \d+ targets? failed:$)",
     r"^\s*(Cancell?ing due to (?:test )?failure.*)$",  # cargo-nextest
     r"\b(?:phpunit|pest|paratest)\b.*\s(--stop-on-[a-z]+)(?=\s|$)",
     r"^([.FEWIRSND]*[FE][.FEWIRSND]*)\n\nTime: ",  # PHPUnit, whose progress ends with 100 % else
@@ -95,6 +100,13 @@ _STOPS: Final = (
     r"^\s*(Testing stopped early after \d+ maximum allowed failures)",  # Playwright
     r"^\[INFO\] .+ (SKIPPED)$",  # Maven, of the modules after one that failed
 )
+# The settings by which a runner stops at a failing test without a word about it: their files, and what is in them.
+_MOCHA: Final = tuple(f".mocharc.{suffix}" for suffix in ("json", "jsonc", "js", "cjs", "yaml", "yml"))
+_STOP_SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
+    "mocha": ((*_MOCHA, "package.json"), r"\b(bail)[\"']?\s*:\s*true\b"),
+    "rspec": ((".rspec", ".rspec-local"), r"^\s*(--fail-fast)\b"),
+}
+_LARGEST_SETTINGS: Final = 1_000_000
 # What any runner, or a tracer around it, says of a threshold that is not reached.
 _THRESHOLD: Final = (
     r"^(?:FAIL |ERROR: |.*\bFAIL(?:ED)? )?Required test coverage of \S+ not reached.*"  # pytest-cov
@@ -159,6 +171,17 @@ def stopped_early(runner: Runner, command: str, output: str) -> str | None:
     if found is None:
         return None
     return f"{runner.name} stopped at a failing test ({found[1]}), so what is missing was not run"
+
+
+def stopped_by_settings(runner: Runner, folder: Path) -> str | None:
+    """Return the same sentence for a runner whose settings in the folder make it end so; None if they do not."""
+    files, pattern = _STOP_SETTINGS.get(runner.name, ((), ""))
+    for name in files:
+        with suppress(OSError, InputError):
+            text = read_regular(folder / name, limit=_LARGEST_SETTINGS, name=name).decode("utf-8", "replace")
+            if found := re.search(pattern, text, re.MULTILINE):
+                return f"{runner.name} stopped at a failing test ({found[1]} in {name}), so what is missing was not run"
+    return None
 
 
 def unloaded_files(runner: Runner, output: str) -> dict[str, str]:

@@ -33,10 +33,12 @@ from ralph_tracker.formats.report_content import DEFAULT_LIMITS, Unreadable
 from ralph_tracker.formats.tests.case_collector import FAILED_AS_A_WHOLE, NOT_SAID, why_not_loaded
 from ralph_tracker.measure.exit_status import (
     Reported,
+    Runner,
     counted,
     other_meaning,
     run_error,
     runner_of,
+    stopped_by_settings,
     stopped_early,
     unloaded_files,
     was_cut_short,
@@ -336,7 +338,7 @@ class _Totals:
             self.note(error)
         if error is not None and (not files or was_cut_short(result.finished, failed)):
             self._add_run_error(result, error, failing)
-        elif failed and (stop := stopped_early(runner, command_text(result.check), output)):
+        elif failed and (stop := self._why_stopped(runner, result.check, output)):
             name = result.check.name
             folder = self._folders_of_tests.get(name, "")
             self._not_loaded.setdefault(f"{folder}/{STOPPED_RUN}" if folder else STOPPED_RUN, stop)
@@ -344,6 +346,11 @@ class _Totals:
                 self._tests[name] = [_without_skipped(each) for each in self._tests[name]]
         elif not failed and not files:
             self.note(other_meaning(runner, result.finished, output))
+
+    def _why_stopped(self, runner: Runner, check: Check, output: str) -> str | None:
+        """Return by what a run ended at its first failing tests, None if it did not."""
+        early = stopped_early(runner, command_text(check), output)
+        return early or (None if self._root is None else stopped_by_settings(runner, self._root / check.cwd))
 
     def _explain_not_loaded(self, check: Check, not_loaded: Mapping[str, str], output: str) -> None:
         """Give the first error line of the output as the reason of what did not load where the report has none."""
@@ -656,7 +663,9 @@ def _why(result: CheckResult, found: FoundReport, report: Unreadable) -> str:
     said = None
     absent, name = found.missing is Missing.ABSENT, result.check.name
     if (absent or report.empty) and _has_failed(result) and result.check.held_back is None:
-        said = last_words(result.stdout, result.stderr)
+        # By its output alone: with such an option a run may also have crashed.
+        said = stopped_early(runner_of(command_text(result.check), name), "", _output(result))
+        said = said or last_words(result.stdout, result.stderr)
     how, reason = result.finished.summary, f"; {said}" if said else ""
     if found.path == STANDARD_OUTPUT:
         return f"check `{name}` printed no report ({how}){'' if absent else f': {report}'}{reason}"

@@ -265,6 +265,21 @@ def test_the_first_error_of_a_real_tool(tool, expected):
             id=".NET",
         ),
         pytest.param(
+            "<--- Last few GCs --->\n\nFATAL ERROR: Reached heap limit\n 1: 0xb0 node::Abort() [node]",
+            "FATAL ERROR: Reached heap limit",
+            id="Node without memory",
+        ),
+        pytest.param(
+            "--- FAIL: TestA (0.00s)\npanic: no lid [recovered]\n\ngoroutine 7 [running]:\n\t/p/a_test.go:7 +0x1d",
+            "panic: no lid [recovered]",
+            id="Go",
+        ),
+        pytest.param(
+            'Fatal Python error: Aborted\n\nCurrent thread 0x7f:\n  File "/p/t.py", line 3 in a',
+            "Fatal Python error: Aborted",
+            id="Python that was ended",
+        ),
+        pytest.param(
             "starting\nLidFailure [E_LID]: shut\nand locked\n    at async f (file:///p/a.mjs?t=1:2:3)",
             "LidFailure [E_LID]: shut (/p/a.mjs:2)",
             id="an error of any name above its stack",

@@ -172,6 +172,32 @@ def test_of_a_runner_that_lists_what_it_did_not_run_as_skipped_no_skipped_test_c
     assert (measured.metrics.tests_failed, measured.metrics.tests_skipped) == (1, skipped)
 
 
+@pytest.mark.parametrize(
+    ("command", "file", "text", "by"),
+    [
+        ("npx mocha", ".mocharc.json", '{"bail": true}', "bail in .mocharc.json"),
+        ("nyc mocha", "package.json", '{"mocha": {"bail": true}}', "bail in package.json"),
+        ("mocha", ".mocharc.yml", "bail: true\n", "bail in .mocharc.yml"),
+        ("mocha", ".mocharc.js", "module.exports = {bail: false}\n", None),
+        ("rspec", ".rspec", "--color\n--fail-fast\n", "--fail-fast in .rspec"),
+        ("rspec", ".rspec", "--no-fail-fast\n", None),
+        ("jest", ".mocharc.json", '{"bail": true}', None),
+    ],
+)
+def test_the_settings_of_a_runner_may_end_its_run(ran, tmp_path, command, file, text, by):
+    (tmp_path / file).write_text(text)
+    why = f"{command.split()[-1]} stopped at a failing test ({by}), so what is missing was not run"
+    assert ran(command, FAILS).not_loaded == ({} if by is None else {STOPPED_RUN: why})
+
+
+def test_a_runner_that_stops_before_it_writes_its_report_says_why(ran):
+    measured = ran("jest --bail", None, printed="Test Suites: 1 failed, 1 of 3 total\n\nRan all test suites.")
+    assert (
+        "; jest stopped at a failing test (1 of 3 total), so what is missing was not run" in measured.missing["tests"]
+    )
+    assert ran("jest --bail", None, printed="Error: no").missing["tests"].endswith("; it said: Error: no")
+
+
 def test_the_end_of_a_long_output_is_read_too(ran):
     text = "x" * 80 + "\n"
     printed = text * 30_000 + "Error: at the very end\n"
