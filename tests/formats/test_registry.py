@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,3 +99,28 @@ def test_a_real_report_looks_like_one_format_only():
 
 # What a linter writes is JUnit, too; ruff's annotations repeat its own lines.
 ALIKE = (["linter-junit", "junit"], ["github-text", "flake8-text"])
+
+
+@pytest.mark.parametrize(
+    ("data", "syntax"),
+    [
+        pytest.param(b"<a><b/></a>", "document", id="XML"),
+        pytest.param(b'{"a": 1}', "document", id="JSON"),
+        pytest.param(b"all is well\n", "text", id="text"),
+        pytest.param(b"<a><b/>", None, id="half of XML"),
+        pytest.param(b'{"a": ', None, id="half of JSON"),
+        pytest.param(b'<testsuite tests="0"/>', None, id="a report"),
+        pytest.param(b" \n", None, id="nothing"),
+    ],
+)
+def test_what_is_no_report_is_a_document_or_text_where_it_is_whole(data, syntax):
+    assert registry.foreign_syntax(data) == syntax
+
+
+@pytest.mark.parametrize(
+    ("data", "place"), [(b"\n <a><b/></a>", (2, 2)), (b"no report\n", (None, None))], ids=["a document", "text"]
+)
+def test_an_examined_file_has_the_place_where_its_document_begins(data, place):
+    found = registry.examine(data).result
+    assert isinstance(found, Unreadable)
+    assert (found.line, found.column) == place
