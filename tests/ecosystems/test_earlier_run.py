@@ -214,6 +214,17 @@ def test_a_new_set_up_of_vitest_makes_no_red_test_green(ecosystem, loop):
     assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
 
 
+@pytest.mark.parametrize("ecosystem", ["cargo"], indirect=True)
+def test_a_module_that_moves_with_a_helper_of_its_tests_is_no_question(ecosystem, loop):
+    helper = "pub fn both() -> i32 {\n    m::mul::mul(2, 3)\n}\n"
+    tests = "mod common;\n\n#[test]\nfn mul_works() {\n    assert_eq!(common::both(), 6);\n}\n"
+    moved = {"src/mul.rs": None, "src/lib.rs": "pub mod add;\npub mod times;\n", "tests/mul.rs": None}
+    moved |= {**ecosystem.source("times", "a * b"), "tests/times.rs": tests}
+    moved |= {"tests/common/mod.rs": helper.replace("mul", "times")}
+    record = loop({"tests/common/mod.rs": helper, "tests/mul.rs": tests}, moved)
+    assert (_found(record), record.integrity.verdict, record.best.iteration) == ([], "PASS", 1)
+
+
 INSIDE = "\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn adds() {{ assert_eq!(super::add(1, 2), {}); }}\n}}\n"
 
 
