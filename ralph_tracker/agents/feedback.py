@@ -43,7 +43,6 @@ RULES: Final = (
     "results. Tests that are deleted, skipped or weakened are detected and rolled back; fix failing tests by changing "
     "the code that they test."
 )
-_LINE: Final = 200
 _FILES: Final = 8
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _ADVICE: Final[Mapping[str, tuple[str, str]]] = {
@@ -110,11 +109,6 @@ class Section(NamedTuple):
     heading: str
     items: tuple[str, ...]
     total: int | None = None
-
-
-def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few."""
-    return -int(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)
 
 
 def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
@@ -289,7 +283,7 @@ def _size(text: str) -> int:
 
 def _cut(text: str) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    return shorten(for_terminal(" ".join(text.split())), _LINE)
+    return shorten(for_terminal(" ".join(text.split())), 200)
 
 
 def token_budget_of(store: LoopStore) -> int:

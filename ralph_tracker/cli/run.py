@@ -24,7 +24,6 @@ _SENSELESS: Final = {
     "prompt_file": "--prompt-file: with --plan the tasks are the prompts; put shared text into `context:` of the plan",
     "apply": "--apply: with --plan the result of each task stays in the working tree; leave --apply out",
 }
-_GO_ON: Final = "run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
 _APPLY: Final = ("output", "worktree", "none")
 _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
 _MINUTE_S: Final = 60.0
@@ -133,7 +132,7 @@ def run_plan(file: Path, tracker: "Tracker", asked: "RunRequest", screen: Screen
     """Run what is left of a plan, say how it ended, and return the exit code; raise as the tracker does."""
     say_changed(file, read_plan(file))
     person = person_here()
-    step = _GO_ON.format(file=file)
+    step = f"run the same command again to continue; `ralph-tracker plan show {file}` shows the progress"
     with open_plan_run(file, tracker, asked, screen, person) as run, _naming_next_step(screen, step):
         outcome = run.drive()
     if outcome.ended.how == "done":

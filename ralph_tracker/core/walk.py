@@ -21,6 +21,7 @@ from ralph_tracker.core.metrics import (
     read,
 )
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+from ralph_tracker.short_text import percent
 
 # A score this much below the highest since the last gain is worse.
 SCORE_TOLERANCE: Final = 0.005
@@ -219,20 +220,26 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
         are = "is" if len(asked) == 1 else "are"
         return f"{_gains(step)}, and {quantity(len(asked), 'question')} {are} open: {asked[0]}"
     if not step.by_tests:
-        return f"scores {_percent(step.score)}, below {_percent(kept.score)}" if step.score < kept.score else None
+        score, other = _percents(step.score, kept.score)
+        return f"scores {score}, below {other}" if step.score < kept.score else None
     if gains or kept.top_score - step.score <= SCORE_TOLERANCE + _NOISE:
         return None
-    return f"gains no test, and its score of {_percent(step.score)} is below {_percent(kept.top_score)}"
+    score, top = _percents(step.score, kept.top_score)
+    return f"gains no test, and its score of {score} is below {top}"
 
 
 def _gains(step: Step) -> str:
     if not step.by_tests:
-        return f"scores {_percent(step.score)}"
+        return f"scores {percent(step.score)}"
     return f"gains {quantity(step.tests.gained_count, 'test') if step.tests.gained_count else 'no test'}"
 
 
-def _percent(score: float) -> str:
-    return f"{plain_number(half_up(score * 100, 2))} %"
+def _percents(score: float, other: float) -> tuple[str, str]:
+    """Return two scores as every view shows them, with more decimals where they would look the same."""
+    shown = percent(score), percent(other)
+    if shown[0] != shown[1]:
+        return shown
+    return f"{plain_number(half_up(score * 100, 2))} %", f"{plain_number(half_up(other * 100, 2))} %"
 
 
 RULES: Final[tuple[Rule, ...]] = (why_unsound, _breaks, _drops, _is_worse_for_nothing)

@@ -122,8 +122,10 @@ _ASKING: Final = (
     ),
     _asks(
         r"""\btesting\.Testing\(\)|\bflag\.Lookup\(\s*["`]test\.\w+["`]|\bcfg!\s*\(\s*(?:not\s*\(\s*)?test\b|\bcfg!\s*\(\s*(?:not\s*\(\s*)?debug_assertions\s*\)+[^\n{]*\{\s*(?!\s*(?:e?println|debug|trace|log|warn)\w*[!:])"""
-        r"""|\bClass\.forName\(\s*"org\.(?:junit|testng)""",
-        *("Testing()", "Lookup", "cfg!", "junit", "testng"),
+        r"""|\bClass\.forName\(\s*"org\.(?:junit|testng)"""
+        # Tests of Rust run beside the main thread, from programs in target/*/deps.
+        r"""|\bthread::current\(\)\.name\(\)\s*[=!]=|\b(?:args|args_os|current_exe)\(\)[^\n]*"/?deps/?\"""",
+        *("Testing()", "Lookup", "cfg!", "junit", "testng", "thread::current", "deps"),
     ),
     _asks(
         r"""["'`](?:CI|GITHUB_ACTIONS|GITLAB_CI|CONTINUOUS_INTEGRATION|TRAVIS|CIRCLECI|JENKINS_URL|BUILDKITE)["'`]|\benv\.(?:CI|GITHUB_ACTIONS)\b|\bfor\s+\w+\s+in\s+(?:list\(|tuple\(|set\()?sys\.modules\b|\(debug_assertions\)""",

@@ -17,7 +17,6 @@ from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]
-APPLY: Final[tuple[Apply, ...]] = ("output", "worktree", "branch", "none")
 NOTHING_KEPT: Final = (
     "nothing was applied: metrics were handed in and no files kept with them; set codebase.keep: always"
 )

@@ -86,7 +86,8 @@ _STOPS: Final = (
     r"(--fail-fast. is on)\b",  # AVA
     r"\b(?:unittest|manage\.py test)\b.*\s(--failfast|-[bqv]*f[bqv]*)(?=\s|$)",
     r"\bgo test\b.*\s(--?failfast)(?=\s|$)",
-    r"^error: (test failed, to rerun pass .+)$",  # cargo, which goes on with --no-fail-fast only
+    # cargo says so too where --no-fail-fast has it go on: then it lists what failed at the end.
+    r"^error: (test failed, to rerun pass .+)$(?![\s\S]*^error: \d+ targets? failed:$)",
     r"^\s*(Cancell?ing due to (?:test )?failure.*)$",  # cargo-nextest
     r"\b(?:phpunit|pest|paratest)\b.*\s(--stop-on-[a-z]+)(?=\s|$)",
     r"^([.FEWIRSND]*[FE][.FEWIRSND]*)\n\nTime: ",  # PHPUnit, whose progress ends with 100 % else

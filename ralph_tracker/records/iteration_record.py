@@ -395,12 +395,7 @@ class IterationRecord(NamedTuple):
 
 def record_of(judgement: Judgement) -> IterationRecord:
     """Return the record of a judged iteration."""
-    inputs, assessment, decision, walked = (
-        judgement.inputs,
-        judgement.assessment,
-        judgement.decision,
-        judgement.walked,
-    )
+    inputs, assessment, walked = judgement.inputs, judgement.assessment, judgement.walked
     basis, measurement, state = inputs.basis, inputs.measurement, inputs.state
     found, verdict, best = measurement.integrity, inputs.integrity_alerts.verdict, judgement.state.best
     if not inputs.number or best is None:
@@ -434,8 +429,8 @@ def record_of(judgement: Judgement) -> IterationRecord:
         kept_before=walked.kept_before,
         not_kept=None if walked.refusal is None else walked.refusal.why,
         best=tracker,
-        decision=decision,
-        message=message_of(decision, assessment.classification, assessment.counting),
+        decision=judgement.decision,
+        message=message_of(judgement.decision, assessment.classification, assessment.counting),
         from_previous=deltas(inputs.metrics, state.lineage.readings),
         from_baseline=from_baseline,
         alerts=assessment.new,

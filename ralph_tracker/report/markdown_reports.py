@@ -30,10 +30,8 @@ _MAX_OUTPUT: Final = 16 << 20
 USER_FOLDER: Final = Path(".aiwg") / "ralph" / "templates"
 SHIPPED: Final = (_PACKAGE / "templates", _PACKAGE.parent / "templates")
 ITERATION_REPORT: Final = "iteration-report.md.j2"
-LINES: Final = 60
 # By this a workflow finds the comment that it wrote before.
 MARK: Final = "<!-- ralph-tracker -->"
-_LONGEST: Final = 500
 
 
 def render(template: str, values: Mapping[str, Any], root: Path | None = None) -> str:
@@ -289,4 +287,4 @@ def _few(lines: Sequence[str], most: int) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    return shorten(text, _LONGEST)
+    return shorten(text, 500)

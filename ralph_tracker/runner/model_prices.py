@@ -9,7 +9,6 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.output.run_report import ModelTokens
 from ralph_tracker.core.metrics import Usage
 
-AS_OF: Final = "2026-11"  # when the list prices below were published; `prices:` of the configuration replaces them
 ANY: Final = "*"
 
 
@@ -20,6 +19,7 @@ class Price(NamedTuple):
     output: float
 
 
+# As published in 2026-11; `prices:` of the configuration replaces them.
 LIST_PRICES: Final[Mapping[str, Price]] = {
     "claude-haiku-4-5": Price(1.0, 5.0),
     "claude-opus-4-5": Price(5.0, 25.0),

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
 
 _MINUTE_S = 60
-_HEADING: Final = "What ralph-tracker measured before this iteration, the number {number}:"
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
 # The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
 # With `stall.window` (3) this makes the five iterations without progress of the README.
@@ -65,7 +64,6 @@ _NO_COST: Final = (
     "the cost of iteration {number} is unknown: the agent does not report it, so the cost limit cannot count it"
 )
 _NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
-_NO_MONEY: Final = "Cost limit reached: ${spent:.2f} of ${limit:.2f}, before the agent runs again"
 _FIRST_CTRL_C: Final = "Ctrl-C: this iteration is finished first; press it again to stop now; {resume} continues later"
 
 
@@ -155,7 +153,7 @@ def user_prompt(path: str | None, root: Path) -> str:
 
 def prompt_of(user: str, found: str, number: int, before: Sequence[str]) -> str:
     """Return the whole prompt of an iteration; `before` says how earlier runs for it ended."""
-    lines = [_HEADING.format(number=number), found]
+    lines = [f"What ralph-tracker measured before this iteration, the number {number}:", found]
     if before:
         lines.append(_RUNS.format(why=before[-1]))
     own = user.rstrip("\n")
@@ -261,7 +259,7 @@ class Run:
         if limits.max_cost_usd is not None:
             spent = (summary.cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
             if spent >= limits.max_cost_usd:
-                return _NO_MONEY.format(spent=spent, limit=limits.max_cost_usd)
+                return f"Cost limit reached: ${spent:.2f} of ${limits.max_cost_usd:.2f}, before the agent runs again"
         return None
 
     def _try_once(self) -> Step:

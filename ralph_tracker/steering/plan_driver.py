@@ -40,7 +40,6 @@ _WORDS: Final[Mapping[str, Choice]] = {
 }
 PRIOR_TASKS: Final = 5
 _FILES, _TESTS, _ALERTS, _TRIED = 30, 10, 5, 5
-_ROOM: Final = 200
 _HEAD: Final = """\
 # The remaining tasks, in the order in which they will run.
 # Delete a line to drop its task, put `skip:` before it to skip it, move lines to change the order.
@@ -356,7 +355,7 @@ def _some(items: Sequence[str], most: int) -> list[str]:
 
 def _cut(text: str) -> str:
     """Return a text in one line, without terminal control characters, cut if too long."""
-    return shorten("".join(char if char.isprintable() else "?" for char in _one_line(text)), _ROOM)
+    return shorten("".join(char if char.isprintable() else "?" for char in _one_line(text)), 200)
 
 
 class Assignment(NamedTuple):

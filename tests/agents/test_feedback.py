@@ -17,7 +17,6 @@ from ralph_tracker.agents.feedback import (
     FeedbackFacts,
     RolledBackIteration,
     ScorePart,
-    estimated_tokens,
     feedback,
 )
 from ralph_tracker.codec import decode
@@ -37,6 +36,10 @@ bless` rewrites the feedback and this table; `tests/agents/test_feedback.py` che
 |---|---|---|---|
 """
 HEAD_AND_TAIL = 600  # tokens: eight names of 200 characters, and a reason
+
+
+def estimated_tokens(text: str) -> int:
+    return -int(-len(text.encode()) // BYTES_A_TOKEN)
 
 
 def situation_in(folder: Path) -> FeedbackFacts:

@@ -110,8 +110,8 @@ def test_the_best_iteration_says_why_it_is_the_best_and_no_other_does(dropped):
     assert said == ["best iteration: It is the latest that broke nothing and is not worse for"]
     refused = dropped.ralph("show", "2").out
     assert "best iteration: " not in refused
-    assert "\nnot taken: it gains no test, and its score of 82 % is below 84.25 %\n" in refused
+    assert "\nnot taken: it gains no test, and its score of 82 % is below 84.3 %\n" in refused
     assert dropped.ralph("show", "1", "--json").json["explanation"]["best"] == [
         "It is the latest that broke nothing and is not worse for nothing.",
-        "2 gains no test, and its score of 82 % is below 84.25 %.",
+        "2 gains no test, and its score of 82 % is below 84.3 %.",
     ]

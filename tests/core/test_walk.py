@@ -161,7 +161,7 @@ class TestRules:
             ),
             pytest.param(Step(0.895), None, None, id="not much below"),
             pytest.param(
-                Step(0.8949), 4, "gains no test, and its score of 89.49 % is below 90 %", id="below, for nothing"
+                Step(0.8949), 4, "gains no test, and its score of 89.5 % is below 90 %", id="below, for nothing"
             ),
             pytest.param(Step(0.1, Comparison(gained_count=1)), None, None, id="below, with a gain"),
             pytest.param(Step(0.9, by_tests=False), None, None, id="by score: equal"),

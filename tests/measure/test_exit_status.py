@@ -14,6 +14,7 @@ from ralph_tracker.measure.process import FinishedCommand
 from tests.tables import table
 
 ALL_PASS = Reported(tests=12, passed=12)
+CARGO_FAILED = "error: test failed, to rerun pass `--lib`\n"
 
 
 def ended(code: int) -> FinishedCommand:
@@ -248,7 +249,8 @@ def test_a_run_that_ends_at_a_failing_test_says_so(command, output, by):
         ("pytest -p no:x -k x", ""),
         ("jest --bail=0", "Test Suites: 1 failed, 1 total"),
         ("jest --bail-out-never", ""),
-        ("cargo test --no-fail-fast", "error: 1 target failed:"),
+        ("cargo test --no-fail-fast", f"{CARGO_FAILED}error: 1 target failed:\n    `--lib`\n"),
+        ("make test", f"{CARGO_FAILED}{CARGO_FAILED}error: 2 targets failed:\n    `--lib`\n    `--test a`\n"),
         ("phpunit", "..F                  3 / 3 (100%)\n\nTime: 00:00.046\n"),
         ("gradle test --continue", ""),
     ],

@@ -28,7 +28,6 @@ NOTES_S: Final = 30
 """How long a client waits for any other hook, in seconds."""
 HookEvent = Mapping[str, Any]
 Environment = Mapping[str, str]
-Usage = Mapping[str, float]
 
 
 class HookAnswer(NamedTuple):
