@@ -146,7 +146,7 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     except RalphTrackerError as error:
         complain(f"agent {verb}: {error}")
     except BaseException as error:  # noqa: BLE001  # the exit code must be 0
-        complain(f"agent {verb}: {type(error).__name__}: {error}")
+        complain(f"agent {verb}: {_refusal(error) or f'a bug in ralph-tracker: {type(error).__name__}: {error}'}")
     return EXIT_OK
 
 
@@ -154,16 +154,32 @@ def _report_failure(error: Exception) -> int:
     """Say in one line that the machine has refused something, else write a log of the bug."""
     if isinstance(error, MemoryError):
         return _out_of_memory()
-    if isinstance(error, OSError) and error.errno in _REFUSALS:
-        what = f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
-    elif isinstance(error, ImportError) and (error.path or "").endswith(".so"):  # one that cannot be mapped
-        what = f"Python cannot load a library: {error}"
-    elif isinstance(error, SystemError):  # its importer loses a MemoryError at times
-        what = f"Python failed, as it does when memory runs out: {error}"
-    else:
+    what = _refusal(error)
+    if what is None:
         return _bug(error)
     complain(f"{what}; {_ON_RECORD}")
     return EXIT_FAILURE
+
+
+def _refusal(error: BaseException) -> str | None:
+    """Return in words what the machine has refused, None for a bug."""
+    if isinstance(error, FileNotFoundError) and not _is_somewhere():
+        return "the current folder is gone: change to one that is there"
+    if isinstance(error, OSError) and error.errno in _REFUSALS:
+        return f"{error.filename}: {error.strerror}" if error.filename else f"{error.strerror}"
+    if isinstance(error, ImportError) and (error.path or "").endswith(".so"):  # one that cannot be mapped
+        return f"Python cannot load a library: {error}"
+    if isinstance(error, SystemError):  # its importer loses a MemoryError at times
+        return f"Python failed, as it does when memory runs out: {error}"
+    return None
+
+
+def _is_somewhere() -> bool:
+    try:
+        os.getcwd()  # noqa: PTH109  # pathlib would be imported for it
+    except OSError:
+        return False
+    return True
 
 
 def _out_of_memory() -> int:

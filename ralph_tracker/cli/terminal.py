@@ -21,6 +21,10 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
 
 WIDTH: Final = 80
 _COMMAND: Final = re.compile(r"`[^`]*`")
+# They wait for keys; others may well edit a file by themselves.
+_EDITORS_ON_TERMINALS: Final = frozenset(
+    {"emacs", "helix", "hx", "jed", "joe", "kak", "mcedit", "micro", "nano", "ne", "nvi", "nvim", "pico", "vi", "vim"}
+)
 _TIED: Final = "\0"  # does not occur in escaped text
 
 
@@ -201,9 +205,16 @@ def _ask_consent(what: str, runs: Sequence[str]) -> bool:
 
 
 def edit_text(text: str) -> str | None:
-    """Return a text as edited in $VISUAL or $EDITOR, None if it was not saved. Raises InputError."""
+    """Return a text as edited in $VISUAL or $EDITOR, None if it was not saved.
+
+    Raises InputError, also without a terminal if the editor needs one: it would wait for a key for ever.
+    """
     import click
 
+    words = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi").split()
+    program = words[0].rpartition("/")[2] if words else ""
+    if program in _EDITORS_ON_TERMINALS and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise InputError(f"{program} needs a terminal, and this is none; set EDITOR to a program that needs none")
     try:
         return click.edit(text, extension=".txt")
     except click.ClickException as error:

@@ -68,6 +68,16 @@ class _UniqueKeyLoader(_Loader):  # type: ignore[misc]  # the C loader where lib
         return cast("dict[Any, Any]", super().construct_mapping(node, deep=deep))
 
 
+def _whole_number(loader: Any, node: yaml.ScalarNode) -> int:  # noqa: ANN401  # PyYAML's loader
+    """Build a whole number; one with a leading zero, which YAML 1.1 reads as octal, is refused."""
+    if re.fullmatch(r"[-+]?0[0-9_]+", node.value):
+        raise yaml.constructor.ConstructorError(
+            None, None, f"{node.value} begins with 0, which some read as octal; leave that out", node.start_mark
+        )
+    return cast("int", loader.construct_yaml_int(node))
+
+
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _whole_number)
 # YAML 1.1 reads 1:30 as 90: what has a colon is text here.
 _UniqueKeyLoader.yaml_implicit_resolvers = {
     first: [

@@ -33,6 +33,7 @@ _SYMBOLS: Final = (
     r"unresolved imports? `(?:\w+::)*(\w+)`",
     r"no `(\w+)` in `",
     r"(?:could not|cannot) find `(\w+)` in",
+    r"file not found for module `(\w+)`",
     r"unresolved module or unlinked crate `(\w+)`",
     # Java, Kotlin
     r"symbol:\s+(?:class|method|variable|static) (\w+)",

@@ -15,7 +15,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.inline_tests import parted
-from ralph_tracker.integrity.missing_names import missing_names
+from ralph_tracker.integrity.missing_names import gone_from_source, missing_names
 from ralph_tracker.integrity.placeholders import with_placeholders
 from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.git_root import make_git_root
@@ -170,7 +170,7 @@ class ScratchRunner(NamedTuple):
                 )
                 measured = read_results(results, root=copy)
                 guilty = _named_by_compiler(measured.not_loaded, earlier, left_out)
-                left_out |= guilty
+                left_out |= {path: self._first_reason(why, earlier, left_out) for path, why in guilty.items()}
                 if not guilty or attempt == _MOST_LEFT_OUT or (files and left_out.keys() >= set(files)):
                     break
                 write_earlier(
@@ -188,6 +188,15 @@ class ScratchRunner(NamedTuple):
             return tests, rerun._replace(problem=NOT_RUN.format(why=why))
         failed = sum(how == FAILED for how in tests.outcomes.values())
         return tests, rerun._replace(tests=len(tests.outcomes), failed=failed)
+
+    def _first_reason(self, why: str, earlier: Sequence[EarlierFile], left_out: Mapping[str, str]) -> str:
+        """Return why a file does not compile: as another does not that was left out and has what this one misses."""
+        for each in earlier:
+            if each.path in left_out and each.object_id is not None:
+                text = _text(self.iteration_snapshots.store.contents([each.object_id])[each.object_id])
+                if any(gone_from_source(name, {each.path: text}, {}) for name in missing_names(why)):
+                    return left_out[each.path]
+        return why
 
     def _keep(self, folder: Path, attempt: int) -> None:
         """Keep the output and the reports of the last attempt with the iteration."""

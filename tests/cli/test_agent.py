@@ -190,7 +190,7 @@ class TestInThisProcess:
         assert answered("hook", "claude-code") == 0
         printed = capsys.readouterr()
         assert printed.out == ""
-        assert printed.err.startswith("ralph-tracker: agent hook: ModuleNotFoundError: ")
+        assert printed.err.startswith("ralph-tracker: agent hook: a bug in ralph-tracker: ModuleNotFoundError: ")
 
     @pytest.mark.parametrize(
         ("verb", "name", "said"),

@@ -44,6 +44,10 @@ UNUSABLE = {
         "loop: {max_minutes: 1:30}",
         "loop.max_minutes: should be a valid number, found '1:30'",
     ),
+    "number with a leading zero": (
+        "loop: {max_iterations: 010}",
+        "line 1, column 24: 010 begins with 0, which some read as octal; leave that out",
+    ),
     "reports anywhere on the machine": (
         "checks: {tests: {run: x, reports: ['/**/*']}}",
         "checks.tests: reports: '/**/*' would search far more than the project; name a folder",

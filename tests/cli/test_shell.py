@@ -168,3 +168,12 @@ def test_a_full_disk_behind_the_output_is_named_and_nothing_recorded_is_lost(sh,
     done = sh(script, METRICS=str(metrics((0.5, 8))))
     assert done.stderr == ("ralph-tracker: standard output: No space left on device; recorded iterations are kept\n")
     assert done.stdout.startswith("1\nloop ralph-001: running, iteration 0 (")
+
+
+@pytest.mark.parametrize("verb", ["status", "hook loop-decision", "init", "agent status-line claude-code"])
+def test_a_current_folder_that_is_gone_is_one_line(sh, verb):
+    done = sh(f"mkdir gone && cd gone && rmdir ../gone && echo '{{}}' | ralph-tracker {verb}")
+    assert done.returncode == (0 if verb.startswith("agent") else 1)
+    lines = done.stderr.splitlines()
+    assert len(lines) == (not verb.startswith("agent"))
+    assert all("the current folder is gone: change to one that is there" in line for line in lines)

@@ -109,3 +109,11 @@ def test_a_plan_at_a_real_terminal(tmp_path, keys, ended):
         os.close(ours)
         os.close(theirs)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, ended)
+
+
+@pytest.mark.parametrize("editor", ["vi", "/usr/bin/nano -w", ""])
+def test_an_editor_that_needs_a_terminal_is_not_started_without_one(editor, monkeypatch):
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", editor)
+    with pytest.raises(InputError, match=r"(vi|nano) needs a terminal, and this is none; set EDITOR"):
+        edit_text("a: A\n")

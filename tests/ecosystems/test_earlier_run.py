@@ -145,22 +145,24 @@ def ecosystem(request, with_tools):
 
 @pytest.fixture
 def loop(ecosystem, project, monkeypatch):
-    """Return what drives a loop with one step, and tells the record of it."""
+    """Return what drives a loop, and tells the record of its last step."""
 
-    def drive(start: Files, step: Files) -> IterationRecord:
+    def drive(start: Files, *steps: Files) -> IterationRecord:
         checks = {"tests": {**ecosystem.check, "timeout": 300}}
         configuration = {"ralph-tracker.yaml": dump_yaml({"version": 1, "checks": checks})}
         ignored = {".gitignore": ".aiwg/\nnode_modules/\ntarget/\n"}
         made = project({**ecosystem.files, **start, **configuration, **ignored}, ecosystem.install)
         monkeypatch.delenv("RALPH_LOOP_ID", raising=False)
-        pre_loop(root=made.root)
-        for path, text in step.items():
-            if text is None:
-                (made.root / path).unlink()
-            else:
-                (made.root / path).parent.mkdir(exist_ok=True, parents=True)
-                (made.root / path).write_text(text)
-        return post_iteration(root=made.root)
+        record = pre_loop(root=made.root)
+        for step in steps:
+            for path, text in step.items():
+                if text is None:
+                    (made.root / path).unlink()
+                else:
+                    (made.root / path).parent.mkdir(exist_ok=True, parents=True)
+                    (made.root / path).write_text(text)
+            record = post_iteration(root=made.root)
+        return record
 
     return drive
 
@@ -212,6 +214,17 @@ def test_a_new_set_up_of_vitest_makes_no_red_test_green(ecosystem, loop):
     assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
 
 
+@pytest.mark.parametrize("ecosystem", ["cargo"], indirect=True)
+def test_a_module_that_moves_with_a_helper_of_its_tests_is_no_question(ecosystem, loop):
+    helper = "pub fn both() -> i32 {\n    m::mul::mul(2, 3)\n}\n"
+    tests = "mod common;\n\n#[test]\nfn mul_works() {\n    assert_eq!(common::both(), 6);\n}\n"
+    moved = {"src/mul.rs": None, "src/lib.rs": "pub mod add;\npub mod times;\n", "tests/mul.rs": None}
+    moved |= {**ecosystem.source("times", "a * b"), "tests/times.rs": tests}
+    moved |= {"tests/common/mod.rs": helper.replace("mul", "times")}
+    record = loop({"tests/common/mod.rs": helper, "tests/mul.rs": tests}, moved)
+    assert (_found(record), record.integrity.verdict, record.best.iteration) == ([], "PASS", 1)
+
+
 INSIDE = "\n#[cfg(test)]\nmod tests {{\n    #[test]\n    fn adds() {{ assert_eq!(super::add(1, 2), {}); }}\n}}\n"
 
 
@@ -222,6 +235,16 @@ def test_a_red_test_inside_of_source_that_is_bent_is_no_gain(ecosystem, loop):
     bent = {"src/add.rs": inside["src/add.rs"].replace("2), 4", "2), 3")}
     record = loop({**wrong, **inside}, bent)
     assert _found(record) == [("green_by_edit", "CRITICAL")]
+
+
+@pytest.mark.parametrize("ecosystem", ["cargo"], indirect=True)
+def test_a_test_inside_of_source_that_was_weakened_while_green_shows_the_break_that_comes_next(ecosystem, loop):
+    source = ecosystem.source("add", "a + b")["src/add.rs"]
+    weak = INSIDE.format(3).replace("assert_eq!(super::add(1, 2), 3)", "let _ = super::add(1, 2)")
+    steps = source + weak, source.replace("a + b", "a + b + (a == 1) as i32") + weak
+    record = loop({"src/add.rs": source + INSIDE.format(3)}, *({"src/add.rs": text} for text in steps))
+    assert _found(record) == [("demand_changed", "HIGH")]
+    assert record.best.iteration == 1
 
 
 MAIN = (

@@ -29,6 +29,7 @@ from tests.tables import table
         ("no required module provides package example.com/m/lid; to add it:", "lid"),
         ("error[E0425]: cannot find function `lid` in this scope", "lid"),
         ("error[E0432]: unresolved import `crate::acme::lid`", "lid"),
+        ("error[E0583]: file not found for module `lid`", "lid"),
         ("error[E0432]: unresolved import `m::mul`: no `mul` in the root", "mul"),
         ("error[E0599]: no method named `lid` found for struct `Box`", "lid"),
         ("BoxTest.java:[3,5] cannot find symbol\n  symbol:   class Lid", "Lid"),

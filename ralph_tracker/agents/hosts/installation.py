@@ -4,11 +4,12 @@ The settings are those of a project, of this machine's copy of it, or of a user.
 """
 
 import json
+import re
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.agents.hosts.settings_text import (
@@ -26,7 +27,7 @@ from ralph_tracker.agents.hosts.settings_text import (
     without_own_hooks,
 )
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.safe_files import as_store_error, digest, read_regular, write_whole
+from ralph_tracker.safe_files import TEMPORARY, as_store_error, digest, read_regular, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
 from ralph_tracker.version import __version__
@@ -120,29 +121,31 @@ class Installation:
         keys = settings_of(self.host).extras(command).keys()
         extras = not any(has_keys(_read(other) or "", keys) for other in self.others)
         edited = merge_entries(self.host, text or "", command, name, extras=extras)
-        new_folder = not self.file.parent.is_dir()
-        self._write(edited.text)
+        begun = self._noted()
         note = {
             "schema_version": 1,
             "settings": digest(edited.text.encode()),
             "inserted": [list(each) for each in edited.inserted],
             "kept": containers(self.host, text or ""),
             "new_file": text is None,
-            "new_folder": new_folder,
+            # Also where a call that was killed had made it, for its record.
+            "new_folder": not self.file.parent.is_dir() or (text is None and bool(begun and begun["new_folder"])),
         }
+        # First, so that a killed call leaves nothing that cannot be taken out again.
         with as_store_error(self.note):
             write_whole(self.note, json.dumps(note).encode() + b"\n")
+        self._write(edited.text)
         adds_line = has_keys(edited.text, keys) and not has_keys(text or "", keys)
         return "hooks added" + (", status line added" if adds_line else "")
 
     def _unmerge(self) -> bool:
         """Remove our entries, and return whether there were any."""
         text, name = _read(self.file), str(self.file)
-        note, keys = read_json(self.note), {"settings", "inserted", "kept", "new_file", "new_folder"}
-        if not isinstance(note, dict) or not note.keys() >= keys:
-            note = None
+        note = self._noted()
         if text is None or not (note or text.strip()):
-            self.note.unlink(missing_ok=True)
+            with as_store_error(self.note):
+                self.note.unlink(missing_ok=True)
+                self._remove_folder(note)
             return False
         if note is not None and note["settings"] == digest(text.encode()):
             before = without_insertions(EditedText(text, tuple((at, size) for at, size in note["inserted"])))
@@ -159,10 +162,27 @@ class Installation:
             elif before != text:
                 self._write(before)
             self.note.unlink(missing_ok=True)
-            if gone and note is not None and note["new_folder"]:
-                with suppress(OSError):  # not empty
-                    self.file.parent.rmdir()
+            if gone:
+                self._remove_folder(note)
         return before != text
+
+    def _noted(self) -> dict[str, Any] | None:
+        """Return the record of what was inserted, None if there is none or it is damaged; clear what was half written.
+
+        A record without settings to match is that of a call that was killed.
+        """
+        with as_store_error(self.file.parent):
+            for left in self.file.parent.glob(f"{TEMPORARY}*"):
+                if re.fullmatch(r"[0-9a-f]{16}", left.name.removeprefix(TEMPORARY)):
+                    left.unlink(missing_ok=True)
+        note, keys = read_json(self.note), {"settings", "inserted", "kept", "new_file", "new_folder"}
+        return note if isinstance(note, dict) and note.keys() >= keys else None
+
+    def _remove_folder(self, note: dict[str, Any] | None) -> None:
+        """Remove the folder of the settings if we made it and it is empty."""
+        if note is not None and note["new_folder"]:
+            with suppress(OSError):
+                self.file.parent.rmdir()
 
     def _write_own(self, command: str) -> str:
         """Write a file that is ours alone. Raises InputError if somebody else's is in its place."""

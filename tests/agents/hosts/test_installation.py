@@ -108,6 +108,31 @@ def test_another_ralph_tracker_takes_the_place_of_the_first(place):
     assert place.file.read_text() == MINE
 
 
+@pytest.mark.parametrize("text", [None, MINE], ids=["no settings", "settings"])
+@pytest.mark.parametrize("again", [True, False], ids=["installed again", "taken out at once"])
+def test_a_killed_installation_leaves_no_trace_once_it_is_taken_out(text, again, place, monkeypatch):
+    place.top.mkdir()
+    if text is not None:
+        existing(place, text)
+
+    def die(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as killed:
+        killed.setattr(Installation, "_write", die)
+        with pytest.raises(KeyboardInterrupt):
+            place.install(PROGRAM)
+    assert place.note.exists()
+    (place.file.parent / ".tmp-0123456789abcdef").touch()
+    (place.file.parent / ".tmp-mine").touch()
+    if again:
+        assert place.install(PROGRAM).startswith(f"{place.file}: hooks added")
+    (place.file.parent / ".tmp-mine").unlink()
+    place.uninstall()
+    assert list(place.top.iterdir()) == ([] if text is None else [place.file.parent])
+    assert text is None or (place.file.read_text() == text and list(place.file.parent.iterdir()) == [place.file])
+
+
 def test_taking_out_what_is_not_there_changes_nothing(place):
     assert place.uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
     assert existing(place).uninstall() == f"{place.file}: nothing of ralph-tracker is installed there"
