@@ -24,21 +24,18 @@ _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
 
 
-def _known_kind(_: click.Context, __: click.Parameter, kind: str) -> str:
-    if kind in _KINDS or kind in plugins.names("exporters"):
-        return kind
-    raise click.BadParameter(f"no destination {kind!r}{nearest(kind, [*_KINDS, *plugins.names('exporters')])}")
+class _Destination(click.Choice[str]):
+    """Our destinations, and those of plug-ins, which are looked up for any other name."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices and value not in plugins.names("exporters"):
+            known = [*self.choices, *plugins.names("exporters")]
+            self.fail(f"no destination {value!r}{nearest(value, known)}", param, ctx)
+        return value
 
 
 @click.command("export", short_help="Send loops to MLflow or an OTLP receiver, or write them as a table.")
-@click.option(
-    "--to",
-    "kind",
-    callback=_known_kind,
-    required=True,
-    metavar=f"[{'|'.join(_KINDS)}|PLUGIN]",
-    help="Where to, or which format.",
-)
+@click.option("--to", "kind", type=_Destination(_KINDS), required=True, help="Where to, or which format.")
 @click.option("--all", "every", is_flag=True, help="All loops of the project.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there.")
 @click.option("--experiment", metavar="NAME", help="MLflow's experiment; else MLFLOW_EXPERIMENT_NAME, else the folder.")
