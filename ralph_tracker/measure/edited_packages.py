@@ -16,6 +16,9 @@ NAMES_PACKAGES: Final = re.compile(
 )
 
 
+_DESCRIBED: Final = re.compile(r"-[^-]+\.dist-info$")
+
+
 class _File(NamedTuple):
     path: str
     changed_at: float
@@ -28,13 +31,29 @@ def edited_package_file(root: Path, projects: Collection[str], since: float) -> 
     package that is installed anew changes as a whole. None if there is no such file; one that cannot be read is none.
     """
     for place in sorted({folder for project in projects for folder in _environments(root / project)}):
+        if start := next((each for each in _start_up_files(place) if each.changed_at > since), None):
+            return os.path.relpath(start.path, root)
+        described = {_DESCRIBED.sub("", each.name).casefold(): each for each in _folders(place) if "-" in each.name}
         for package in _packages(place):
             files = list(_files(package))
+            if about := described.get(package.name.casefold()):
+                files += _files(about)  # written with it when it is installed
             edited = [each for each in files if each.changed_at > since]
             if edited and len(edited) < len(files):
                 newest = max(edited, key=lambda each: (each.changed_at, each.path))
                 return os.path.relpath(newest.path, root)
     return None
+
+
+def _start_up_files(place: Path) -> Iterator[_File]:
+    """Yield the files that Python runs at each start: in a package's place, and none that an editable install makes."""
+    for name in ("*.pth", "sitecustomize.py", "usercustomize.py"):
+        for each in sorted(place.glob(name)):
+            with suppress(OSError):
+                if not each.name.startswith("__editable__") and (
+                    each.suffix == ".py" or b"import" in each.read_bytes()
+                ):
+                    yield _File(str(each), each.lstat().st_ctime)
 
 
 def _environments(project: Path) -> Iterator[Path]:

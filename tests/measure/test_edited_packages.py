@@ -49,6 +49,39 @@ def test_an_edited_file_beside_older_ones_is_named(package, installed):
     assert edited_package_file(root, projects, since) == f"{package}/lib/b.js"
 
 
+SITE = ".venv/lib/python3.11/site-packages"
+
+
+def test_a_package_of_one_file_is_older_than_what_describes_it(installed):
+    write, moment, root = installed
+    write(f"{SITE}/Round", "__init__.py")
+    write(f"{SITE}/round-1.0.dist-info", "METADATA")
+    since = moment()
+    write(f"{SITE}/Round", "__init__.py")
+    assert edited_package_file(root, [""], since) == f"{SITE}/Round/__init__.py"
+    write(f"{SITE}/round-1.0.dist-info", "METADATA")
+    assert edited_package_file(root, [""], since) is None
+
+
+@table(
+    ("name", "text", "named"),
+    [
+        ("zz.pth", "import zz\n", True),
+        ("sitecustomize.py", "", True),
+        ("zz.pth", "/home/me/src\n", False),
+        ("__editable__.box-1.pth", "import finder\n", False),
+    ],
+)
+def test_a_new_file_that_python_runs_at_each_start_is_named(name, text, named, installed):
+    write, moment, root = installed
+    write(f"{SITE}/expect", "__init__.py")
+    since = moment()
+    for old in (root / SITE).glob("*.p*"):
+        old.unlink()
+    (root / SITE / name).write_text(text)
+    assert edited_package_file(root, [""], since) == (f"{SITE}/{name}" if named else None)
+
+
 @pytest.mark.parametrize(
     "names",
     [["a.js", "lib/b.js"], [], [".cache/c.js", "__pycache__/d.pyc", "node_modules/inner/e.js"]],
