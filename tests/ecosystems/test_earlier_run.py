@@ -253,6 +253,17 @@ MAIN = (
 
 
 @pytest.mark.parametrize("ecosystem", ["go"], indirect=True)
+def test_tests_under_other_names_are_no_gain_where_the_earlier_ones_cannot_be_run(ecosystem, loop):
+    """The package got another name, and the red test is gone."""
+    renamed = {path: text.replace("package m", "package n") for path, text in ecosystem.files.items()}
+    renamed |= {"add_test.go": renamed["add_test.go"].replace("TestAdd", "TestSum"), "mul_test.go": None}
+    wrong = ecosystem.source("mul", "a*b + 1")
+    record = loop(wrong, {**renamed, "mul.go": wrong["mul.go"].replace("package m", "package n")})
+    assert {rule for rule, _ in _found(record)} == {"unproven", "failure_hidden"}
+    assert record.best.iteration == 0
+
+
+@pytest.mark.parametrize("ecosystem", ["go"], indirect=True)
 def test_a_new_test_main_makes_no_red_test_green(ecosystem, loop):
     red = {"mul.go": "package m\n\nvar fix = 1\n\nfunc Mul(a, b int) int { return a*b + fix }\n"}
     record = loop(red, {"main_test.go": MAIN})
