@@ -26,6 +26,11 @@ from ..faults.promised import timeless  # noqa: TID252  # the same times
 CHECKOUT = Path(ralph_tracker.__file__).resolve().parents[1]
 PROGRAM = "#!{}\nfrom ralph_tracker.cli.app import main\nmain()\n"
 OURS = {".aiwg", ".git"}
+# What verbs write into the tree on the user's word, and an agent's settings: no iteration keeps it.
+LEFT_ALONE = {
+    *("report.md", "rows.csv", "verdict.xml"),
+    *(".claude/settings.json", ".claude/.ralph-tracker-installed.json"),
+}
 PATIENCE_S = 120
 DURATIONS = re.compile(r'(?<="duration_s": )[0-9.e+-]+|(?<="elapsed_s": )[0-9.e+-]+|\b[0-9.]+ s\b')
 # A tree: for each path what it is, its content or where it leads, and whether it may be run.
@@ -161,7 +166,11 @@ def tree_of(root: Path) -> Tree:
 
 def kept_of(tree: Tree) -> Tree:
     """Return the files and links that a snapshot keeps of a tree; git ignores logs in these projects."""
-    return {name: entry for name, entry in tree.items() if entry[0] != "folder" and not name.endswith(".log")}
+    return {
+        name: entry
+        for name, entry in tree.items()
+        if entry[0] != "folder" and not name.endswith(".log") and name not in LEFT_ALONE
+    }
 
 
 def copied(source: Path, target: Path) -> Path:
