@@ -1,5 +1,6 @@
 """The gate on a loop that measures: it judges as the next iteration would be judged, and leaves the loop as it is."""
 
+import re
 import shutil
 import stat
 
@@ -69,6 +70,12 @@ WORKS = {
 }
 
 
+def without_times(record):
+    """Return a record without when it was made and how long a command took that an alert names."""
+    alerts = (each._replace(message=re.sub(r"after [0-9.]+ s", "after 0 s", each.message)) for each in record.alerts)
+    return record._replace(timestamp="", alerts=tuple(alerts))
+
+
 @pytest.mark.parametrize("work", WORKS, ids=lambda work: work.__name__)
 def test_the_gate_judges_as_post_iteration_does_and_writes_nothing(workshop, work):
     workshop.commit().start()
@@ -80,7 +87,7 @@ def test_the_gate_judges_as_post_iteration_does_and_writes_nothing(workshop, wor
     assert unchanged(workshop) == before
     assert (found.verdict, found.compared_with) == (WORKS[work], 1)
     record = workshop.turn()
-    assert found.record._replace(timestamp=record.timestamp) == record
+    assert without_times(found.record) == without_times(record)
 
 
 def test_a_tree_for_the_third_time_is_a_cycle_for_the_gate_too(workshop):
