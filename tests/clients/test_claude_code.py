@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "claude-code.md"
@@ -126,6 +127,10 @@ def test_a_turn_that_dies_on_the_service_is_noted_and_is_no_iteration(project, m
     with messages.playing(messages.fail(400)) as service:
         done = project.shell('claude -p "make the tests pass"', service.url)
     assert done.returncode == 1
+    until = time.monotonic() + 20
+    while len(project.noted("agent-events.jsonl")) < 2:  # the client does not wait for this hook before it ends
+        assert time.monotonic() < until
+        time.sleep(0.1)
     _, line = project.noted("agent-events.jsonl")
     assert line["event"] == "StopFailure"
     assert line["failure"]
