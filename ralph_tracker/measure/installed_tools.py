@@ -118,12 +118,19 @@ def is_there(check: Check, root: Path, environment: Mapping[str, str]) -> bool:
 def ask_program(
     command: Sequence[str], root: Path, environment: Mapping[str, str]
 ) -> subprocess.CompletedProcess[bytes] | None:
-    """Run a program of the project for what it prints, for at most a minute; None if it does not start or end."""
+    """Run a program of the project for what it prints, without our own environment; None as `run_briefly`."""
+    return run_briefly(command, root, without_own_environment(environment, root))
+
+
+def run_briefly(
+    command: Sequence[str], root: Path, environment: Mapping[str, str]
+) -> subprocess.CompletedProcess[bytes] | None:
+    """Run a program for what it prints, for at most a minute; None if it does not start or end."""
     try:
         return subprocess.run(  # noqa: S603  # a tool of the project
             command,
             cwd=root,
-            env=without_own_environment(environment, root),
+            env=dict(environment),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=PROBE_TIMEOUT_S,

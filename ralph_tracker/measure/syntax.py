@@ -1,13 +1,12 @@
 """Find files that do not parse, by the language's own program: without a test nothing else would notice."""
 
 import re
-import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from ralph_tracker.measure.ecosystems.python import project_python
-from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, program
+from ralph_tracker.measure.installed_tools import program, run_briefly
 from ralph_tracker.measure.run_checks import environment_for_checks
 
 # Nothing of the file is run.
@@ -50,17 +49,8 @@ def parse_errors(root: Path, paths: Iterable[str], environment: Mapping[str, str
 
 def _error(parser: tuple[str, ...], path: str, root: Path, environment: Mapping[str, str]) -> str | None:
     """Return the error that a parser prints about a file, None if the file parses or that cannot be told."""
-    try:
-        done = subprocess.run(  # noqa: S603  # the language's own program
-            [*parser, f"./{path}" if path.startswith("-") else path],
-            cwd=root,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PROBE_TIMEOUT_S,
-            check=False,
-        )
-    except (OSError, subprocess.SubprocessError):
+    done = run_briefly([*parser, f"./{path}" if path.startswith("-") else path], root, environment)
+    if done is None:
         return None
     text = (done.stderr + b"\n" + done.stdout).decode("utf-8", "replace")
     if done.returncode == 0 or path not in text:
