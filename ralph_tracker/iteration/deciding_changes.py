@@ -134,20 +134,29 @@ class DecidingChanges:
 
     def _find_edits(self, own: tuple[str, ...]) -> tuple[bool, Mapping[str, Edit]]:
         edits = [path for path in own if path in self.changed]
-        texts = [self._texts[path] for path in own]
         for path in self.changed:
             kinds = {"support", "data"} if own else {"test", "support", "data"}  # the file of the test may be any
             if self.decides.kind(path) not in kinds or path in edits:
                 continue
-            if not own or is_named(path, texts) or self._is_snapshot(path, own):
+            if not own or self._names(own, path):
                 edits.append(path)
         edited = bool(edits)
         edits += [path for path in self.changed if path not in edits and self.reaches_others(path)]
         return edited, {path: self._edit(path) for path in edits or self.changed}
 
-    @staticmethod
-    def _is_snapshot(path: str, own: Iterable[str]) -> bool:
-        return any(path.rpartition("/")[2].startswith(file.rpartition("/")[2]) for file in own)
+    @cached_property
+    def _names(self) -> Callable[[tuple[str, ...], str], bool]:
+        """Return whether test files name another file, or own it as their snapshot."""
+        return cache(
+            lambda own, path: (
+                is_named(path, [self._texts[file] for file in own])
+                or any(path.rpartition("/")[2].startswith(file.rpartition("/")[2]) for file in own)
+            )
+        )
+
+    def concerns(self, path: str, own: tuple[str, ...]) -> bool:
+        """Return whether a file decides about the tests of these files: holds them, is named there, or always loads."""
+        return path in own or self.decides.loads_by_itself(path) or self._names(own, path)
 
     def _edit(self, path: str) -> Edit:
         change = self.changed[path]

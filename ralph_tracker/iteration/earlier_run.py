@@ -254,12 +254,9 @@ class EarlierRun:
                 answers[test] = _Answer(ran.outcomes[name], why, self._asked.kept if against is None else against)
 
     def _reference_of(self, test: str, references: Mapping[str, int]) -> int | None:
-        """Return the iteration of the form of a test, or of a start-up file, that is still run; None for neither."""
+        """Return the iteration whose form of a file that concerns the test is still run; None if there is none."""
         own = self._changes.own_files(test)
-        numbers = (
-            number for path, number in references.items() if path in own or self._changes.decides.loads_by_itself(path)
-        )
-        return min(numbers, default=None)
+        return min((number for path, number in references.items() if self._changes.concerns(path, own)), default=None)
 
     def _take_apart(self, first: TestResults, answers: dict[str, _Answer], references: Mapping[str, int]) -> None:
         """Run the references once more, each as its whole iteration had it, whose tests did not run beside others."""
@@ -485,7 +482,11 @@ class EarlierRun:
     ) -> dict[str, int]:
         """Return the references: what was edited while green keeps its older form, until a finding tells of it."""
         kept = self._asked.kept
-        green = [case for case in cases if case.was == case.now == PASSED and case.earlier in {PASSED, None}]
+        green = [
+            case
+            for case in cases
+            if case.now == PASSED and (case.earlier == PASSED or (case.was == PASSED and case.earlier is None))
+        ]
         held = {path for case in green for path, how in case.edits.items() if how == "edited"}
         ended = {each.file for each in findings}
         for case, what in fates:

@@ -308,6 +308,15 @@ class TestBent:
         record = loop(start, {"conftest.py": fixture.replace("3, 2", "4, 3")}, {"calc.py": broken})
         assert found(record) == [("demand_changed", "HIGH", ["test_sub"])]
 
+    def test_a_helper_that_was_weakened_beside_a_fix_hides_no_later_break(self, loop):
+        helper = "from calc import sub\n\n\ndef check():\n    assert sub(3, 2) == 1\n"
+        tests = "from calc import add\nfrom tests.checks import check\n\n\ndef test_sub():\n    check()\n\n\n" + ADDS
+        start = {"calc.py": CALC, "test_calc.py": tests, "tests/checks.py": helper}
+        fix = {"calc.py": FIXED, "tests/checks.py": helper.replace(" == 1", "")}
+        record = loop(start, fix, {"calc.py": FIXED.replace("a - b", "b - a")})
+        assert found(record) == [("demand_changed", "HIGH", ["test_sub"])]
+        assert record.best.iteration == 1
+
     def test_a_fixture_whose_lines_changed_places_is_another_form(self, loop):
         fixture = "import pytest\n\n\n@pytest.fixture\ndef pair():\n    return [\n        2,\n        3,\n    ]\n"
         tests = f"{IMPORT}{ADDS}\n\ndef test_first_is_less(pair):\n    assert sub(*sorted(pair)) < 0\n"
