@@ -127,6 +127,8 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
         reason = f"Time limit reached: {spent} of {limit} minutes"
     if reason and target and _uncertain(facts, thresholds) is None:
         return target  # what was reached is not hidden by what ends the loop anyway
+    if reason and facts.blocked is not None:
+        reason = f"{reason}; a person is needed: {facts.blocked}"
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 

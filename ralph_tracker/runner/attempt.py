@@ -8,6 +8,7 @@ from threading import Event
 from time import monotonic
 from typing import Final, Literal, NamedTuple
 
+from ralph_tracker.agents.output.error_messages import next_time
 from ralph_tracker.agents.output.run_output import RunOutputReader
 from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.errors import StoreError
@@ -265,8 +266,9 @@ def step_after(
     if verdict in {AttemptVerdict.NEEDS_PERSON, AttemptVerdict.NOT_STARTED}:
         return Step("block", why)
     if verdict is AttemptVerdict.RATE_LIMITED:
-        if ran.report.retry_at is not None:
-            pause = max(ran.report.retry_at - now, 0.0) + 1.0
+        at = ran.report.retry_at or next_time(ran.report.why or "", now)
+        if at is not None:
+            pause = max(at - now, 0.0) + 1.0
         elif ran.report.retry_after_s is not None:
             pause = ran.report.retry_after_s
         else:

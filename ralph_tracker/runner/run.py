@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType, MappingProxyType, TracebackType
@@ -290,6 +291,8 @@ class Run:
         ran = ran._replace(changed=tree_of_now(self.paths) != before)
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)
+        if self.limits.max_minutes is not None:
+            patience = patience._replace(limits_s=inf)  # the loop's own limit ends a wait that is too long
         step = step_after(verdict, ran, progress.tried, progress.waited_s, patience, self.now())
         said = f"agent: {describe_run(verdict, ran)}"
         self.screen.line(f"iteration {progress.iteration}: {said}")

@@ -60,6 +60,12 @@ class TestRows:
         ("thresholds", "changes", "reason"),
         [
             pytest.param(limits(max_iterations=3), {}, "Iteration limit reached: 3 of 3", id="iterations"),
+            pytest.param(
+                limits(max_iterations=3),
+                {"blocked": "401 Unauthorized"},
+                "Iteration limit reached: 3 of 3; a person is needed: 401 Unauthorized",
+                id="iterations, and a person is needed",
+            ),
             pytest.param(limits(max_iterations=2), {}, "Iteration limit reached: 3 of 2", id="more iterations"),
             pytest.param(limits(max_iterations=4), {}, None, id="one iteration left"),
             pytest.param(limits(max_iterations=None), {"iteration": 999}, None, id="no limit of iterations"),

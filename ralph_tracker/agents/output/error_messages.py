@@ -1,12 +1,14 @@
 """Say what the error messages of agents mean: how a run ended, when to try again, and whether it asks for permission.
 
-A message may say when to try again: after a span ("in 5 minutes") or at a time. A time of day alone ("resets 3pm") has
-no date, and is not converted.
+A message may say when to try again: after a span ("in 5 minutes") or at a time. A time without a year ("resets 3pm") is
+the next such time, which only `next_time` can tell, as it depends on the present.
 """
 
 import re
-from datetime import UTC, datetime
+from calendar import month_abbr
+from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ralph_tracker.agents.output.event_values import one_line, plain
 from ralph_tracker.agents.output.run_report import Ending, RunOutcome
@@ -33,12 +35,18 @@ _ISO: Final = re.compile(
 _DATE: Final = re.compile(
     r"\bat (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:st|nd|rd|th), (?P<rest>\d{4} \d{1,2}:\d\d [AP]M)\b"
 )
+_NEXT_TIME: Final = re.compile(
+    r"\b(?:resets?|try again)(?: at| on)? "
+    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?(?: \((?P<zone>[\w/+-]{1,40})\))?",
+    re.IGNORECASE,
+)
 _FLAGS: Final = re.IGNORECASE
 _READ: Final = 4_000
 _SHORT: Final = 400
 _LIMIT: Final = re.compile(
-    r"(?:usage|session|weekly|5-hour|daily|spending) limit (?:reached|exceeded)|usage_limit_(?:reached|exceeded)"
-    r"|(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit|resource_exhausted|exhausted your (?:[\w-]+ ){0,3}quota",
+    r"(?:usage|session|weekly|5-hour|daily) limit (?:reached|exceeded)|usage_limit_(?:reached|exceeded)"
+    r"|out of extra usage|(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit|resource_exhausted"
+    r"|exhausted your (?:[\w-]+ ){0,3}(?:quota|capacity)",
     _FLAGS,
 )
 _PERSON: Final = re.compile(
@@ -50,8 +58,12 @@ _PERSON: Final = re.compile(
     r"|(?:oauth|access|refresh|auth) token (?:[\w]+ ){0,3}(?:expired|revoked|invalid)"
     r"|credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|out of credits|billing_error"
     r"|exceeded your current quota|payment required|\b402\b|subscription (?:required|expired)"
-    r"|requested permissions? to|you haven['’]t granted",
+    r"|requested permissions? to|you haven['’]t granted|organization has been disabled",
     _FLAGS,
+)
+# A limit that a person set on what is spent: no wait ends it.
+_SPENDING: Final = re.compile(
+    r"\bspend(?:ing)? (?:limit|cap)\b|\bmonthly (?:usage |credit )?limit\b|\bpremium request allowance", _FLAGS
 )
 _PASSING: Final = re.compile(
     r"\b(?:429|529)\b|\b(?:status|error|code|http)\D{0,12}\b503\b|too many requests|overloaded|service unavailable"
@@ -67,6 +79,7 @@ _BUDGET: Final = re.compile(
 )
 _MEANINGS: Final = (
     (_BUDGET, Ending.OUT_OF_BUDGET),
+    (_SPENDING, Ending.NEEDS_PERSON),
     (_LIMIT, Ending.RATE_LIMITED),
     (_PERSON, Ending.NEEDS_PERSON),
     (_PASSING, Ending.RATE_LIMITED),
@@ -80,8 +93,13 @@ _STATUSES: Final = {
     529: Ending.RATE_LIMITED,
 }
 # What may follow a known message that is not prose: nothing, or punctuation.
-_CLOSED: Final = r"(?=\W*$|\s?[·:.,;|(\[—–-](?!\w))"
-_YOUR_LIMIT: Final = r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota)"
+_CLOSED: Final = r"(?=\W*$|\s?[·∙:.,;|(\[—–-](?!\w))"
+_YOUR_LIMIT: Final = (
+    r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota)"
+    r"|you have exhausted your capacity on this model|you(?:['’]re| are) out of extra usage"
+    r"|(?:[a-z]+ )?(?:5-hour|session|daily|weekly|monthly|spend(?:ing)?) limit reached"
+    r"|your organization has been disabled|oauth token has (?:expired|been revoked)|sorry, you have been rate-limited"
+)
 _KNOWN: Final = (
     rf"(?:{_YOUR_LIMIT}|(?:claude (?:ai |code )?)?usage limit reached(?:\|\d+)?|(?:invalid|incorrect|no) (?:x-)?"
     r"api[ _-]?key(?: provided| found)?|not logged in|credit balance is too low|rate[ _-]?limit"
@@ -149,6 +167,34 @@ def _time(words: str) -> float | None:
     except (ValueError, OverflowError):
         return None
     return None
+
+
+def next_time(words: str, now: float) -> float | None:
+    """Return the next time that a message names without a year, in epoch seconds; `now` is that too.
+
+    "resets 3pm (Europe/Berlin)", "resets Oct 12 at 1pm", "try again at 3:05 PM"; without a zone it is local time. None
+    for any other message, and for a zone that this machine does not know.
+    """
+    found = _NEXT_TIME.search(words)
+    if found is None:
+        return None
+    try:
+        zone = None if found["zone"] is None else ZoneInfo(found["zone"])
+        today = datetime.fromtimestamp(now, UTC).astimezone(zone)
+        at = today.replace(
+            hour=int(found["hour"]) % 12 + (12 if found["half"] in "pP" else 0),
+            minute=int(found["minute"] or 0),
+            second=0,
+            microsecond=0,
+        )
+        if found["month"] is None:
+            at += timedelta(days=at <= today)
+        else:
+            at = at.replace(month=list(month_abbr).index(found["month"].capitalize()), day=int(found["day"]))
+            at = at.replace(year=at.year + (at < today - timedelta(days=180)))
+    except (ValueError, OverflowError, ZoneInfoNotFoundError):
+        return None
+    return (at if zone else at.replace(tzinfo=None)).timestamp()
 
 
 def outcome_of_error(words: str, status: int | None = None) -> RunOutcome:

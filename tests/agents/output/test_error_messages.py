@@ -1,12 +1,13 @@
 """Which words mean a limit, which need a person, that prose about them means nothing, and when to try again."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from ralph_tracker.agents.output.error_messages import (
     When,
     asks_permission,
+    next_time,
     outcome_of_error,
     outcome_of_error_line,
     outcome_of_whole_message,
@@ -227,3 +228,58 @@ def test_a_time_is_read_in_epoch_seconds(words, at) -> None:
 
 def test_nothing_said_is_nothing_told() -> None:
     assert retry_time("Overloaded") == When(None, None)
+
+
+NOON = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
+
+
+@table(
+    ("words", "at"),
+    [
+        ("You're out of extra usage · resets 7pm (UTC)", datetime(2026, 11, 28, 19, tzinfo=UTC)),
+        ("5-hour limit reached ∙ resets 11am (UTC)", datetime(2026, 11, 29, 11, tzinfo=UTC)),
+        ("You've hit your limit · resets 3pm (Europe/Berlin)", datetime(2026, 11, 28, 14, tzinfo=UTC)),
+        ("Your limit will reset at 12am (America/New_York).", datetime(2026, 11, 29, 5, tzinfo=UTC)),
+        ("Weekly limit reached ∙ resets Dec 3 at 1pm (UTC)", datetime(2026, 12, 3, 13, tzinfo=UTC)),
+        ("Opus weekly limit reached ∙ resets January 2nd, 1:30 pm (UTC)", datetime(2027, 1, 2, 13, 30, tzinfo=UTC)),
+        ("resets Nov 28, 11am (UTC)", datetime(2026, 11, 28, 11, tzinfo=UTC)),
+        ("try again at 3:05 PM.", NOON.astimezone().replace(hour=15, minute=5)),
+        ("resets 3pm (Mars/Olympus)", None),
+        ("resets Feb 30, 1pm (UTC)", None),
+        ("resets Foo 3, 1pm (UTC)", None),
+        ("resets 3 tests", None),
+        ("Overloaded", None),
+    ],
+)
+def test_a_time_without_a_year_is_the_next_one(words, at) -> None:
+    found = next_time(words, NOON.timestamp())
+    if at is not None and at.tzinfo is not UTC and at < NOON:
+        at += timedelta(days=1)  # west of here it is over for today
+    assert found == (None if at is None else at.timestamp())
+
+
+@table(
+    ("words", "ending"),
+    [
+        ("5-hour limit reached ∙ resets 3pm", LIMITED),
+        ("Claude usage limit reached. Your limit will reset at 3pm (America/New_York).", LIMITED),
+        ("Session limit reached ∙ resets 3pm", LIMITED),
+        ("Opus weekly limit reached ∙ resets Oct 6, 1pm", LIMITED),
+        ("You're out of extra usage · resets 7pm (UTC)", LIMITED),
+        ("You've hit your usage limit. Upgrade to Pro or try again at 3:05 PM.", LIMITED),
+        ("You have exhausted your capacity on this model. Your quota will reset after 2h13m.", LIMITED),
+        ("Sorry, you have been rate-limited. Please wait a moment before trying again.", LIMITED),
+        ("Monthly limit reached", PERSON),
+        ("You've reached your spend limit.", PERSON),
+        ("Spending limit reached. Raise it in the console.", PERSON),
+        ("OAuth token has expired. Please run /login", PERSON),
+        ("Your organization has been disabled", PERSON),
+    ],
+)
+def test_each_clients_message_means_the_same_as_text_and_in_an_event(words, ending) -> None:
+    assert text(words, 1).ending is text(words, 0).ending is outcome_of_error(words).ending is ending
+
+
+def test_a_notice_of_a_smaller_model_ends_nothing() -> None:
+    notice = "You have exceeded your premium request allowance. We have automatically switched you to GPT-4.1"
+    assert text(f"{notice}\n{WORKED}", 0).ending is Ending.DONE
