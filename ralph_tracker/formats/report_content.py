@@ -46,7 +46,7 @@ _SUSPECTS: Final = tuple(
     (mark, re.compile(pattern.encode("latin-1")))
     for mark, pattern in ((b"&#", _ILLEGAL_REFERENCE), (b"\xef\xbf", "\xef\xbf[\xbe\xbf]"))
 )
-_ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]|" + _ILLEGAL_REFERENCE)
+_ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|" + _ILLEGAL_REFERENCE)
 _COLOUR_IN_XML: Final = re.compile(r"(?:\x1b|&#0*27;|&#x0*1[bB];)(?:\[[0-9;]*[mK]|\(B)")
 _REPLACED: Final = "\ufffd"
 _AFTER_THE_ROOT: Final = 9  # expat's number for what follows the document

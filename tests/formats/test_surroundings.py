@@ -28,6 +28,7 @@ STRAY = {
     "a byte without a character in cp1252": (DECLARED.format("windows-1252") + CASES.format("")).encode()
     + b"<!--\x81-->",
     "several bytes a character": (DECLARED.format("shift_jis") + CASES.format("テスト\x1b")).encode("shift_jis"),
+    "half of a character in UTF-7": (DECLARED.format("utf-7") + CASES.format("a+33M-")).encode(),
     "UTF-16 with a control character": CASES.format("a\x07").encode("utf-16"),
 }
 
