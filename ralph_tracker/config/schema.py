@@ -239,6 +239,7 @@ class PriceSection(Section):
 
     input: Annotated[float, Field(ge=0)]
     output: Annotated[float, Field(ge=0)]
+    cached_input: Annotated[float | None, Field(ge=0)] = None
 
 
 class FeedbackSection(Section):

@@ -39,7 +39,15 @@ from ralph_tracker.runner.attempt import (
     verdict_of,
 )
 from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
-from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings, add_usages, less, read_progress
+from ralph_tracker.runner.saved_run import (
+    LOCK,
+    RunProgress,
+    RunSettings,
+    add_usages,
+    less,
+    read_progress,
+    tells_sums,
+)
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
@@ -303,7 +311,7 @@ class Run:
             usage=add_usages(progress.usage, self._usage_of(ran.report)),
             notes=progress.notes if plain else (*progress.notes, said),
             session=session,
-            told=ran.report.usage if session == ran.report.session else progress.told,
+            told=self._priced(ran.report) if session == ran.report.session else progress.told,
         )
         return step
 
@@ -318,10 +326,13 @@ class Run:
 
     def _usage_of(self, report: RunReport) -> Usage:
         """Return what a run took, with its price; of a session that was continued only what is new."""
-        client, usage = self._client, report.usage
-        if client is not None and client.tells_sums and report.session == self.progress.session:
-            usage = less(usage, self.progress.told)
-        return add_cost(usage, self.progress.settings.command, self.prices, report.models)
+        usage, told = self._priced(report), self.progress.told
+        if self._client is None or report.session != self.progress.session:
+            return usage
+        return less(usage, told) if self._client.tells_sums or tells_sums(report, told) else usage
+
+    def _priced(self, report: RunReport) -> Usage:
+        return add_cost(report.usage, self.progress.settings.command, self.prices, report.models)
 
     @property
     def _client(self) -> Backend | None:

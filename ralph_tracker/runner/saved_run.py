@@ -3,6 +3,7 @@
 import json
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
+from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import as_store_error, write_whole
@@ -146,7 +147,7 @@ def add_usages(one: Usage, other: Usage) -> Usage:
     sums: dict[str, Any] = {}
     for name in Usage._fields:
         known = [value for value in (getattr(one, name), getattr(other, name)) if value is not None]
-        sums[name] = sum(known) if known else None
+        sums[name] = _plain(sum(known)) if known else None
     return Usage(**sums)
 
 
@@ -155,5 +156,16 @@ def less(whole: Usage, before: Usage) -> Usage:
     rest: dict[str, Any] = {}
     for name in Usage._fields:
         value, earlier = getattr(whole, name), getattr(before, name)
-        rest[name] = None if value is None else max(value - (earlier or 0), 0)
+        rest[name] = None if value is None else _plain(max(value - (earlier or 0), 0))
     return Usage(**rest)
+
+
+def tells_sums(report: RunReport, told: Usage) -> bool:
+    """Return whether a continued session's report is of the whole session: as much as before and the run's own part."""
+    whole, before = report.usage.input_tokens, told.input_tokens
+    return None not in {whole, before, report.own_input} and (whole or 0) >= (before or 0) + (report.own_input or 0)
+
+
+def _plain(number: float) -> float:
+    """Return a number without the noise of binary fractions."""
+    return round(number, 6)

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from ralph_tracker.cli.app import run as command_line
+from ralph_tracker.agents.output.run_report import Ending, RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.runner.attempt import AttemptVerdict, session_after
-from ralph_tracker.runner.saved_run import less
+from ralph_tracker.runner.saved_run import add_usages, less, tells_sums
 from tests.runner.conftest import step
 from tests.tables import table
 
@@ -95,3 +96,24 @@ def test_which_session_the_next_run_continues(verdict, session):
 
 def test_what_a_sum_has_more_than_an_earlier_one():
     assert less(Usage(None, 10, 5, 3), Usage(1.0, 4, None, 7)) == Usage(None, 6, 5, 0)
+
+
+def test_money_has_no_noise_of_binary_fractions():
+    assert less(Usage(0.3), Usage(0.1)).cost_usd == 0.2
+    assert add_usages(Usage(0.1), Usage(0.2)).cost_usd == 0.3
+
+
+@table(
+    ("whole", "own", "told", "sums"),
+    [
+        (4480, 2240, 2240, True),
+        (2240, 2240, 2240, False),
+        (3000, 2240, 2240, False),  # with a subagent of its own
+        (4480, None, 2240, False),
+        (4480, 2240, None, False),
+        (None, 2240, 2240, False),
+    ],
+)
+def test_a_report_of_the_whole_session_holds_the_part_before_and_the_runs_own(whole, own, told, sums):
+    report = RunReport(Usage(input_tokens=whole), Ending.DONE, own_input=own)
+    assert tells_sums(report, Usage(input_tokens=told)) is sums

@@ -95,7 +95,8 @@ class ClaudeCode:
     Tested in runs of @anthropic-ai/claude-code 2.1.197 against a mock server: subtypes, `api_error_status`, `errors`,
     the kinds of errors of `<synthetic>` messages, `api_retry`, and that the `usage` of a result excludes the message
     that exhausted the budget while `modelUsage` and `total_cost_usd` include it. `rate_limit_event` is from that
-    program's text and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array.
+    program's text and the types of claude-agent-sdk 0.2.187. With `json --verbose` the events are one array. In a
+    session that is continued, 2.1.332 prints the session's `modelUsage` and `total_cost_usd` beside the run's `usage`.
 
     Input tokens include cache reads and writes, which Anthropic's field excludes.
     """
@@ -108,6 +109,7 @@ class ClaudeCode:
     def __init__(self) -> None:
         self._messages = _Messages()
         self._told: dict[str, Usage] = {}
+        self._own: dict[str, int | None] = {}
         self._outcome: RunOutcome | None = None
         self._trouble: RunOutcome | None = None
         self._limit: RunOutcome | None = None
@@ -141,7 +143,8 @@ class ClaudeCode:
                 pass
 
     def heard(self) -> StreamReport:
-        return StreamReport(self._usage(), self._outcome, self._trouble or self._limit, self._last)
+        own = total(self._own.values())
+        return StreamReport(self._usage(), self._outcome, self._trouble or self._limit, self._last, own_input=own)
 
     def _usage(self) -> Usage:
         parts = list(self._told.values())
@@ -187,6 +190,7 @@ class ClaudeCode:
         name = text(event.get("session_id")) or ""
         if name in self._told or len(self._told) < _REMEMBERED:
             self._told[name] = self._sums(event)
+            self._own[name] = input_tokens(inner(event, "usage"))
         self._messages = _Messages()
 
     def _sums(self, event: Object) -> Usage:

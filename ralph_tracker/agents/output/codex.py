@@ -11,7 +11,7 @@ from typing import Final
 
 from ralph_tracker.agents.output.error_messages import outcome_of_error
 from ralph_tracker.agents.output.event_values import Object, count, inner, text, word
-from ralph_tracker.agents.output.run_report import Ending, RunOutcome, StreamReport
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunOutcome, StreamReport
 from ralph_tracker.core.metrics import Usage
 
 _TYPES: Final = frozenset(
@@ -38,6 +38,7 @@ class Codex:
     def __init__(self) -> None:
         self._input: int | None = None
         self._output: int | None = None
+        self._cached = 0
         self._outcome: RunOutcome | None = None
         self._trouble: RunOutcome | None = None
         self._last: str | None = None
@@ -50,6 +51,7 @@ class Codex:
                 read, written = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
                 self._input = self._input if read is None else (self._input or 0) + read
                 self._output = self._output if written is None else (self._output or 0) + written
+                self._cached += count(usage.get("cached_input_tokens")) or 0
             case "turn.failed":
                 self._outcome = outcome_of_error(text(inner(event, "error").get("message")) or "")
             case "error":
@@ -65,4 +67,5 @@ class Codex:
 
     def heard(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
-        return StreamReport(usage, self._outcome, self._trouble, self._last)
+        models = (ModelTokens("", self._input or 0, self._output or 0, self._cached),)
+        return StreamReport(usage, self._outcome, self._trouble, self._last, models=models)

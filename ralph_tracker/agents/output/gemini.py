@@ -90,7 +90,7 @@ def _models(stats: Object) -> Iterator[ModelTokens]:
     for name in stats:
         read, written = _tokens(inner(stats, name))
         if read is not None and written is not None:
-            yield ModelTokens(name, read, written)
+            yield ModelTokens(name, read, written, count(inner(stats, name).get("cached")) or 0)
 
 
 class GeminiJson:

@@ -192,6 +192,7 @@ class RunOutputReader:
             last_message=last_words(heard.last_message or prose),
             session=self._output.session,
             models=heard.models,
+            own_input=heard.own_input,
         )
 
     def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:

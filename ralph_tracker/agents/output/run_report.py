@@ -24,7 +24,8 @@ class RunReport(NamedTuple):
     `why` is one line in the agent's words, at most 200 characters. `retry_after_s` (seconds) and `retry_at` (epoch
     seconds) are when it may be tried again. `last_message` is the end of its last message, at most 2,000 characters.
     `session` is the id by which the client can continue its session. `models` are the models that were asked, each with
-    its tokens, () where the client does not tell.
+    its tokens, () where the client does not tell. `own_input` are the input tokens of this run alone, where the format
+    has them beside sums that may be of a whole session.
     """
 
     usage: Usage
@@ -35,14 +36,16 @@ class RunReport(NamedTuple):
     last_message: str | None = None
     session: str | None = None
     models: tuple["ModelTokens", ...] = ()
+    own_input: int | None = None
 
 
 class ModelTokens(NamedTuple):
-    """What a run took of one model."""
+    """What a run took of one model, "" where its name is not reported; `cached` is a part of `input`."""
 
     name: str
     input: int
     output: int
+    cached: int = 0
 
 
 class RunOutcome(NamedTuple):
@@ -59,7 +62,7 @@ class StreamReport(NamedTuple):
 
     `outcome` is how the run ended in the format's words, None if its last event is missing. `trouble` is what the agent
     was retrying when the stream ended: it only counts if the run did not end well. `exits` is the meaning of the
-    program's exit codes, `models` as in `RunReport`.
+    program's exit codes, `models` and `own_input` as in `RunReport`.
     """
 
     usage: Usage
@@ -68,6 +71,7 @@ class StreamReport(NamedTuple):
     last_message: str | None = None
     exits: tuple[tuple[int, Ending], ...] = ()
     models: tuple[ModelTokens, ...] = ()
+    own_input: int | None = None
 
 
 class EventReader(Protocol):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ralph_tracker.agents.output.run_output import RunOutputReader
-from ralph_tracker.agents.output.run_report import Ending, RunReport
+from ralph_tracker.agents.output.run_report import Ending, ModelTokens, RunReport
 from ralph_tracker.core.metrics import Usage
 from tests.tables import table
 
@@ -231,7 +231,12 @@ class TestCodex:
             self.START,
             {"type": "turn.completed", "usage": usage},
         )
-        assert found == RunReport(Usage(input_tokens=20, output_tokens=6), Ending.DONE, last_message="Well.")
+        assert found == RunReport(
+            Usage(input_tokens=20, output_tokens=6),
+            Ending.DONE,
+            last_message="Well.",
+            models=(ModelTokens("", 20, 6, 8),),
+        )
 
     def test_a_run_stopped_while_it_connects_again_says_why(self) -> None:
         error = {"type": "error", "message": "Reconnecting... 1/5 (429 Too Many Requests)"}
