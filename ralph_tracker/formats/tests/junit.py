@@ -262,7 +262,7 @@ class _Reader:
         self._messages: dict[str, str] = {}
         self._not_loaded: dict[str, str] = {}
         self.text = Text()
-        self._gathering = ""  # the element whose text is being gathered
+        self._gathering = -1  # how deep the element stands whose text is being gathered
         self._broken: set[str] = set()
         self._of_suite: tuple[str, str] | None = None  # the error of a suite that is open: its name and message
         self._by_gradle = False
@@ -290,7 +290,7 @@ class _Reader:
             self._child(local, attributes)
         elif path and path[-1] == "testsuite" and local in {"error", "failure"}:
             self._of_suite = (id_prefix(self._suites[-1].names, "") + _SUITE, attributes.get("message", ""))
-            self._gathering = local
+            self._gathering = len(path)
             self.text.begin()
         path.append(local)
         if len(path) > self._max_depth:
@@ -298,12 +298,13 @@ class _Reader:
 
     def end(self, _name: str) -> None:
         local = self._path.pop()
-        if local == self._gathering and self._of_suite is not None:
-            (name, said), self._of_suite, self._gathering = self._of_suite, None, ""
+        is_gathered = len(self._path) == self._gathering
+        if is_gathered and self._of_suite is not None:
+            (name, said), self._of_suite, self._gathering = self._of_suite, None, -1
             self._broken.add(name)
             self._messages[name] = message(said, self.text.end())
-        elif local == self._gathering:
-            self._gathering = ""
+        elif is_gathered:
+            self._gathering = -1
             self._verdicts[len(self._cases)].text = self.text.end()
         elif local == "testcase":
             verdict = self._verdicts.pop(len(self._cases), None) if self._verdicts else None
@@ -342,7 +343,7 @@ class _Reader:
         if rank >= _FAILED and not verdict.text:
             said = verdict.said = attributes.get("message", "")
             if len(self._messages) < MAX_FAILURES or _file_not_loaded(self._cases[-1], said):
-                self._gathering = local
+                self._gathering = len(self._path)
                 self.text.begin()
 
     def _close_case(self, attributes: dict[str, str], verdict: _Verdict | None) -> None:

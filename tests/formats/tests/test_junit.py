@@ -458,3 +458,12 @@ def test_a_file_that_node_could_not_run_is_no_test_and_hides_any_test():
     )
     assert report.outcomes == {"test::a": PASSED, "test/b.test.js::(test file)": FAILED}
     assert report.not_loaded == {"(test run)": "test/b.test.js failed as a whole"}
+
+
+def test_an_element_of_the_same_name_within_a_failure_ends_no_text():
+    inner = '<testcase name="b"><out><failure>no verdict</failure></out></testcase>'
+    report = registry.read(
+        f'<testsuite><testcase name="a"><failure>says {inner}this</failure></testcase></testsuite>'.encode()
+    )
+    assert report.outcomes == {"a": "failed", "b": "passed"}
+    assert report.messages["a"].startswith("says")
