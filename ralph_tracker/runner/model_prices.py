@@ -94,7 +94,7 @@ def add_cost(
         price = prices.get(model, prices.get(named, prices.get(ANY)))
         if price is None:
             return usage
-        cached = min(cached, read)
-        tokens = (read - cached) * price.input + cached * price.cached + written * price.output
+        fresh = max(read - cached, 0)
+        tokens = fresh * price.input + (read - fresh) * price.cached + written * price.output
         costs.append(tokens / 1_000_000)
     return usage._replace(cost_usd=round(sum(costs), 6))

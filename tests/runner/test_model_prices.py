@@ -38,7 +38,16 @@ def test_the_model_is_the_one_that_the_command_names(command, model):
         (TOKENS._replace(output_tokens=None), ("codex", "-m", "gpt-5"), {}, None),
         (TOKENS._replace(cost_usd=0.5), ("codex", "-m", "gpt-5"), {}, 0.5),
     ],
-    ids=["list", "own price", "own price, no cached one", "any model", "any other model", "no model", "half of the tokens", "the agent's own"],
+    ids=[
+        "list",
+        "own price",
+        "own price, no cached one",
+        "any model",
+        "any other model",
+        "no model",
+        "half of the tokens",
+        "the agent's own",
+    ],
 )
 def test_tokens_are_priced_where_the_agent_reports_no_cost(usage, command, section, cost):
     assert add_cost(usage, command, prices_of(section)).cost_usd == cost

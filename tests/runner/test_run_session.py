@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.agents.output.run_report import Ending, RunReport
+from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.runner.attempt import AttemptVerdict, session_after

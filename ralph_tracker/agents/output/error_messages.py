@@ -37,7 +37,8 @@ _DATE: Final = re.compile(
 )
 _NEXT_TIME: Final = re.compile(
     r"\b(?:resets?|try again)(?: at| on)? "
-    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?(?: \((?P<zone>[\w/+-]{1,40})\))?",
+    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?(?P<hour>\d{1,2})"
+    r"(?::(?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?(?: \((?P<zone>[\w/+-]{1,40})\))?",
     re.IGNORECASE,
 )
 _FLAGS: Final = re.IGNORECASE

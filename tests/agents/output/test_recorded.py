@@ -84,7 +84,10 @@ def test_a_recorded_run_tells(case, exit_code, ending, usage, why, last) -> None
 
 def test_gemini_tells_the_tokens_of_each_model() -> None:
     models = heard("gemini-stream-done", 0).models
-    first, second = (ModelTokens("gemini-3.5-flash-lite", 1200, 130, 500), ModelTokens("gemini-3.8-flash", 2400, 260, 1000))
+    first, second = (
+        ModelTokens("gemini-3.5-flash-lite", 1200, 130, 500),
+        ModelTokens("gemini-3.8-flash", 2400, 260, 1000),
+    )
     assert models == (first, second)
 
 
