@@ -29,7 +29,6 @@ _BOMS: Final = (
 _OPENING: Final = 1024
 _TRIED: Final = 20  # objects of a text, enough to tell formats apart
 _CHUNK: Final = 1 << 16
-_FIRST: Final = 2
 LONGEST_TEXT: Final = 65_536
 _PIECE: Final = 1 << 20  # bytes
 
@@ -48,7 +47,6 @@ _SUSPECTS: Final = tuple(
 )
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|" + _ILLEGAL_REFERENCE)
 _COLOUR_IN_XML: Final = re.compile(r"(?:\x1b|&#0*27;|&#x0*1[bB];)(?:\[[0-9;]*[mK]|\(B)")
-_REPLACED: Final = "\ufffd"
 _AFTER_THE_ROOT: Final = 9  # expat's number for what follows the document
 # Where XML, or JSON with an object in it, may begin within other lines.
 _BEGINNING: Final = re.compile(rb"(?:\A\s*|^)(?=\{\s*[\"}]|\[\s*[{\]]|<(?:\?xml\s|[A-Za-z]))", re.MULTILINE)
@@ -215,7 +213,7 @@ class Content:
 
         def start(name: str, attributes: dict[str, str]) -> None:
             found.append((local_name(name), attributes))
-            if len(found) == _FIRST:
+            if len(found) == 2:
                 raise _FoundError
 
         try:
@@ -273,7 +271,7 @@ class Content:
         if text is None and self.encoding in (None, "utf-8") and _is_legal_utf8(self.data):
             return self.data, "utf-8"
         text = self.text if text is None else text
-        return _ILLEGAL.sub(_REPLACED, _COLOUR_IN_XML.sub("", text.strip("\0"))).encode(), "utf-8"
+        return _ILLEGAL.sub("\ufffd", _COLOUR_IN_XML.sub("", text.strip("\0"))).encode(), "utf-8"
 
     @cached_property
     def document(self) -> "Content | None":

@@ -26,7 +26,6 @@ _BRACES: Final = re.compile(
     re.DOTALL,
 )
 _HASH: Final = re.compile(rf"{_QUOTED}|(?P<comment>(?:^|(?<=\s))\#[^\n]*)|(?P<block>(?!))", re.DOTALL | re.MULTILINE)
-_NOT_NEWLINE: Final = r"[^\n]"
 _HASH_SUFFIXES: Final = (".rb", ".sh", ".bash", ".bats", ".ex", ".exs", ".pl", ".pm", ".nim")
 _BRACES_SUFFIXES: Final = (".json", ".gradle", ".kts")
 
@@ -76,7 +75,7 @@ class Text:
     def code(self) -> str:
         """Return the text with comments and Python's triple-quoted strings blanked; line numbers stay the same."""
         return self._tokens().sub(
-            lambda found: re.sub(_NOT_NEWLINE, " ", found[0]) if found.lastgroup else found[0], self.text
+            lambda found: re.sub(r"[^\n]", " ", found[0]) if found.lastgroup else found[0], self.text
         )
 
     @cached_property

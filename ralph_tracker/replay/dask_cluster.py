@@ -30,7 +30,6 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__
 
-_PATIENCE_S: Final = 600.0
 _TOOLS_SHOWN: Final = 3
 
 
@@ -86,7 +85,7 @@ def _repository(place: Path, order: Order, bundle: bytes | None) -> UserReposito
     if not made.is_dir():
         if bundle is None:
             return None
-        with hold_lock(place.with_suffix(".lock"), "replay: bundle", _PATIENCE_S):
+        with hold_lock(place.with_suffix(".lock"), "replay: bundle", 600.0):
             if not made.is_dir():
                 with as_store_error(place):
                     staged = place.with_name(temporary_name())

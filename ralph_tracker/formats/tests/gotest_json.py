@@ -18,7 +18,6 @@ from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
-_OF_BUILDS: Final = ("build-output", "build-fail")
 _OWNERS: Final = ("Package", "Test", "ImportPath")
 # What Go writes besides the events for a package that could not be set up.
 _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
@@ -26,9 +25,7 @@ _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
 _BUILD: Final = re.compile(r"# (\S+)")
 _SWALLOWED: Final = re.compile(r".--- (?P<end>PASS|FAIL|SKIP): (?P<test>.+) \(\d[\d.]*s\)$")
 _FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
-_KEPT_LINES: Final = 50
 _KEPT_TESTS: Final = 1_000  # those running or failed
-_LONGEST: Final = 1_000
 
 _Key = tuple[str, str]
 
@@ -66,7 +63,7 @@ class _Run:
     def take(self, event: Object) -> None:
         """Handle one event; build events name no package whose tests ran."""
         action, package, test = text(event, "Action"), text(event, "Package"), text(event, "Test")
-        if action in _OF_BUILDS:
+        if action in {"build-output", "build-fail"}:
             if action == "build-fail":
                 self._broken_builds[text(event, "ImportPath")] = None
             else:
@@ -153,5 +150,5 @@ class _Run:
 
 
 def _keep(lines: list[str], output: str) -> None:
-    if len(lines) < _KEPT_LINES:
-        lines.append(output[:_LONGEST])
+    if len(lines) < 50:
+        lines.append(output[:1_000])

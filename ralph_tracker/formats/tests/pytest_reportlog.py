@@ -12,7 +12,6 @@ from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 _TYPE: Final = "$report_type"
 _INTERRUPTED: Final = (2, 3, 4)  # pytest's exit statuses
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "skipped": SKIPPED}
-_CALL: Final = "call"
 sniff: Final = json_lines(
     lambda event: isinstance(event.get(_TYPE), str) and ("pytest_version" in event or "nodeid" in event)
 )
@@ -78,7 +77,7 @@ def outcome_of(phases: Iterable[tuple[str, str]]) -> str:
         raise DamageError(f"pytest has no outcome {unknown!r}")
     failed = [when for when, outcome in found if outcome == "failed"]
     if failed:
-        return ERROR if set(failed) - {_CALL} else FAILED
+        return ERROR if set(failed) - {"call"} else FAILED
     return SKIPPED if any(outcome == "skipped" for _, outcome in found) else PASSED
 
 

@@ -42,7 +42,6 @@ _MESSAGE: Final = re.compile(
     r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
 )
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
-_KEPT_LINES: Final = 12
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -59,7 +58,6 @@ _AVA_FILE: Final = re.compile(
 _AVA_ERROR: Final = re.compile(r"\w*Error(?: \[\w+\])?: ")
 _BY_AVA: Final = re.compile(r"^not ok \d+ - (?:No tests found in |\S+ exited with a non-zero exit code)", re.MULTILINE)
 _INDENT: Final = 4
-_DEEPEST: Final = 32
 # What tape prints at its end; its headings are told from comments of other programs by it.
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
 _BY_NODE: Final = re.compile(r"^# suites \d+\n# pass \d+", re.MULTILINE)
@@ -160,7 +158,7 @@ class _Run:
             self._below(line)
             return
         depth, rest = divmod(indent, _INDENT)
-        if rest or depth > _DEEPEST:
+        if rest or depth > 32:
             self._below(line)
         elif inner == "}" and self._levels[depth : depth + 1]:
             self._close_brace(depth)
@@ -255,7 +253,7 @@ class _Run:
             test.seconds = float(found["number"]) / 1000
         elif _SUITE.match(line):
             test.is_suite = True
-        elif test.outcome == FAILED and len(test.said) < _KEPT_LINES:
+        elif test.outcome == FAILED and len(test.said) < 12:
             if said := _MESSAGE.match(line):
                 test.said.append(said["text"].strip("'\""))
             elif comment := _COMMENT.match(line):

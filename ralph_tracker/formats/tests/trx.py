@@ -22,7 +22,6 @@ _OUTCOMES: Final = {
     **dict.fromkeys(("notexecuted", "notrunnable", "inconclusive", "pending"), SKIPPED),
 }
 _BAD_RUNS: Final = frozenset({"failed", "error", "aborted", "timeout", "disconnected"})
-_AROUND: Final = frozenset({"Results", "InnerResults"})
 _DURATION: Final = re.compile(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)")
 
 
@@ -50,7 +49,7 @@ class _Reader(Elements):
         around = self.path[-1] if self.path else ""
         if not around and name != _ROOT:
             raise DamageError(f"the root element is <{name}>, not {_ROOT}")
-        if around in _AROUND:
+        if around in {"Results", "InnerResults"}:
             said = (attributes.get(key, "") for key in ("testId", "testName", "outcome", "duration"))
             test, title, outcome, duration = said
             self._results.append((test, title, outcome, duration))
