@@ -225,6 +225,18 @@ class Tracker(NamedTuple):
             return DecisionResult(decision, carried_out=True, undo=undo)
         return DecisionResult(decision, carried_out=summary.carried_out is not None)
 
+    def notify(self, event: str, sentence: str, next_step: str) -> list[str]:
+        """Tell a person of an event as the loop's `notify:` says; return what did not work, a line each.
+
+        `event` is one of `notify.events`. Raises RecordError and StoreError.
+        """
+        from ralph_tracker.loop.notify import Notice, notify  # noqa: PLC0415  # only at the end of a loop
+
+        store = self.store()
+        section = ConfiguredLoop.read(store, configured_by).config.document.get("notify", {"events": ()})
+        notice = Notice(event, store.paths.folder.name, store.summary().iteration, sentence, next_step)
+        return notify(notice, section, self.root, self.environment)
+
     def restore(self, number: int, announce: Callable[[tuple[str, ...]], None] | None = None) -> UndoIds:
         """Make the working tree exactly that iteration, from which the next one descends; return what undoes it.
 

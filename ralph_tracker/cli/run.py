@@ -95,11 +95,17 @@ def command(
     screen = Screen()
     with open_run(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
         outcome = run.drive()
+        step = (
+            f"{RESUME}, `ralph-tracker hook post-loop` selects and ends the loop"
+            if outcome.closed is None
+            else step_after(outcome.closed)
+        )
+        run.notify(outcome, step)
     say(f"{'Stopped' if outcome.how != 'escalate' else 'A person is needed'}: {outcome.reason}")
     if outcome.closed is None:
-        say_next(f"{RESUME}, `ralph-tracker hook post-loop` selects and ends the loop")
+        say_next(step)
     else:
-        say_selection(outcome.closed, step_after(outcome.closed), as_json=False)
+        say_selection(outcome.closed, step, as_json=False)
     return _EXIT_OF[outcome.how]
 
 

@@ -254,6 +254,18 @@ class ExportSection(Section):
     after_each: list[Literal["mlflow", "otlp"]] = []
 
 
+NotifyEvent = Literal["done", "limit", "stop", "escalate", "blocked", "question"]
+
+
+class NotifySection(Section):
+    """How a person is told that a loop ended, or waits for them."""
+
+    command: Annotated[str, Field(min_length=1)] | Annotated[list[str], Field(min_length=1)] | None = None
+    webhook: str | None = Field(default=None, pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
+    terminal: bool = False
+    events: list[NotifyEvent] = list(get_args(NotifyEvent))
+
+
 class _Document(Section):
     version: Literal[1] = 1
     plan: str | None = Field(
@@ -266,6 +278,7 @@ class _Document(Section):
     checkpoints: CheckpointsSection = CheckpointsSection()
     feedback: FeedbackSection = FeedbackSection()
     export: ExportSection = ExportSection()
+    notify: NotifySection = NotifySection()
     prices: dict[str, PriceSection] = Field(
         default={}, description="What models cost whose agents report tokens only, by name; * for any other."
     )

@@ -3,7 +3,6 @@
 import gzip
 import http.client
 import urllib.error
-import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -11,6 +10,7 @@ from urllib.parse import unquote, urlsplit
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
+from ralph_tracker.post import post
 from ralph_tracker.store.export_queue import PendingExport
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.version import __version__
@@ -183,24 +183,11 @@ def _headers(environment: Mapping[str, str], signal: str) -> dict[str, str]:
     return {unquote(name.strip()): unquote(value.strip()) for name, _, value in pairs}
 
 
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follow no redirect: it would carry the headers, and with them secrets, to another server."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
-
-
-_OPENER: Final = urllib.request.build_opener(_NoRedirect)
-
-
 def _post(address: str, headers: Mapping[str, str], data: bytes) -> bytes:
     known = {"Content-Type": "application/x-protobuf", "Content-Encoding": "gzip"}
-    request = urllib.request.Request(address, gzip.compress(data, mtime=0), {**headers, **known})  # noqa: S310  # checked
     where = urlsplit(address).netloc.rpartition("@")[2]
     try:
-        with _OPENER.open(request, timeout=30.0) as answer:
-            body: bytes = answer.read()
-            return body
+        return post(address, {**headers, **known}, gzip.compress(data, mtime=0), 30.0)
     except urllib.error.HTTPError as error:
         kind = UnreachableError if error.code in {429, 502, 503, 504} else RefusedError
         raise kind(f"the OTLP receiver {where} answers {error.code} {error.reason}") from None

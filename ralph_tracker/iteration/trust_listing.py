@@ -1,5 +1,6 @@
 """List what a project or a loop would run here, for whoever has to decide whether to trust it."""
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +19,17 @@ UNTRUSTED_TEMPLATE: Final = (
 
 
 def commands_of(document: Mapping[str, Any]) -> list[str]:
-    """Return the commands of a configuration's checks, a line each. Raises ConfigError for checks that are unusable."""
+    """Return the commands of a configuration, a line each. Raises ConfigError for checks that are unusable."""
+    told = document.get("notify", {})
+    other = [f"notify.{name}: {_in_words(told[name])}" for name in ("command", "webhook") if told.get(name)]
     return [
         f"checks.{check.name}: {''.join(f'{name}={value} ' for name, value in check.env.items())}{command_text(check)}"
         for check in configured_checks(document)
-    ]
+    ] + other
+
+
+def _in_words(run: str | list[str]) -> str:
+    return run if isinstance(run, str) else shlex.join(run)
 
 
 def project_runs(root: Path, document: Mapping[str, Any] | None = None) -> list[str]:

@@ -17,12 +17,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
+from ralph_tracker.codec import decode
+from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
+from ralph_tracker.core.questions import questions_of
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.loop.notify import event_of
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
@@ -226,6 +230,20 @@ class Run:
                     reason = self.over or self.tracker.store().summary().decision["reason"]
                     return Outcome("stop", reason, closed)
 
+    def notify(self, outcome: Outcome, next_step: str) -> None:
+        """Tell the person how the run ended, unless they ended it; what did not work is printed."""
+        if outcome.how == "asked":
+            return
+        event = "limit" if self.over else event_of(decode(Decision, self.tracker.store().summary().decision))
+        words = f"{'A person is needed' if outcome.how == 'escalate' else 'Stopped'}: {outcome.reason}"
+        if outcome.closed is not None:
+            words = f"{words}. {outcome.closed.selection.message}"
+        self._notify(event or "done", words, next_step)
+
+    def _notify(self, event: str, words: str, next_step: str) -> None:
+        for problem in self.tracker.notify(event, words, next_step):
+            self.screen.line(problem)
+
     def _settle(self) -> None:
         """Take over the cost that a killed run reported, and note that it was killed."""
         progress = self.progress
@@ -378,6 +396,9 @@ class Run:
         facts = facts_of(self.tracker.store(), record.iteration, record.previous)
         for line in (facts.counts, *facts.lines):
             self.screen.line(f"  {line}")
+        if decision.action == "continue" and (asked := questions_of(record.alerts)):
+            words = f"{quantity(len(asked), 'question')} about iteration {record.iteration}: {asked[0].facts}"
+            self._notify("question", words, "`ralph-tracker questions` lists what answers them")
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         stalls = done.stalls + 1 if decision.is_stall else 0

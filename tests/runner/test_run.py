@@ -1,12 +1,15 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
+import os
 import time
 
 import pytest
 
 from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.errors import InputError, LoopError
-from tests.runner.conftest import report, step
+from ralph_tracker.runner.run import open_run
+from ralph_tracker.tracker import Tracker
+from tests.runner.conftest import CONFIG, report, step
 
 pytestmark = pytest.mark.slow
 
@@ -270,3 +273,25 @@ def test_a_wrong_word_is_one_line(project, words, code, said, capsys):
     assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert said in printed.err
     assert not project.folder.exists()
+
+
+def test_the_person_is_told_how_a_run_ended_and_what_to_do_next(project):
+    tell = "notify: {command: 'echo \"$RALPH_EVENT: $RALPH_TEXT\" >> ../told.txt'}\n"
+    (project.root / "ralph-tracker.yaml").write_text(CONFIG + tell)
+    agent = project.scripted(step(3, 1), step(4, 0))
+    assert command_line(["run", "--root", str(project.root), "--pause", "0", "--", *agent]) == 0
+    (told,) = (project.root.parent / "told.txt").read_text().splitlines()
+    assert told.startswith("done: ralph-tracker: Stopped: Target reached. Selected iteration 2 (quality: ")
+    assert "Next: the working tree is iteration 2 already" in told
+
+
+def test_a_person_who_is_needed_is_told(project):
+    tell = "notify: {command: 'echo \"$RALPH_EVENT: $RALPH_TEXT\" >> ../told.txt; exit 5', events: [blocked]}\n"
+    (project.root / "ralph-tracker.yaml").write_text(CONFIG + tell)
+    agent = project.scripted(step(exit=1, prints="Invalid API key · Please run /login"))
+    with open_run(Tracker(project.root, environment=dict(os.environ)), project.asked(agent), project.screen) as run:
+        run.notify(run.drive(), "log in")
+    (told,) = (project.root.parent / "told.txt").read_text().splitlines()
+    assert told.startswith("blocked: ralph-tracker: A person is needed: Escalate to human - blocked: needs a person: ")
+    assert told.endswith("Next: log in")
+    assert project.screen.lines[-1] == "notify.command: exit 5"
