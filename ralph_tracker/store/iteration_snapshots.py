@@ -11,7 +11,15 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import as_store_error, refuse_link, write_new, write_whole
+from ralph_tracker.safe_files import (
+    as_store_error,
+    refuse_link,
+    sync_below,
+    sync_folder,
+    temporary_name,
+    write_new,
+    write_whole,
+)
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import SealedRecords, Seals
@@ -274,6 +282,26 @@ class IterationSnapshots:
             since_previous=kept.changed,
         )
         write_new(folder / MANIFEST, to_json(document), durable=False)
+
+    def write_artifacts(self, number: int) -> None:
+        """Copy the files that a recorded iteration changed from the store again; nothing if none is known."""
+        measured = self._committed.measurement(number)
+        if measured is None or measured[0].tree is None or measured[1] is None:
+            return
+        changed = self.changes_since(measured[1], measured[0].tree)
+        if not any(change.new_id for change in changed):
+            return
+        folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
+        with as_store_error(folder):
+            new.mkdir(mode=0o700, parents=True)
+            self.store.write_changed(changed, new)
+            sync_below(new)
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.parent.mkdir(exist_ok=True)  # of a packed one
+            new.rename(folder)
+            sync_folder(folder.parent)
 
     def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""

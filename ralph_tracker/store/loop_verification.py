@@ -4,7 +4,6 @@ Each kept iteration is opened as a restore would open it: every content is read 
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeVar
@@ -13,7 +12,7 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import as_store_error, digest, read_own_file, sync_below, sync_folder, temporary_name
+from ralph_tracker.safe_files import digest, read_own_file
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
 from ralph_tracker.store.layout import ARTIFACTS, MANIFEST, LoopPaths, document_name
@@ -93,23 +92,8 @@ class LoopVerification(IterationSnapshots):
 
     def _rewrite_artifacts(self, number: int) -> None:
         """Copy the changed files of an iteration from the store again if they are not as sealed."""
-        broken = self._committed.seals.broken_files(number)
-        measured = self._committed.measurement(number)
-        if measured is None or not any(name.partition("/")[0] == ARTIFACTS for name in broken):
-            return
-        measurement, previous = measured
-        if measurement.tree is None or previous is None:
-            return
-        folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
-        with as_store_error(folder):
-            new.mkdir(mode=0o700, parents=True)
-            self.store.write_changed(self.changes_since(previous, measurement.tree), new)
-            sync_below(new)
-            if folder.is_symlink() or folder.is_file():
-                folder.unlink()
-            shutil.rmtree(folder, ignore_errors=True)
-            new.rename(folder)
-            sync_folder(folder.parent)
+        if any(name.partition("/")[0] == ARTIFACTS for name in self._committed.seals.broken_files(number)):
+            self.write_artifacts(number)
 
     def _kept_iterations(self) -> Iterator[int]:
         """Yield the iterations whose files are to be there."""

@@ -1,11 +1,13 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
+import subprocess
 import time
 
 import pytest
 
 from ralph_tracker.cli.app import run as command_line
 from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import report, step
 
 pytestmark = pytest.mark.slow
@@ -270,3 +272,26 @@ def test_a_wrong_word_is_one_line(project, words, code, said, capsys):
     assert (printed.out, printed.err.count("\n")) == ("", 1)
     assert said in printed.err
     assert not project.folder.exists()
+
+
+class TestAnAgentThatRemovesTheLoop:
+    def test_the_loop_is_brought_back_and_goes_on(self, project):
+        subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+        subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
+        command = project.scripted(step(3, 1), step(3, 1), step(4, 0))
+        second = project.root.parent / "steps" / "2"
+        second.write_text(f"git -C $root clean -fdxq\n{second.read_text()}")
+        outcome = project.drive(command, max_iterations=3, target_score=None)
+        assert outcome.how == "stop"
+        assert [each["iteration"] for each in project.records()] == [0, 1, 2, 3]
+        (said,) = (line for line in project.screen.lines if "removed from" in line)
+        assert said.startswith("loop ralph-001, iterations 0 to 1: removed from .aiwg/ralph by somebody")
+        assert any(said in note for note in project.records()[2]["notes"])
+        assert Tracker(project.root).verify().is_whole
+
+    def test_without_git_it_is_lost_and_said_so(self, project):
+        command = project.scripted(step(3, 1), step(3, 1))
+        second = project.root.parent / "steps" / "2"
+        second.write_text(f"rm -rf $root/.aiwg\n{second.read_text()}")
+        with pytest.raises(LoopError, match=r"ralph-001: removed .* and lost with its iterations 0 to 1: git's folder"):
+            project.drive(command, max_iterations=3, target_score=None)
