@@ -94,6 +94,7 @@ def manifest_document(
         "since_previous": [_change(change) for change in since_previous],
         "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
         "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
+        **({"modes": {as_utf8(path): bits for path, bits in snapshot.modes.items()}} if snapshot.modes else {}),
     }
 
 

@@ -162,6 +162,7 @@ class LoopVerification(IterationSnapshots):
                 skipped=tuple(SkippedPath(each["path"], each["reason"]) for each in manifest["skipped"]),
                 empty_directories=tuple(manifest["empty_directories"]),
                 quiescent=manifest["quiescent"],
+                modes=manifest.get("modes", {}),
             ),
             since_baseline=_changed(manifest["since_baseline"]),
             added=frozenset(each["path"] for each in manifest["since_baseline"] if each["status"] == "A"),
