@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,12 @@ def named(loop):
     loop.turn(tests=NAMES, coverage_percentage=82.0)
     loop.turn(tests=FEWER)
     return loop.turn(tests=NAMES, lint_errors=1)
+
+
+def in_git(loop):
+    """Record the same with the files, which are linked below git's folder."""
+    subprocess.run(["git", "init", "-q"], cwd=loop.root, check=True)
+    return named(loop)
 
 
 def counted(loop):
@@ -180,3 +187,32 @@ def test_a_file_is_half_made_in_its_staging_folder_only(tmp_path, cut_short):
     assert (tmp_path / "place" / "file").read_bytes() == b"1"
     assert [entry.name for entry in (tmp_path / "place").iterdir()] == ["file"]
     assert len(list(staging.iterdir())) == 1
+
+
+class TestBeforeTheNextCommand:
+    READERS = (
+        *(("status",), ("history",), ("history", "--all"), ("verify",), ("verify", "--json"), ("doctor",)),
+        *(("show", "4"), ("report", "4"), ("show", "3"), ("questions",), ("integrity",), ("diff", "2", "3")),
+    )
+
+    @pytest.mark.parametrize("prepare", [named, in_git])
+    def test_nothing_of_a_killed_call_looks_damaged(self, copies, cut_short, ask, request, prepare):
+        scene = Scene(prepare, SCENES["post_iteration"].act)
+        whole = copies(scene.prepare)
+        points = cut_short(whole.base, lambda: scene.act(whole)).points
+        told = set()
+        for at in chosen(range(1, 1 + points), SAMPLE, request.node):
+            loop = copies(scene.prepare)
+            assert cut_short(loop.base, lambda loop=loop: scene.act(loop), at).killed
+            for words in self.READERS:
+                said = ask(loop.root, *words)
+                wrong = [line for line in (said.out + said.err).splitlines() if "damaged" in line and '": ' not in line]
+                assert wrong == [], (at, words)
+            verified = ask(loop.root, "verify")
+            assert verified.code == 0, (at, verified.out)
+            line = "iteration 4 was interrupted; the next command finishes or redoes it"
+            assert (line in verified.out) == (line in ask(loop.root, "status").out) == loop.paths.attempt.exists()
+            told.add(line in verified.out)
+            scene.act(loop)
+            assert line not in ask(loop.root, "status").out
+        assert True in told
