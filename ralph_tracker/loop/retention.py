@@ -16,6 +16,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.measure_iteration import configured_by, utc_text
 from ralph_tracker.iteration.record_and_recover import recover_loop
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.scratch import sweep_temporary_folders
 from ralph_tracker.store.git_links import forget_removed_loops, renew_links
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
@@ -170,6 +171,7 @@ def collect(
         new = sorted(found.going.keys() - store.collected_iterations())
         if new:
             store.append_event({"event": "gc", "iterations": new, "at": utc_text(now)})
+        sweep_temporary_folders()
         collector.take_away(found.going, found.undos, found.leftovers)
         collector.store.sweep()  # deletes what nothing refers to any more
         renew_links(store.paths, whole=True)

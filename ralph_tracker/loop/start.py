@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, Config, load_config, with_checks, with_limits
@@ -33,6 +31,7 @@ from ralph_tracker.measure.run_checks import command_text, configured_checks, en
 from ralph_tracker.measure.untraced import untraced
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import text_of
+from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.git_links import begin_links, renew_links
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
@@ -161,12 +160,12 @@ class LoopStart:
             bare = untraced(check)
             if bare is None:
                 continue
-            with TemporaryDirectory() as name:
+            with temporary_folder() as folder:
                 ran = run_checks(
                     [bare],
                     root=root,
-                    folder=Path(name) / "output",
-                    reports=Path(name) / "reports",
+                    folder=folder / "output",
+                    reports=folder / "reports",
                     environment=environment_for_checks(self.environment, root),
                     on_progress=self.progress,
                 )

@@ -43,7 +43,7 @@ from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.git_links import bring_back
-from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, temporary_folder
+from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -110,7 +110,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
     Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
-    with temporary_folder("run") as folder:
+    with folder_to_look() as folder:
         try:
             return ReadOnlyFiles(SealedRecords(paths), folder / "store").store.snapshot().tree
         except NoSnapshotError:

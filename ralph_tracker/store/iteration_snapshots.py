@@ -1,7 +1,6 @@
 """Keep the files of each iteration: the tree as the agent left it, in the store, and plain files beside the record."""
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from ralph_tracker.safe_files import (
     write_new,
     write_whole,
 )
+from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import SealedRecords, Seals
@@ -517,11 +517,11 @@ def leave_alone(paths: LoopPaths, file: Path) -> None:
 
 
 @contextmanager
-def temporary_folder(purpose: str) -> Iterator[Path]:
+def folder_to_look() -> Iterator[Path]:
     """Create a temporary folder for looking at a tree, and remove it afterwards."""
-    with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder() as scratch:
         # A name that is never kept, in case the temporary folder is inside the tree.
-        folder = Path(scratch).resolve() / BASE
+        folder = scratch / BASE
         folder.mkdir(parents=True)
         yield folder
 

@@ -42,6 +42,7 @@ from ralph_tracker.safe_files import (
     write_new,
     write_whole,
 )
+from ralph_tracker.scratch import sweep_temporary_folders
 from ralph_tracker.store.git_links import renew_links
 from ralph_tracker.store.json_documents import append_line, read_json, to_json
 from ralph_tracker.store.judge_state_json import after_plain, known_to_plain, measurement_to_plain
@@ -172,6 +173,8 @@ class LoopStore(SealedRecords):
         with hold_lock(self.paths.lock, purpose):
             with as_store_error(self.paths.folder):
                 unfinished = clear_staging(self.paths.staging)
+            if unfinished:
+                sweep_temporary_folders()
             ends_well = False
             try:
                 yield unfinished
