@@ -14,7 +14,8 @@
     ├── UntrustedError            commands that came with a project, which this user has neither started nor accepted
     └── StoreError                the loop folder cannot be read, written or locked
 
-Terminated stands beside KeyboardInterrupt: a request to end. Any other exception is a bug (exit 70).
+Terminated stands beside KeyboardInterrupt: a request to end. Any other exception is a bug (exit 70). LoopWarning is a
+warning of Python, in one line.
 
 A validation error of pydantic is worded here, but pydantic is not imported before there is one: hooks start fast.
 """
@@ -94,6 +95,10 @@ class UntrustedError(RalphTrackerError):
 
 
 class StoreError(RalphTrackerError): ...
+
+
+class LoopWarning(UserWarning):
+    """What happened to a loop that stops nothing: it was brought back, or is not linked below git's folder."""
 
 
 class Terminated(BaseException):  # like KeyboardInterrupt, so that `except Exception` does not catch it

@@ -16,6 +16,7 @@ from ralph_tracker.errors import (
     EXIT_INTERRUPTED,
     EXIT_OK,
     EXIT_SIGNAL,
+    LoopWarning,
     RalphTrackerError,
     Terminated,
 )
@@ -69,6 +70,10 @@ def run(arguments: list[str]) -> int:
     return code
 
 
+def _say_warning(message: Warning | str, *_: object, **_more: object) -> None:
+    complain(str(message))
+
+
 def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated(number)
 
@@ -82,6 +87,15 @@ def _run_shortcut(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         say(f"{PROGRAM} {__version__}")
         return EXIT_OK
+    import warnings  # not for what runs at every tool call
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LoopWarning)
+        warnings.showwarning = _say_warning
+        return _run_verb(arguments)
+
+
+def _run_verb(arguments: list[str]) -> int:
     if arguments[:1] == ["hook"]:
         from ralph_tracker.cli.hook_output import answer_fast
 

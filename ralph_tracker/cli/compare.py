@@ -81,9 +81,9 @@ def command(  # noqa: PLR0917  # as click passes them
     trust: bool,
 ) -> int:
     """Measure commits or folders, each as if it were the only iteration after the base, and rank them."""
-    from ralph_tracker.measure.scratch import scratch_folder
     from ralph_tracker.replay.commits import History
     from ralph_tracker.replay.replay import Replay, ReplayOptions, require_trust
+    from ralph_tracker.scratch import scratch_folder
 
     tracker = tracker_of(root, None, trust=trust)
     place = tracker.project.paths.root

@@ -30,7 +30,7 @@ from ralph_tracker.measure.run_checks import Check, configured_checks, environme
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import attempted_iteration
+from ralph_tracker.store.loop_summary import attempted_iteration, interrupted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
@@ -177,6 +177,11 @@ def _store(root: Path, loop_id: str | None) -> Line:
     if interrupted is not None:
         found = f"{where}; {interrupted.what} was interrupted, undo id {interrupted.undo_ids.undo}"
         return _line("warning", "loop", found, interrupted.ways_out)
+    number = interrupted_iteration(paths)
+    if number is not None:
+        return _line(
+            "warning", "loop", f"{where}; iteration {number} was interrupted", "ralph-tracker hook post-iteration"
+        )
     number = attempted_iteration(paths)
     if number is not None and number > summary.iteration:
         return _line("warning", "loop", f"{where}; iteration {number} was begun", "ralph-tracker hook post-iteration")

@@ -10,6 +10,7 @@ from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 from ralph_tracker.report.wording import in_ranges
+from ralph_tracker.store.loop_summary import INTERRUPTED
 from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, interrupted_document, interrupted_restore
 from ralph_tracker.tracker import Tracker
@@ -19,7 +20,8 @@ class VerificationDocument(TypedDict):
     """`damaged` names files by the number of the iteration; of what gc collected only the records are there.
 
     `undo` are ids that cannot be brought back, `derived` files that are made from the others, `lost` files of which
-    there is no copy. `repaired` is what `--repair` rebuilt, null without it; `notes` what it could not make as it was.
+    there is no copy. `interrupted` is the iteration that a killed command was recording, null if none; the next command
+    finishes it. `repaired` is what `--repair` rebuilt, null without it; `notes` what it could not make as it was.
     """
 
     damaged: dict[str, list[str]]
@@ -27,6 +29,7 @@ class VerificationDocument(TypedDict):
     derived: list[str]
     lost: list[str]
     collected: list[int]
+    interrupted: int | None
     interrupted_restore: InterruptedRestoreDocument | None
     repaired: list[str] | None
     notes: list[str]
@@ -59,6 +62,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
             "derived": list(found.derived),
             "lost": list(found.lost),
             "collected": collected,
+            "interrupted": found.interrupted,
             "interrupted_restore": interrupted_document(interrupted),
             "repaired": repaired,
             "notes": notes,
@@ -68,6 +72,8 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
     for line in (*(f"rebuilt: {each}" for each in repaired or ()), *notes):
         say(line)
     _say(found, collected)
+    if found.interrupted is not None:
+        say(INTERRUPTED.format(found.interrupted))
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted: {interrupted.ways_out}")
     if found.is_whole:

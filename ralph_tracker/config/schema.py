@@ -204,11 +204,13 @@ class SnapshotSection(Section):
     """Which untracked files are kept with an iteration although they may hold a secret, and what is never kept.
 
     `include` and `exclude` are patterns as a shell has them: of a name, or with a slash of a path below the project.
-    What `exclude` names (of a folder all) is not counted as code, and no restore touches it.
+    What `exclude` names (of a folder all) is not counted as code, and no restore touches it. With `git_links` each file
+    of a loop has a hard link below git's folder, so that the loop outlives `git clean -fdx`.
     """
 
     include: list[_Words] = []
     exclude: list[_Words] = []
+    git_links: bool = True
 
 
 class IntegritySection(Section):

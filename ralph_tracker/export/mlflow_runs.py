@@ -6,7 +6,6 @@ that were sent twice because an answer got lost are the same to MLflow: time, st
 
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -16,6 +15,7 @@ from typing import Any, Final
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
+from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.layout import report_name
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
@@ -169,10 +169,10 @@ class MlflowRuns:
         file.write_bytes(self._loop.masked_bytes(data))
 
     def _send_files(self, fill: Callable[[Path], None]) -> None:
-        with tempfile.TemporaryDirectory(prefix="ralph-tracker-export-") as name:
-            fill(Path(name))
-            if any(Path(name).iterdir()):
-                self._client.log_artifacts(self._run, name)
+        with temporary_folder() as folder:
+            fill(folder)
+            if any(folder.iterdir()):
+                self._client.log_artifacts(self._run, str(folder))
 
     def close(self, summary: Summary) -> None:
         """Send the loop's reports and status; a loop that has ended ends its run."""

@@ -23,7 +23,7 @@ from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import measured_kind, read_results
 from ralph_tracker.measure.run_checks import Check, command_text, environment_for_checks, run_checks
-from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.snapshots.snapshot_types import EXEC_MODE, LINK_MODE, Change
 

@@ -49,7 +49,7 @@ from ralph_tracker.records.iteration_record import (
     record_of,
 )
 from ralph_tracker.report.wording import measured_in_words
-from ralph_tracker.store.iteration_snapshots import temporary_folder
+from ralph_tracker.store.iteration_snapshots import folder_to_look
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -335,7 +335,7 @@ def gate(
         Trust(loop.store.paths.root, trust).require_loop(loop.store.paths, lambda: loop_runs(loop.store))
     summary = summary_at(loop.store.paths)
     state = SealedRecords(loop.store.paths).state(summary, loop.config.thresholds)  # for a reader: nothing is repaired
-    with temporary_folder("gate") as folder:
+    with folder_to_look() as folder:
         measured = IterationMeasurer(now, loop).preview(loop, state, metrics, environment, folder, progress=progress)
     judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
     fails = list_failing(state.known, measured.measurement.tests)

@@ -518,7 +518,7 @@ class IterationMeasurer:
             return given
         try:
             if self.loop is None:
-                iteration_snapshots.create(**config.document["snapshot"])
+                iteration_snapshots.create(**_kept_of_tree(config))
             kept = iteration_snapshots.capture(state.lineage.head, state.lineage.segments)
         except StoreError as error:
             if self.loop is None and keep == "auto":
@@ -551,7 +551,8 @@ class IterationMeasurer:
         root = store.paths.root if commit is None else commit.root
         iteration_snapshots = IterationSnapshots(store, root)
         if self.loop is None:
-            iteration_snapshots.create(tracked=() if commit is None else commit.tracked, **config.document["snapshot"])
+            tracked = () if commit is None else commit.tracked
+            iteration_snapshots.create(tracked=tracked, **_kept_of_tree(config))
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
@@ -731,3 +732,8 @@ def refuse_other_origin(loop: ConfiguredLoop, metrics: Source | None) -> None:
 def utc_text(moment: datetime) -> str:
     """Return a moment in UTC, to the second, as text."""
     return moment.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _kept_of_tree(config: Config) -> dict[str, Any]:
+    """Return what the configuration says about the files of the tree that are kept."""
+    return {key: config.document["snapshot"][key] for key in ("include", "exclude")}

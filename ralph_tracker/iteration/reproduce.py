@@ -14,7 +14,7 @@ from ralph_tracker.iteration.repeat_failing import believed_tests
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.run_checks import configured_checks, parse_duration
-from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords

@@ -16,7 +16,10 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.measure_iteration import configured_by, utc_text
 from ralph_tracker.iteration.record_and_recover import recover_loop
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.scratch import sweep_temporary_folders
+from ralph_tracker.store.git_links import forget_removed_loops, renew_links
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
+from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
@@ -34,6 +37,7 @@ _LEFTOVERS: Final = (
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 KEEP_LAST: Final = 10
 UNDOS_KEPT: Final = 10
+_OURS: Final = 2
 _OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 
@@ -91,12 +95,12 @@ class Collector(IterationSnapshots):
 
 
 def occupied_bytes(path: Path) -> int:
-    """Return the bytes used by the files below a folder; files with other hard links count as 0."""
+    """Return the bytes used by the files below a folder; files with more hard links than ours below git count as 0."""
     total = 0
     for place, _, names in os.walk(path):
         for name in names:
             status = os.lstat(f"{place}/{name}")
-            total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink == 1 else 0
+            total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink <= _OURS else 0
     return total
 
 
@@ -167,8 +171,11 @@ def collect(
         new = sorted(found.going.keys() - store.collected_iterations())
         if new:
             store.append_event({"event": "gc", "iterations": new, "at": utc_text(now)})
+        sweep_temporary_folders()
         collector.take_away(found.going, found.undos, found.leftovers)
         collector.store.sweep()  # deletes what nothing refers to any more
+        renew_links(store.paths, whole=True)
+        forget_removed_loops(ProjectPaths(store.paths.root))
         return replace(found, freed=max(0, before - occupied_bytes(store.paths.folder)))
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
 
 from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, Config, load_config, with_checks, with_limits
@@ -33,9 +31,12 @@ from ralph_tracker.measure.run_checks import command_text, configured_checks, en
 from ralph_tracker.measure.untraced import untraced
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import text_of
+from ralph_tracker.scratch import temporary_folder
+from ralph_tracker.store.git_links import begin_links, renew_links
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop, Origin, loop_document
+from ralph_tracker.store.loop_lookup import told_if_brought_back
 from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
@@ -72,6 +73,7 @@ class LoopStart:
         UntrustedError for checks that came with the project. Detected checks need no consent: the user asked for them.
         """
         project = self.project
+        told_if_brought_back(project.paths)
         config = with_limits(load_config(project.paths.root), self.limits)
         given = None if metrics is None else self.measurer.take_metrics(metrics)
         if metrics is None:
@@ -103,6 +105,7 @@ class LoopStart:
                     replaced.give_up(self.taken_over, utc_text(self.measurer.now))
             project.set_current(store.paths.loop_id)
             store.done()
+            renew_links(store.paths)
         return record
 
     def begin(
@@ -123,7 +126,8 @@ class LoopStart:
                 question = self._question(config) if configured else None
                 refuse_unmeasured(measured.measurement, configured_by(without_given(config)), question)
             asked = self._question_where_nothing_passes(measured.measurement.metrics, config)
-            notes = [*asked, *self._failing_traced(measured)]
+            refused = begin_links(store.paths) if config.document["snapshot"]["git_links"] else None
+            notes = [*asked, *self._failing_traced(measured), *([] if refused is None else [refused])]
             measured = with_notes(measured, notes)
             judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
@@ -156,12 +160,12 @@ class LoopStart:
             bare = untraced(check)
             if bare is None:
                 continue
-            with TemporaryDirectory() as name:
+            with temporary_folder() as folder:
                 ran = run_checks(
                     [bare],
                     root=root,
-                    folder=Path(name) / "output",
-                    reports=Path(name) / "reports",
+                    folder=folder / "output",
+                    reports=folder / "reports",
                     environment=environment_for_checks(self.environment, root),
                     on_progress=self.progress,
                 )

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from ralph_tracker.measure.scratch import remove_folder
+from ralph_tracker.scratch import remove_folder
 
 _GIT: Final = ".git"
 _WHO: Final = "ralph-tracker <ralph-tracker@localhost>"

@@ -1,6 +1,5 @@
 """Try the linters and type checkers that were detected: one that cannot run would count as full of errors for ever."""
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.measure.detect import DetectedChecks
 from ralph_tracker.measure.report_totals import measured_kind, read_results
 from ralph_tracker.measure.run_checks import configured_checks, environment_for_checks, run_checks
+from ralph_tracker.scratch import temporary_folder
 
 _TRIED: Final = frozenset({Group.LINT, Group.TYPES})
 # One that takes longer is taken to work.
@@ -22,8 +22,7 @@ def without_failing_linters(found: DetectedChecks, root: Path, environment: Mapp
     tried = [check._replace(timeout_s=_TIMEOUT_S, needs=()) for check in checks if measured_kind(check) in _TRIED]
     if not tried:
         return found
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with temporary_folder() as folder:
         results = run_checks(
             tried,
             root=root,

@@ -17,8 +17,8 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.measure.git_root import CommittedFiles, make_git_root
-from ralph_tracker.measure.scratch import remove_folder
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.scratch import remove_folder
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 from ralph_tracker.store.snapshots.user_repository import Answer, UserRepository, endless_in_tree, repository_around
 

@@ -21,11 +21,11 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError, RalphTrackerError
 from ralph_tracker.measure.installed_tools import portable_tools
 from ralph_tracker.measure.run_checks import Check
-from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.replay.measure_commits import CommitMeasurer, ReplayInterrupted, ResultsCache, cache_folder, pack
 from ralph_tracker.safe_files import as_store_error, temporary_name
+from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__

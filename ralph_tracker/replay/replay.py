@@ -39,7 +39,6 @@ from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
 from ralph_tracker.measure.linked_environments import endless_links
 from ralph_tracker.measure.report_totals import VALUES
-from ralph_tracker.measure.scratch import scratch_folder
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.records.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.replay.commit_environments import Environments, SetUpError
@@ -55,6 +54,7 @@ from ralph_tracker.replay.measure_commits import (
     with_reruns,
 )
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
+from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.lock import hold_lock

@@ -6,7 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import Final, Literal, NamedTuple
+from types import TracebackType
+from typing import BinaryIO, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.agents.output.error_messages import next_time
 from ralph_tracker.agents.output.run_output import RunOutputReader
@@ -32,7 +33,7 @@ class Stream(NamedTuple):
 
 
 class Follower:
-    """A follower that passes on what is added to files, at every look.
+    """A follower that passes on what is added to files, at every look; they stay open, as an agent may remove them.
 
     If nothing is added for `silence_s` seconds (None: no limit), `ended` is set and `idle_s` is the time without
     output. `printed` is whether there ever was any.
@@ -50,6 +51,18 @@ class Follower:
         self._streams, self._places = tuple(streams), [0] * len(streams)
         self._ended, self._silence_s, self._clock = ended, silence_s, clock
         self._heard = clock()
+        self._files: list[BinaryIO] = []
+
+    def __enter__(self) -> Self:
+        for stream in self._streams:
+            self._files.append(stream.path.open("rb", buffering=0))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for file in self._files:
+            file.close()
 
     def look(self) -> None:
         """Pass on what was added, and check the time without output."""
@@ -69,10 +82,10 @@ class Follower:
         """Pass on a piece of each file that has grown, and return whether one has."""
         grown = False
         for index, stream in enumerate(self._streams):
-            with stream.path.open("rb", buffering=0) as file:
-                place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
-                file.seek(place)
-                piece = file.read(1 << 16)
+            file = self._files[index]
+            place = min(self._places[index], os.fstat(file.fileno()).st_size)  # it may be truncated
+            file.seek(place)
+            piece = file.read(1 << 16)
             self._places[index] = place + len(piece)
             if piece:
                 grown = self.printed = True
@@ -145,13 +158,14 @@ def run_agent(
         screen.status(status)
 
     streams = Streams(logs.out, logs.err, prepared.stdin, 50_000_000)
-    try:
-        finished = run_command(
-            prepared.argv, streams, cwd=cwd, env=environment, timeout_s=limits.timeout_s, stop=stop, look=look
-        )
-    except OSError as error:
-        raise StoreError(f"what the agent prints cannot be kept: {error}") from None
-    follower.last_look()
+    with follower:
+        try:
+            finished = run_command(
+                prepared.argv, streams, cwd=cwd, env=environment, timeout_s=limits.timeout_s, stop=stop, look=look
+            )
+        except OSError as error:
+            raise StoreError(f"what the agent prints cannot be kept: {error}") from None
+        follower.last_look()
     with as_store_error(logs.out):
         for log in logs:
             mask_file(log, secret_values(environment))

@@ -55,8 +55,9 @@ from ralph_tracker.runner.saved_run import (
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
-from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, temporary_folder
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.git_links import bring_back
+from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
+from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
@@ -122,7 +123,7 @@ def tree_of_now(paths: LoopPaths) -> str | None:
 
     Nothing of the loop is written. Raises StoreError if the tree cannot be read.
     """
-    with temporary_folder("run") as folder:
+    with folder_to_look() as folder:
         try:
             return ReadOnlyFiles(SealedRecords(paths), folder / "store").store.snapshot().tree
         except NoSnapshotError:
@@ -314,6 +315,7 @@ class Run:
         limits = AttemptLimits(self._time_left(), settings.silence_s)
         root = self.tracker.root.resolve()
         ran = run_agent(ready, root, environment, limits, logs, self.screen, lambda: f"{self.prefix}{self._status()}")
+        told = self._brought_back()
         ran = ran._replace(changed=tree_of_now(self.paths) != before)
         verdict = verdict_of(ran)
         patience = RetryLimits(settings.retries, settings.pause_s)
@@ -327,11 +329,25 @@ class Run:
         self._go(
             at_work=False,
             usage=add_usages(progress.usage, self._usage_of(ran.report)),
-            notes=progress.notes if plain else (*progress.notes, said),
+            notes=(*progress.notes, *told, *(() if plain else (said,))),
             session=session,
             told=self._priced(ran.report) if session == ran.report.session else progress.told,
         )
         return step
+
+    def _brought_back(self) -> tuple[str, ...]:
+        """Bring the loop back if the agent has removed it; return what is said of that. Raises LoopError if lost."""
+        if self.paths.iteration(0).is_dir():
+            return ()
+        told = bring_back(ProjectPaths(self.paths.root))
+        if told is None:
+            raise LoopError(
+                f"loop {self.paths.loop_id}: removed from {self.paths.shown} while the agent worked, and lost with "
+                f"its iterations 0 to {self.progress.iteration - 1}: git's folder has no links of it; your files are "
+                "as the agent left them, start anew with `ralph-tracker run`"
+            )
+        self.screen.line(told)
+        return (told,)
 
     def _time_left(self) -> float | None:
         """Return the time limit of an agent's run: its own, or what is left of the loop's."""
@@ -448,7 +464,10 @@ class Run:
         return self.record
 
     def _status(self) -> str:
-        store = self.tracker.store()
+        try:
+            store = self.tracker.store()
+        except LoopError:  # removed while the agent works, which is told when it has ended
+            return f"[ralph {self.paths.loop_id}] iteration {self.progress.iteration}"
         is_partial = store.has_unknown_costs()
         return status_line(store.summary(), self.progress.iteration, self.now(), is_partial=is_partial)
 

@@ -1,7 +1,6 @@
 """Keep the files of each iteration: the tree as the agent left it, in the store, and plain files beside the record."""
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -11,7 +10,16 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import as_store_error, refuse_link, write_new, write_whole
+from ralph_tracker.safe_files import (
+    as_store_error,
+    refuse_link,
+    sync_below,
+    sync_folder,
+    temporary_name,
+    write_new,
+    write_whole,
+)
+from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
 from ralph_tracker.store.loop_reader import SealedRecords, Seals
@@ -86,6 +94,7 @@ def manifest_document(
         "since_previous": [_change(change) for change in since_previous],
         "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
         "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
+        **({"modes": {as_utf8(path): bits for path, bits in snapshot.modes.items()}} if snapshot.modes else {}),
     }
 
 
@@ -274,6 +283,26 @@ class IterationSnapshots:
             since_previous=kept.changed,
         )
         write_new(folder / MANIFEST, to_json(document), durable=False)
+
+    def write_artifacts(self, number: int) -> None:
+        """Copy the files that a recorded iteration changed from the store again; nothing if none is known."""
+        measured = self._committed.measurement(number)
+        if measured is None or measured[0].tree is None or measured[1] is None:
+            return
+        changed = self.changes_since(measured[1], measured[0].tree)
+        if not any(change.new_id for change in changed):
+            return
+        folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
+        with as_store_error(folder):
+            new.mkdir(mode=0o700, parents=True)
+            self.store.write_changed(changed, new)
+            sync_below(new)
+            if folder.is_symlink() or folder.is_file():
+                folder.unlink()
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.parent.mkdir(exist_ok=True)  # of a packed one
+            new.rename(folder)
+            sync_folder(folder.parent)
 
     def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""
@@ -488,11 +517,11 @@ def leave_alone(paths: LoopPaths, file: Path) -> None:
 
 
 @contextmanager
-def temporary_folder(purpose: str) -> Iterator[Path]:
+def folder_to_look() -> Iterator[Path]:
     """Create a temporary folder for looking at a tree, and remove it afterwards."""
-    with tempfile.TemporaryDirectory(prefix=f"ralph-tracker-{purpose}-", ignore_cleanup_errors=True) as scratch:
+    with temporary_folder() as scratch:
         # A name that is never kept, in case the temporary folder is inside the tree.
-        folder = Path(scratch).resolve() / BASE
+        folder = scratch / BASE
         folder.mkdir(parents=True)
         yield folder
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from ralph_tracker.errors import LoopError, StoreError
+from ralph_tracker.errors import LoopError, LoopWarning, StoreError
 from ralph_tracker.safe_files import read_own_file
 from ralph_tracker.store.layout import BASE, LOOP_ID, LoopPaths, ProjectPaths
 
@@ -26,6 +26,9 @@ def find_loop(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     project = ProjectPaths(checked_root(root))
     named = loop_id or environment.get("RALPH_LOOP_ID")
     meant = named or current_loop(project)
+    if meant is None or not project.loop(meant).iteration(0).is_dir():
+        told_if_brought_back(project)
+        meant = named or current_loop(project)
     paths = None if meant is None else project.loop(meant)
     if paths is not None and paths.iteration(0).is_dir():
         refuse_links(paths)
@@ -39,6 +42,17 @@ def find_loop(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     above = next((folder for folder in project.root.parents if loops_of(ProjectPaths(folder))), None)
     step = _START if above is None else f"there is one in {above}: go there, or use --root {above}"
     raise LoopError(f"no loop in {project.root}; {step}")
+
+
+def told_if_brought_back(project: ProjectPaths) -> None:
+    """Bring back the loops of a project that somebody removed and git's folder has links of, and warn of that."""
+    import warnings  # noqa: PLC0415  # only where there is no loop
+
+    from ralph_tracker.store.git_links import bring_back  # noqa: PLC0415  # as above
+
+    told = bring_back(project)
+    if told is not None:
+        warnings.warn(told, LoopWarning, stacklevel=2)
 
 
 def current_loop(project: ProjectPaths) -> str | None:

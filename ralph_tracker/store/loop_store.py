@@ -42,6 +42,8 @@ from ralph_tracker.safe_files import (
     write_new,
     write_whole,
 )
+from ralph_tracker.scratch import sweep_temporary_folders
+from ralph_tracker.store.git_links import renew_links
 from ralph_tracker.store.json_documents import append_line, read_json, to_json
 from ralph_tracker.store.judge_state_json import after_plain, known_to_plain, measurement_to_plain
 from ralph_tracker.store.layout import (
@@ -55,7 +57,7 @@ from ralph_tracker.store.layout import (
     record_name,
 )
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_lookup import checked_root, current_loop, refuse_links
+from ralph_tracker.store.loop_lookup import checked_root, current_loop, refuse_links, told_if_brought_back
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Status, Summary, damaged_iteration, is_recorded, summary_from, with_events
 from ralph_tracker.store.record_packs import kept_bytes, kept_json, packed_bytes
@@ -166,13 +168,18 @@ class LoopStore(SealedRecords):
 
         The sign is the staging folder: a writer that ends well, or refuses before writing, removes it.
         """
+        if not self.exists:
+            told_if_brought_back(ProjectPaths(self.paths.root))
         with hold_lock(self.paths.lock, purpose):
             with as_store_error(self.paths.folder):
                 unfinished = clear_staging(self.paths.staging)
+            if unfinished:
+                sweep_temporary_folders()
             ends_well = False
             try:
                 yield unfinished
                 ends_well = True
+                renew_links(self.paths)
             except RalphTrackerError as error:
                 ends_well = not unfinished and not isinstance(error, StoreError)
                 raise
@@ -314,11 +321,12 @@ class LoopStore(SealedRecords):
 
     def pack_old_records(self, number: int) -> None:
         """Pack the records of older iterations after every few; a failure is ignored, since the next time will do."""
-        if number % PACKED_TOGETHER == 0 and number > PACKED_TOGETHER:
+        if number and number % PACKED_TOGETHER == 0:
             from ralph_tracker.store.record_packs import pack_records  # noqa: PLC0415  # for a long loop only
 
             with suppress(StoreError), hold_lock(self.paths.lock, "packing records", 0):
                 pack_records(self.paths, number)
+                renew_links(self.paths, whole=True)
 
     def repair_record(self, number: int) -> None:
         """Write the human-readable record of an iteration if a killed call did not get to it."""
@@ -356,7 +364,10 @@ class Project:
         """Remove what a killed call left behind."""
         with as_store_error(self.paths.base):
             for path in self.paths.base.glob(f"{TEMPORARY}*"):
-                path.unlink()
+                if path.is_dir() and not path.is_symlink():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
 
     def is_taken(self, loop_id: str) -> bool:
         """Return whether a loop of that id has a baseline, ours or AIWG's."""

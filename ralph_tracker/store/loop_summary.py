@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_arg
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths, iteration_name
+from ralph_tracker.store.lock import holder_of
 
 if TYPE_CHECKING:  # reading where a loop stands needs nothing of the core
     from ralph_tracker.core.integrity_result import Verdict
@@ -21,6 +22,7 @@ START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook
 # A loop of any length keeps within these bounds.
 _NUMBERS_AT_LEAST: Final = 10_000
 _NUMBERS_A_NAME: Final = 100
+INTERRUPTED = "iteration {} was interrupted; the next command finishes or redoes it"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
 
@@ -201,6 +203,16 @@ def unrecorded_iteration(paths: LoopPaths, summary: Summary) -> int | None:
     if number is None or number <= summary.iteration or is_recorded(paths, number):
         return None
     return number
+
+
+def interrupted_iteration(paths: LoopPaths) -> int | None:
+    """Return the iteration that a killed call was recording, None if there is none or a writer is at work.
+
+    The next writer finishes it, and its mark goes, or it is recorded anew.
+    """
+    if not paths.staging.is_dir() or holder_of(paths.lock) is not None:
+        return None
+    return attempted_iteration(paths)
 
 
 def attempted_iteration(paths: LoopPaths) -> int | None:

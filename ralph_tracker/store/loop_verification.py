@@ -4,8 +4,7 @@ Each kept iteration is opened as a restore would open it: every content is read 
 """
 
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -13,14 +12,14 @@ import msgspec  # noqa: F401  # so that thousands of documents are parsed quickl
 
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, InputError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import as_store_error, digest, read_own_file, sync_below, sync_folder, temporary_name
-from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.safe_files import digest, read_own_file
+from ralph_tracker.store.iteration_snapshots import SNAPSHOT, IterationSnapshots
 from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
-from ralph_tracker.store.layout import ARTIFACTS, MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.layout import ARTIFACTS, MANIFEST, LoopPaths, document_name, record_name
 from ralph_tracker.store.lock import holder_of
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
-from ralph_tracker.store.loop_summary import summary_from
+from ralph_tracker.store.loop_summary import interrupted_iteration, summary_from
 from ralph_tracker.store.record_packs import kept_bytes, kept_json
 from ralph_tracker.store.snapshots.index import SeenFile
 from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, SkippedPath
@@ -34,13 +33,15 @@ class Examination(NamedTuple):
     """What is damaged or missing.
 
     `iterations` names the parts by iteration, `undo_ids` what restores have kept, `derived` files of the loop's folder
-    that are made again from the others, `lost` those that cannot be.
+    that are made again from the others, `lost` those that cannot be. `interrupted` is the iteration that a killed call
+    was recording (None: none): what the next command finishes of it is not damaged.
     """
 
     iterations: Mapping[int, tuple[str, ...]]
     undo_ids: tuple[str, ...]
     derived: tuple[str, ...]
     lost: tuple[str, ...] = ()
+    interrupted: int | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -66,13 +67,26 @@ class LoopVerification(IterationSnapshots):
         examining = self._examining_context()
         altered, whole = examining.seals.altered_record, examining.whole
         found = {number: (*self.damage(number, examining), *altered(number)) for number in self._numbers}
+        interrupted = interrupted_iteration(self.paths)
+        if interrupted in found:
+            found[interrupted] = tuple(self._not_finished_by_the_next(interrupted, found[interrupted], whole))
         at_work = holder_of(self.paths.lock) is not None
+        unsettled = at_work or interrupted is not None
         return Examination(
             iterations={number: parts for number, parts in found.items() if parts},
             undo_ids=tuple(self._damaged_undo_ids(whole)),
-            derived=() if at_work else (*self._derived_of_store(), *derived_of_records(self._committed)),
+            derived=() if unsettled else (*self._derived_of_store(), *derived_of_records(self._committed)),
             lost=() if at_work else tuple(_lost_files(self._committed)),
+            interrupted=interrupted,
         )
+
+    def _not_finished_by_the_next(self, number: int, parts: Iterable[str], whole: set[str]) -> Iterator[str]:
+        """Yield the damaged parts of an interrupted iteration but for what is written after its commit."""
+        for part in parts:
+            commit = self._manifest(number).get("commit")
+            is_kept = part == SNAPSHOT and isinstance(commit, str) and not self.store.verify(commit, whole)
+            if part != record_name(number) and not is_kept:
+                yield part
 
     def rebuild(self) -> bool:
         """Rebuild contents, trees, names and indexes of the store; return whether its ignore rules are those of today.
@@ -93,23 +107,8 @@ class LoopVerification(IterationSnapshots):
 
     def _rewrite_artifacts(self, number: int) -> None:
         """Copy the changed files of an iteration from the store again if they are not as sealed."""
-        broken = self._committed.seals.broken_files(number)
-        measured = self._committed.measurement(number)
-        if measured is None or not any(name.partition("/")[0] == ARTIFACTS for name in broken):
-            return
-        measurement, previous = measured
-        if measurement.tree is None or previous is None:
-            return
-        folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
-        with as_store_error(folder):
-            new.mkdir(mode=0o700, parents=True)
-            self.store.write_changed(self.changes_since(previous, measurement.tree), new)
-            sync_below(new)
-            if folder.is_symlink() or folder.is_file():
-                folder.unlink()
-            shutil.rmtree(folder, ignore_errors=True)
-            new.rename(folder)
-            sync_folder(folder.parent)
+        if any(name.partition("/")[0] == ARTIFACTS for name in self._committed.seals.broken_files(number)):
+            self.write_artifacts(number)
 
     def _kept_iterations(self) -> Iterator[int]:
         """Yield the iterations whose files are to be there."""
@@ -178,6 +177,7 @@ class LoopVerification(IterationSnapshots):
                 skipped=tuple(SkippedPath(each["path"], each["reason"]) for each in manifest["skipped"]),
                 empty_directories=tuple(manifest["empty_directories"]),
                 quiescent=manifest["quiescent"],
+                modes=manifest.get("modes", {}),
             ),
             since_baseline=_changed(manifest["since_baseline"]),
             added=frozenset(each["path"] for each in manifest["since_baseline"] if each["status"] == "A"),

@@ -90,9 +90,12 @@ class Trust(NamedTuple):
 
     def revoke(self) -> bool:
         """Forget everything that is trusted here, and return whether there was anything."""
+        from ralph_tracker.store.git_links import forget_trust  # noqa: PLC0415  # it reads where git's folder is
+
         with as_store_error(self._file):
             was_there = self._file.is_symlink() or self._file.exists()
             self._file.unlink(missing_ok=True)
+        forget_trust(self.root)
         return was_there
 
     @property

@@ -153,8 +153,8 @@ def run_before(_run_before: Workshop, tmp_path: Path) -> Workshop:
 
 @pytest.fixture(scope="session")
 def own_files() -> Callable[[Path], dict[str, bytes]]:
-    """Return every file of the user's git folder: index, HEAD, refs, stash, configuration, objects."""
-    return content_of
+    """Return every file of the user's git folder: index, HEAD, refs, stash, objects; none of ours."""
+    return lambda folder: {name: data for name, data in content_of(folder).items() if "ralph-tracker/" not in name}
 
 
 @pytest.fixture(scope="session")

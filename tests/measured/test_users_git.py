@@ -53,10 +53,9 @@ def lived_in(shop: Any) -> Any:
 
 
 def gits_own(top: Path) -> dict[str, bytes]:
-    """Return every file of the user's git folder: index, HEAD, refs, reflogs, stash, settings, objects."""
-    return {
-        str(path.relative_to(top)): path.read_bytes() for path in sorted((top / ".git").rglob("*")) if path.is_file()
-    }
+    """Return every file of the user's git folder: index, HEAD, refs, reflogs, stash, settings, objects; not ours."""
+    files = (path for path in sorted((top / ".git").rglob("*")) if path.is_file() and "ralph-tracker" not in path.parts)
+    return {str(path.relative_to(top)): path.read_bytes() for path in files}
 
 
 def prints(root: Path, chosen: Callable[[str], bool]) -> dict[str, tuple[int, ...]]:

@@ -1,6 +1,7 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
 import os
+import subprocess
 import time
 
 import pytest
@@ -295,3 +296,26 @@ def test_a_person_who_is_needed_is_told(project):
     assert told.startswith("blocked: ralph-tracker: A person is needed: Escalate to human - blocked: needs a person: ")
     assert told.endswith("Next: log in")
     assert project.screen.lines[-1] == "notify.command: exit 5"
+
+
+class TestAnAgentThatRemovesTheLoop:
+    def test_the_loop_is_brought_back_and_goes_on(self, project):
+        subprocess.run(["git", "init", "-q"], cwd=project.root, check=True)
+        subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
+        command = project.scripted(step(3, 1), step(3, 1), step(4, 0))
+        second = project.root.parent / "steps" / "2"
+        second.write_text(f"git -C $root clean -fdxq\n{second.read_text()}")
+        outcome = project.drive(command, max_iterations=3, target_score=None)
+        assert outcome.how == "stop"
+        assert [each["iteration"] for each in project.records()] == [0, 1, 2, 3]
+        (said,) = (line for line in project.screen.lines if "removed from" in line)
+        assert said.startswith("loop ralph-001, iterations 0 to 1: removed from .aiwg/ralph by somebody")
+        assert any(said in note for note in project.records()[2]["notes"])
+        assert Tracker(project.root).verify().is_whole
+
+    def test_without_git_it_is_lost_and_said_so(self, project):
+        command = project.scripted(step(3, 1), step(3, 1))
+        second = project.root.parent / "steps" / "2"
+        second.write_text(f"rm -rf $root/.aiwg\n{second.read_text()}")
+        with pytest.raises(LoopError, match=r"ralph-001: removed .* and lost with its iterations 0 to 1: git's folder"):
+            project.drive(command, max_iterations=3, target_score=None)

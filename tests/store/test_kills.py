@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,12 @@ def named(loop):
     loop.turn(tests=NAMES, coverage_percentage=82.0)
     loop.turn(tests=FEWER)
     return loop.turn(tests=NAMES, lint_errors=1)
+
+
+def in_git(loop):
+    """Record the same with the files, which are linked below git's folder."""
+    subprocess.run(["git", "init", "-q"], cwd=loop.root, check=True)
+    return named(loop)
 
 
 def counted(loop):
@@ -180,3 +187,96 @@ def test_a_file_is_half_made_in_its_staging_folder_only(tmp_path, cut_short):
     assert (tmp_path / "place" / "file").read_bytes() == b"1"
     assert [entry.name for entry in (tmp_path / "place").iterdir()] == ["file"]
     assert len(list(staging.iterdir())) == 1
+
+
+class TestBeforeTheNextCommand:
+    READERS = (
+        *(("status",), ("history",), ("history", "--all"), ("verify",), ("verify", "--json"), ("doctor",)),
+        *(("show", "4"), ("report", "4"), ("show", "3"), ("questions",), ("integrity",), ("diff", "2", "3")),
+    )
+
+    @pytest.mark.parametrize("prepare", [named, in_git])
+    def test_nothing_of_a_killed_call_looks_damaged(self, copies, cut_short, ask, request, prepare):
+        scene = Scene(prepare, SCENES["post_iteration"].act)
+        whole = copies(scene.prepare)
+        points = cut_short(whole.base, lambda: scene.act(whole)).points
+        told = set()
+        for at in chosen(range(1, 1 + points), SAMPLE, request.node):
+            loop = copies(scene.prepare)
+            assert cut_short(loop.base, lambda loop=loop: scene.act(loop), at).killed
+            for words in self.READERS:
+                said = ask(loop.root, *words)
+                wrong = [line for line in (said.out + said.err).splitlines() if "damaged" in line and '": ' not in line]
+                assert wrong == [], (at, words)
+            verified = ask(loop.root, "verify")
+            assert verified.code == 0, (at, verified.out)
+            line = "iteration 4 was interrupted; the next command finishes or redoes it"
+            assert (line in verified.out) == (line in ask(loop.root, "status").out) == loop.paths.attempt.exists()
+            told.add(line in verified.out)
+            scene.act(loop)
+            assert line not in ask(loop.root, "status").out
+        assert True in told
+
+
+ODD = {"plain.txt": 0o644, "-dash": 0o644, "new\nline": 0o644, "tool.sh": 0o755, "key.txt": 0o600, "empty": 0o644}
+
+
+def long(loop):
+    """Record 149 iterations of an odd tree, of which the records of the first 25 are packed."""
+    subprocess.run(["git", "init", "-q"], cwd=loop.root, check=True)
+    folder = loop.root / "odd"
+    folder.mkdir()
+    for name, mode in ODD.items():
+        (folder / name).write_text("" if name == "empty" else f"{name}\n")
+        (folder / name).chmod(mode)
+    for name, target in (("to-file", "plain.txt"), ("to-folder", "../odd"), ("to-nothing", "gone"), ("out", "/etc")):
+        (folder / name).symlink_to(target)
+    loop.start()
+    for number in range(1, 150):
+        changed(loop, number)
+        loop.turn(test_count=10 + number, tests_passed=10 + number)
+
+
+def changed(loop, number):
+    link = loop.root / "odd" / f"link{number % 7}"
+    link.unlink(missing_ok=True)
+    link.symlink_to(f"link{number % 5}")
+    (loop.root / "odd" / "plain.txt").write_text(f"{number}\n")
+
+
+def odd_tree(root):
+    found = {path: path.lstat() for path in (root / "odd").iterdir()}
+    return {
+        path.name: (status.st_mode, str(path.readlink()) if path.is_symlink() else path.read_bytes())
+        for path, status in found.items()
+    }
+
+
+class TestALongLoopOfAnOddTree:
+    """Its iteration 150 packs 25 records and the contents of the store."""
+
+    def test_is_whole_wherever_it_is_killed_and_outlives_a_clean(self, copies, cut_short, ask, request):
+        def act(loop):
+            changed(loop, 150)
+            loop.turn(test_count=160, tests_passed=160, iteration=150)
+
+        whole = copies(long)
+        points = cut_short(whole.base, lambda: act(whole)).points
+        assert points > 150
+        assert {"iterations-001-025.zip", "iterations-026-050.zip"} == {
+            path.name for path in whole.paths.packs.iterdir()
+        }
+        for at in chosen(range(1, 1 + points), SAMPLE, request.node):
+            loop = copies(long)
+            assert cut_short(loop.base, lambda loop=loop: act(loop), at).killed
+            assert ask(loop.root, "verify").code == 0, at
+            act(loop)
+            now = odd_tree(loop.root)
+            subprocess.run(["git", "clean", "-fdxq"], cwd=loop.root, check=True)
+            assert "loop ralph-001, iterations 0 to 150: removed" in ask(loop.root, "status").err, at
+            verified = ask(loop.root, "verify")
+            assert verified.out.startswith("151 iterations checked: every file is there"), (at, verified.out)
+            assert ask(loop.root, "restore", "7").code == 0
+            assert (loop.root / "odd/plain.txt").read_text() == "7\n"
+            assert ask(loop.root, "restore", "150").code == 0
+            assert odd_tree(loop.root) == now, at

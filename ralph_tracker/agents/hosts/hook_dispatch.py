@@ -26,12 +26,13 @@ class SessionLoop(NamedTuple):
     """The project and loop of a session.
 
     `loop` is the folder of its running loop, None if one is wanted but not started yet. `driven` is whether
-    `ralph-tracker run` does the measuring.
+    `ralph-tracker run` does the measuring. `told` is what a person has to know of the loop, None if nothing.
     """
 
     root: str
     loop: str | None
     driven: bool = False
+    told: str | None = None
 
 
 def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> SessionLoop | None:
@@ -44,10 +45,34 @@ def presence(environment: Mapping[str, str], folder: str, variables: Iterable[st
     if wish == "0":
         return None
     root = next((environment[name] for name in variables if environment.get(name)), folder)
-    loop = _running_loop_folder(root, environment)
+    loop, told = _running_loop_folder(root, environment), None
+    if loop is None and not os.path.isdir(f"{root}/.aiwg/ralph") and _has_links(root):  # noqa: PTH112  # as below
+        told = _brought_back(root)
+        loop = _running_loop_folder(root, environment)
     if loop is None and wish != "1":
         return None
-    return SessionLoop(root, loop, environment.get(DRIVEN, "0") not in {"", "0"})
+    return SessionLoop(root, loop, environment.get(DRIVEN, "0") not in {"", "0"}, told)
+
+
+def _has_links(root: str) -> bool:
+    """Return whether git's folder may have links of a loop that was removed."""
+    folder = os.path.abspath(root)  # noqa: PTH100  # as below
+    while not os.path.lexists(folder + "/.git"):
+        if folder == (folder := os.path.dirname(folder)):  # noqa: PTH120  # as below
+            return False
+    # A file of a linked worktree names the folder, else nothing is read.
+    named = _read(folder + "/.git").strip().removeprefix("gitdir: ")
+    return os.path.isdir(os.path.join(folder, named or ".git", "ralph-tracker"))  # noqa: PTH112, PTH118  # as below
+
+
+def _brought_back(root: str) -> str | None:
+    from pathlib import Path  # noqa: PLC0415  # after an accident only
+
+    from ralph_tracker.store.git_links import bring_back  # noqa: PLC0415  # as above
+    from ralph_tracker.store.layout import ProjectPaths  # noqa: PLC0415  # as above
+    from ralph_tracker.store.loop_lookup import checked_root  # noqa: PLC0415  # as above
+
+    return bring_back(ProjectPaths(checked_root(Path(root))))
 
 
 def _running_loop_folder(root: str, environment: Mapping[str, str]) -> str | None:
@@ -89,10 +114,16 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
             reply = _answer_event(host, event, where, environment, began)
         except UntrustedError as error:  # the person is told; the agent is neither held nor told
             reply = HookAnswer("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
+        if where.told is not None:
+            reply = _told_too(reply, str(event["hook_event_name"]), f"ralph-tracker: {where.told}")
         said = None if reply is None else host.say(reply)
         return "" if said is None else json.dumps(said) + "\n"
 
     return within(host, environment, descriptor, "hook", act)
+
+
+def _told_too(reply: HookAnswer | None, event: str, told: str) -> HookAnswer:
+    return HookAnswer("note", event, told) if reply is None else reply._replace(text=f"{told}\n{reply.text}")
 
 
 def within(

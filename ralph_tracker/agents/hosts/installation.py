@@ -128,8 +128,8 @@ class Installation:
             "inserted": [list(each) for each in edited.inserted],
             "kept": containers(self.host, text or ""),
             "new_file": text is None,
-            # Also where a call that was killed had made it, for its record.
-            "new_folder": not self.file.parent.is_dir() or (text is None and bool(begun and begun["new_folder"])),
+            # Also where a call that was killed had made it, before its record or for that.
+            "new_folder": _is_empty(self.file.parent) or (text is None and bool(begun and begun["new_folder"])),
         }
         # First, so that a killed call leaves nothing that cannot be taken out again.
         with as_store_error(self.note):
@@ -171,10 +171,7 @@ class Installation:
 
         A record without settings to match is that of a call that was killed.
         """
-        with as_store_error(self.file.parent):
-            for left in self.file.parent.glob(f"{TEMPORARY}*"):
-                if re.fullmatch(r"[0-9a-f]{16}", left.name.removeprefix(TEMPORARY)):
-                    left.unlink(missing_ok=True)
+        _clear_half_written(self.file.parent)
         note, keys = read_json(self.note), {"settings", "inserted", "kept", "new_file", "new_folder"}
         return note if isinstance(note, dict) and note.keys() >= keys else None
 
@@ -188,6 +185,7 @@ class Installation:
         """Write a file that is ours alone. Raises InputError if somebody else's is in its place."""
         settings, known = settings_of(self.host), _read(self.file)
         assert settings.text is not None  # noqa: S101  # as it is called
+        _clear_half_written(self.file.parent)
         text = settings.text(command)
         if known == text:
             return "installed already, nothing was changed"
@@ -198,6 +196,7 @@ class Installation:
 
     def _remove_own(self) -> bool:
         """Remove our file and then empty folders, and return whether it was there."""
+        _clear_half_written(self.file.parent)
         known = _read(self.file)
         if known is None or not is_command(known, self.host.name):
             return False
@@ -243,6 +242,7 @@ class PluginFolder:
         """Write the folder, or update ours. Raises InputError if the folder is something else."""
         self._refuse_foreign()
         for name, text in self.files(program).items():
+            _clear_half_written((self.folder / name).parent)
             with as_store_error(self.folder / name):
                 write_whole(self.folder / name, text.encode())
         return f"{self.folder}: plugin written"
@@ -254,6 +254,7 @@ class PluginFolder:
             return f"{self.folder}: {_NOTHING}"
         with as_store_error(self.folder):
             for name in self.files(Path(PROGRAM)):
+                _clear_half_written((self.folder / name).parent)
                 (self.folder / name).unlink(missing_ok=True)
                 with suppress(OSError):  # not empty
                     (self.folder / name).parent.rmdir()
@@ -286,6 +287,18 @@ def _home(environment: Environment) -> Path:
     return Path(environment.get("HOME", "~")).expanduser()
 
 
+def _is_empty(folder: Path) -> bool:
+    return not folder.is_dir() or not any(folder.iterdir())
+
+
+def _clear_half_written(folder: Path) -> None:
+    """Remove what calls of ours that were killed have left beside a file."""
+    with as_store_error(folder):
+        for left in folder.glob(f"{TEMPORARY}*"):
+            if re.fullmatch(r"[0-9a-f]{16}", left.name.removeprefix(TEMPORARY)):
+                left.unlink(missing_ok=True)
+
+
 def _read(path: Path) -> str | None:
     try:
         return read_regular(path).decode("utf-8")
@@ -303,6 +316,7 @@ def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) ->
     if repository is None:
         return
     file = repository.common / "info" / "exclude"
+    _clear_half_written(file.parent)
     begins = f"# ralph-tracker agent install {host} --local"
     lines = "".join(f"/{repository.prefix}{name}\n" for name in names)
     plain = f"{begins}\n{lines}".encode()

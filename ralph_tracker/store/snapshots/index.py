@@ -27,7 +27,7 @@ from ralph_tracker.store.snapshots.exclusions import (
     untracked_reason,
 )
 from ralph_tracker.store.snapshots.gitignore_rules import Scope, folders_above, tracked_files
-from ralph_tracker.store.snapshots.snapshot_types import SkippedPath, SnapshotLimits
+from ralph_tracker.store.snapshots.snapshot_types import WHOLE_TREE, SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
 from ralph_tracker.store.snapshots.user_repository import is_foreign_repository
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, Prints, TreeReader, TreeView, print_of
@@ -49,6 +49,9 @@ RulesChanged = Callable[[Iterable[str]], Scope | None]
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NOTHING: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
+_OTHERS: Final = 0o077
+# Each is named in the note of each snapshot.
+_MANY_PRIVATE: Final = 1000
 
 
 class SeenFile(NamedTuple):
@@ -274,7 +277,8 @@ class Scan(NamedTuple):
 class CapturedTree(NamedTuple):
     """The tree that the index now matches, and what of the working tree is not in it.
 
-    `left_alone` are the files of the tree that new ignore rules name: a restore does not touch them.
+    `left_alone` are the files of the tree that new ignore rules name: a restore does not touch them. `private` are the
+    permission bits of what only its owner may use, as `Note.modes` has them.
     """
 
     tree: str
@@ -282,6 +286,7 @@ class CapturedTree(NamedTuple):
     empty_directories: tuple[str, ...]
     quiescent: bool
     left_alone: tuple[str, ...] = ()
+    private: Mapping[str, int] = {}
 
 
 def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> CapturedTree:
@@ -309,7 +314,7 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
     skipped = sorted((*scan.skipped, *starmap(SkippedPath, scanner.left_out.items())))
-    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent, scanner.left_alone())
+    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent, scanner.left_alone(), scanner.private())
 
 
 class Scanner:
@@ -377,6 +382,13 @@ class Scanner:
         found = (f"{folder}/{name}" if folder else name for folder, files in listed for name in files.prints)
         return tuple(sorted(filter(self.leaves_alone, found)))
 
+    def private(self) -> Mapping[str, int]:
+        """Return the modes of the last scan without bits for others; one stands for a whole tree that is private."""
+        found = self._walk.private
+        if len(found) > max(_MANY_PRIVATE, self._walk.count // 2):
+            return {WHOLE_TREE: 0o700}
+        return {path: bits for path, bits in found.items() if path not in self.left_out}
+
     def leaves_alone(self, path: str) -> bool:
         """Return whether a file is not the loop's now, though it may have been kept: no restore touches it."""
         if self._scope.foreign_reason(path) is not None:
@@ -440,6 +452,7 @@ class _Walk:
         self.removed: list[str] = []
         self.skipped: dict[str, str] = {}
         self.empty: list[str] = []
+        self.private: dict[str, int] = {}
 
     def run(self) -> None:
         self._waiting = [""]
@@ -465,6 +478,8 @@ class _Walk:
             self.skipped[start] = UNREADABLE
             return
         try:
+            if start:
+                self._note_private(start, os.fstat(descriptor))
             with os.scandir(descriptor) as entries:
                 same = self._compare(start, entries, known)
         finally:
@@ -492,6 +507,8 @@ class _Walk:
                     continue
                 if wanted == (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                     same.append(name)
+                    if not status.st_mode & _OTHERS:
+                        self._note_private(start + name, status)
                     continue
             path = start + name
             if name == _GIT:
@@ -504,6 +521,10 @@ class _Walk:
         if is_empty and start and start[:-1] not in self._closed:
             self.empty.append(start[:-1])
         return same
+
+    def _note_private(self, path: str, status: os.stat_result) -> None:
+        if not status.st_mode & _OTHERS:
+            self.private[path] = status.st_mode & 0o777
 
     def _remove(self, start: str, names: Iterable[str]) -> None:
         """Record files of the index that are no longer in the tree."""
@@ -555,6 +576,7 @@ class _Walk:
         if reason is None:
             self.count += 1
             self.added[path] = status
+            self._note_private(path, status)
         elif reason:
             self.skipped[path] = reason
 

@@ -7,7 +7,7 @@ be kept (a socket, the git folder of a nested repository) aborts the restore bef
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,7 +16,9 @@ from ralph_tracker.store.snapshots.exclusions import LEFTOVER, REPOSITORY, UNREA
 from ralph_tracker.store.snapshots.index import CapturedTree, Index, Scanner, SeenFile
 from ralph_tracker.store.snapshots.objects import hash_only
 from ralph_tracker.store.snapshots.snapshot_types import (
+    EXEC_MODE,
     SAFETY,
+    WHOLE_TREE,
     Begun,
     Content,
     Entry,
@@ -39,7 +41,8 @@ class Steps(NamedTuple):
     """The steps of a restore.
 
     `folders` are empty ones to create, `emptied` those to remove if empty, `in_the_way` paths outside of all snapshots
-    where a file will be written: files first, then folders from the innermost.
+    where a file will be written: files first, then folders from the innermost. `modes` are those of written files,
+    `private` those of folders before anything is written into them, `others` those of what is not written.
     """
 
     writes: tuple[Entry, ...]
@@ -48,7 +51,9 @@ class Steps(NamedTuple):
     emptied: tuple[str, ...]
     in_the_way: tuple[str, ...]
     ways: tuple[str, ...]
-    modes: dict[str, int]
+    modes: Mapping[str, int]
+    private: Mapping[str, int]
+    others: Mapping[str, int]
 
 
 class Restore:
@@ -80,10 +85,14 @@ class Restore:
         steps = self.steps_to(now, goal)
         view = TreeView(self._root)
         modes = {}
-        for path in (*(entry.path for entry in steps.writes), *steps.deletes, *steps.in_the_way):
-            status = view.status(path)
-            if status and stat.S_ISREG(status.st_mode):
-                modes[path] = stat.S_IMODE(status.st_mode) & 0o777
+        for path in (*(entry.path for entry in steps.writes), *steps.deletes, *steps.in_the_way, *steps.others):
+            status = view.status(path.rstrip("/"))
+            if status and (stat.S_ISREG(status.st_mode) or path.endswith("/")):
+                modes[path] = status.st_mode & 0o777
+        for folder in (*steps.emptied, *steps.ways):
+            status = view.status(folder)
+            if status and not status.st_mode & 0o077:
+                modes[f"{folder}/"] = status.st_mode & 0o777
         empty = {path for way in steps.ways for path in view.empty_folders(way) or ()}
         note = Note(
             message="before a restore",
@@ -155,8 +164,27 @@ class Restore:
             emptied=_deepest_first([*_parents(deletes), *_parents(gone), *gone]),
             in_the_way=files,
             ways=folders,
-            modes=dict(note.modes),
+            **self._modes_of(note, writes, view),
         )
+
+    def _modes_of(self, note: Note, writes: Sequence[Entry], view: TreeView) -> dict[str, Mapping[str, int]]:
+        """Return the modes that a note asks for, as the steps have them."""
+        modes, whole = dict(note.modes), WHOLE_TREE in note.modes
+        files = {entry.path: 0o700 if entry.mode == EXEC_MODE else 0o600 for entry in writes} if whole else {}
+        made = {f"{folder}/" for folder in (*_parents(entry.path for entry in writes), *note.empty_directories)}
+        private = {path: modes.get(path, 0o700) for path in made if whole or path in modes}
+        others = {}
+        for path, bits in modes.items():
+            status = view.status(path.rstrip("/")) if path not in private and path != WHOLE_TREE else None
+            is_there = status and (stat.S_ISDIR if path.endswith("/") else stat.S_ISREG)(status.st_mode)
+            if status and is_there and status.st_mode & 0o777 != bits and not self._leaves_alone(path.rstrip("/")):
+                others[path] = bits
+        written = {entry.path for entry in writes}
+        return {
+            "modes": {**files, **modes},
+            "private": dict(sorted(private.items())),
+            "others": {path: bits for path, bits in others.items() if path not in written},
+        }
 
     def _tree_with(self, tree: str, more: Sequence[str]) -> str:
         """Keep more files than the index has, without changing it, and return the tree with them."""
@@ -176,11 +204,16 @@ class Restore:
                     writer.remove(path)
                 for path in (*steps.ways, *steps.emptied):
                     writer.remove_folder(path)
+                for path, bits in steps.private.items():
+                    writer.make_folder(path.rstrip("/"))
+                    writer.set_mode(path.rstrip("/"), bits)
                 for entry in steps.writes:
                     chunks = self._kept.objects.chunks(entry.object_id)
                     writer.write(entry.path, entry.mode, chunks, steps.modes.get(entry.path))
                 for path in steps.folders:
                     writer.make_folder(path)
+                for path, bits in steps.others.items():
+                    writer.set_mode(path.rstrip("/"), bits)
         except OSError as error:
             where = shown(error.filename) if isinstance(error.filename, str) else self._root
             raise StoreError(

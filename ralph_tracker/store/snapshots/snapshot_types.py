@@ -27,6 +27,8 @@ RULES: Final = "ignore"
 OBJECTS: Final = "objects"
 # The length of an id.
 DIGITS: Final = 64
+# Among the modes of a snapshot: that of every file and folder that is not named.
+WHOLE_TREE: Final = "/"
 _SCHEMA: Final = 1
 # What HFS+ leaves out when it compares names.
 _UNSEEN: Final = "[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]"
@@ -63,7 +65,8 @@ class Snapshot(NamedTuple):
 
     `tree` identifies the content only: equal trees have the same id. `commit` also has the skipped paths and the empty
     folders. `quiescent` is False if the tree was still being written to at every attempt to read it. `left_alone` are
-    files of it that ignore rules have named since the snapshot before: no restore touches them.
+    files of it that ignore rules have named since the snapshot before: no restore touches them. `modes` are those of
+    `Note`.
     """
 
     tree: str
@@ -72,6 +75,7 @@ class Snapshot(NamedTuple):
     empty_directories: tuple[str, ...] = ()
     quiescent: bool = True
     left_alone: tuple[str, ...] = ()
+    modes: Mapping[str, int] = {}
 
 
 class Change(NamedTuple):
@@ -106,9 +110,9 @@ def as_utf8(path: str) -> str:
 class Note(NamedTuple):
     """The part of a snapshot that a tree cannot hold.
 
-    The last three are only for safety snapshots: `modes` are permission bits of the saved files, `created` are paths
-    that did not exist before the restore, and `scope` is the tree that the index held, if the safety snapshot has more
-    files.
+    `modes` are the permission bits of files, and of folders with a slash at the end: of an iteration those that nobody
+    but their owner may use, of a safety snapshot those of what the restore changes. `scope` is only for safety
+    snapshots: the tree that the index held, if they have more files.
     """
 
     message: str = ""
@@ -176,7 +180,7 @@ def decode_note(message: bytes) -> Note:
 
 def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
     """Return the public Snapshot of a kept commit."""
-    return Snapshot(tree, commit, note.skipped, note.empty_directories, note.quiescent)
+    return Snapshot(tree, commit, note.skipped, note.empty_directories, note.quiescent, modes=note.modes)
 
 
 def check_content_id(content: str) -> str:

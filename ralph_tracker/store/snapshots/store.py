@@ -170,6 +170,7 @@ class SnapshotStore(KeptTrees):
                 skipped=seen.skipped,
                 empty_directories=seen.empty_directories,
                 quiescent=seen.quiescent,
+                modes=seen.private,
             )
             commit = self.objects.add(encode_snapshot(seen.tree, note))
             self._save(index)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.safe_files import as_store_error, read_regular
+from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER, Entry, Note, shown
 from ralph_tracker.store.snapshots.trees import Chunks
 from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
@@ -395,8 +396,8 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], chunks: Chunk
     # Git commits as the user if it knows one, else as ralph-tracker.
     keys = ("user.name", "user.email")
     known = all(not repository.ask("config", "--includes", "--get", key).status for key in keys)
-    with tempfile.TemporaryDirectory(prefix="ralph-tracker-") as scratch:
-        top = Path(scratch).resolve() / "tree"
+    with temporary_folder() as scratch:
+        top = scratch / "tree"
         top.mkdir()
         place = {"GIT_WORK_TREE": str(top), "GIT_INDEX_FILE": str(top.with_name("index"))}
         if not known:

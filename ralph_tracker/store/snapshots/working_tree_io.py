@@ -355,6 +355,21 @@ class TreeWriter(TreeSteps):
         with _about(path):
             self.open(path, make=True)
 
+    def set_mode(self, path: str, permissions: int) -> None:
+        """Give a file or folder other permission bits; what may not be read, or is a link now, stays as it is."""
+        folder, _, name = path.rpartition("/")
+        with _about(path), contextlib.suppress(PermissionError):
+            try:
+                descriptor = os.open(name, _FILE, dir_fd=self.open(folder))
+            except OSError as error:
+                if error.errno == _IS_LINK:
+                    return
+                raise
+            try:
+                os.fchmod(descriptor, permissions)
+            finally:
+                os.close(descriptor)
+
     def _name_waiting(self) -> None:
         if self._durable:
             sync_all(os.fsync, [each.descriptor for each in self._waiting if each.descriptor is not None])

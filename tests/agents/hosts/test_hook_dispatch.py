@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import subprocess
 
 import pytest
 
@@ -274,3 +275,46 @@ class TestSessionStart:
         assert session.send("PostToolUse", tool_name="Read", tool_input={}) is None
         assert session.stop() is None
         assert not (session.root / ".aiwg").exists()
+
+
+class TestALoopThatWasRemoved:
+    """`git clean -fdx` takes `.aiwg` away, ignored or not."""
+
+    @pytest.fixture(autouse=True)
+    def _in_git(self, session):
+        subprocess.run(["git", "init", "-q"], cwd=session.root, check=True)
+        session.begin(**RED)
+        session.stop()
+        subprocess.run(["git", "clean", "-fdxq"], cwd=session.root, check=True)
+        session.tests(**RED)
+        session.environment["RALPH_TRACKER_TRUST"] = "1"
+
+    def test_the_next_stop_is_measured_and_the_agent_is_told(self, session):
+        answer = session.stop()
+        assert answer["decision"] == "block"
+        told, rest = answer["reason"].split("\n", 1)
+        assert told.startswith("ralph-tracker: loop ralph-001, iterations 0 to 1: removed from .aiwg/ralph")
+        assert "test_add" in rest
+        assert session.state["iteration"] == 2
+
+    def test_a_person_is_told_at_a_tool_call(self, session):
+        answer = session.send("PostToolUse", tool_name="Read", tool_input={})
+        assert "removed from .aiwg/ralph" in answer["systemMessage"]
+        assert session.send("PostToolUse", tool_name="Read", tool_input={}) is None
+        assert session.state["iteration"] == 1
+
+    def test_a_session_in_a_folder_below_brings_nothing_back(self, session, monkeypatch):
+        below = session.root / "below"
+        below.mkdir()
+        session.environment["CLAUDE_PROJECT_DIR"] = str(below)
+        assert session.send("PostToolUse", tool_name="Read", tool_input={}) is None
+        assert not (session.root / ".aiwg").exists()
+
+
+def test_a_linked_worktree_names_gits_folder_in_a_file(session):
+    folder = session.root.parent / "git" / "worktrees" / "one"
+    (session.root / ".git").write_text(f"gitdir: {folder}\n")
+    assert session.send("PostToolUse") is None
+    (folder / "ralph-tracker").mkdir(parents=True)
+    (folder / "HEAD").write_text("ref: refs/heads/main\n")
+    assert session.send("PostToolUse") is None

@@ -2,15 +2,20 @@
 
 import json
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
+from ralph_tracker.agents.hosts.host import HOSTS, load_object
 from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder, user_file
 from ralph_tracker.agents.hosts.settings_text import absolute
 from ralph_tracker.errors import InputError
+from tests.store import conftest as of_the_store
 from tests.tables import table
+
+cut_short = of_the_store.cut_short
 
 RALPH = Path("/opt/with space/bin/ralph-tracker")
 PROGRAM = absolute(RALPH, HOST.name)
@@ -260,3 +265,26 @@ def test_an_empty_folder_has_nothing_of_ours(tmp_path):
     assert (
         plugin_at(tmp_path / "none").uninstall() == f"{tmp_path / 'none'}: nothing of ralph-tracker is installed there"
     )
+
+
+@pytest.mark.parametrize("scope", ["project", "local", "user"])
+@pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
+def test_an_installation_that_is_killed_anywhere_and_repeated_leaves_no_trace(name, scope, tmp_path, cut_short):
+    host, command = load_object(HOSTS[name]), f"ralph-tracker agent hook {name}"
+    at, was_killed = 0, True
+    while was_killed:
+        at += 1
+        base = tmp_path.resolve() / str(at)
+        root = base / "project"
+        root.mkdir(parents=True)
+        subprocess.run(["git", "init", "-q"], cwd=root, check=True)
+        place = Installation.of(host, scope, root, {"HOME": str(base / "home")})
+        (base / "home").mkdir()
+        before = {path: path.read_bytes() for path in base.rglob("*") if path.is_file()}
+        folders = {path for path in base.rglob("*") if path.is_dir()}
+        was_killed = cut_short(base, lambda place=place: place.install(command), at).killed
+        place.install(command)
+        place.uninstall()
+        assert {path: path.read_bytes() for path in base.rglob("*") if path.is_file()} == before, at
+        assert {path for path in base.rglob("*") if path.is_dir()} == folders, at
+    assert at > 5

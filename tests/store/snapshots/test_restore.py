@@ -337,3 +337,69 @@ def test_the_writer_never_follows_a_link(tmp_path: Path) -> None:
                 call()
         assert not writer.remove_folder("way/folder/x")
     assert not names(tmp_path / "outside")
+
+
+def bits(project: Project, path: str) -> int:
+    return stat.S_IMODE((project.root / path).stat().st_mode)
+
+
+PRIVATE = {"key.txt": 0o600, "run.sh": 0o700, "vault": 0o700, "vault/open.txt": 0o644, "vault/deep/odd\nname": 0o600}
+
+
+def with_private_files(project: Project) -> dict[str, int]:
+    """Write files and folders that only their owner may use, and return the modes of all in the tree."""
+    for path, mode in PRIVATE.items():
+        if path != "vault":
+            project.write(path, f"{path}\n", mode)
+    (project.root / "vault").chmod(0o700)
+    return {path: bits(project, path) for path in ("a.txt", "src", "vault/deep", *PRIVATE)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda project: [project.remove(path) for path in ("key.txt", "run.sh", "vault")], id="deleted"),
+        pytest.param(
+            lambda project: [project.write(path, "x\n", 0o644) for path in ("key.txt", "run.sh")], id="edited"
+        ),
+        pytest.param(
+            lambda project: [(project.root / path).chmod(0o755) for path in ("key.txt", "run.sh", "vault")], id="opened"
+        ),
+    ],
+)
+def test_what_only_its_owner_may_use_stays_so(project: Project, change) -> None:
+    modes = with_private_files(project)
+    store = project.make_store()
+    first = store.snapshot()
+    assert store.snapshot().commit == first.commit, "the second time they are unchanged files"
+    change(project)
+    after = project.look()
+    changed = {path: bits(project, path) for path in modes if (project.root / path).exists()}
+    undo = store.restore(first.commit)
+    assert {path: bits(project, path) for path in modes} == modes
+    store.restore(f"refs/safety/{undo}")
+    assert project.look() == after
+    assert {path: bits(project, path) for path in changed} == changed
+
+
+def test_a_whole_tree_that_is_private_is_noted_in_a_word(project: Project) -> None:
+    for number in range(1100):
+        project.write(f"many/{number}.txt", "x\n", 0o600)
+    project.write("many/run.sh", "x\n", 0o700)
+    (project.root / "many").chmod(0o700)
+    store = project.make_store()
+    first = store.snapshot()
+    assert first.modes == {"/": 0o700}
+    project.remove("many")
+    store.restore(first.commit)
+    assert [bits(project, f"many{name}") for name in ("", "/7.txt", "/run.sh")] == [0o700, 0o600, 0o700]
+
+
+def test_a_private_file_that_is_ignored_now_keeps_its_mode(project: Project) -> None:
+    project.write("key.txt", "mine\n", 0o600)
+    store = project.make_store()
+    first = store.snapshot()
+    project.write(".gitignore", "*.log\nbuild/\nkey.txt\n")
+    (project.root / "key.txt").chmod(0o644)
+    store.restore(first.commit)
+    assert bits(project, "key.txt") == 0o644

@@ -17,15 +17,22 @@ PREFIX: Final = "ralph-tracker-scratch-"
 
 @contextmanager
 def scratch_folder(root: Path) -> Iterator[Path]:
-    """Make a temporary folder outside a project and remove it again, and those of processes that died.
-
-    It is locked as long as its process lives. Raises StoreError if it would be inside the project.
-    """
+    """Make a temporary folder outside a project. Raises StoreError if it would be inside."""
     beside = Path(tempfile.gettempdir()).resolve()
     if beside.is_relative_to(root):
         raise StoreError(f"{beside}: the temporary folder lies in the project; name another with TMPDIR")
-    _sweep(beside)
-    folder, descriptor = _locked_folder(beside)
+    with temporary_folder() as folder:
+        yield folder
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a temporary folder and remove it again, and those of processes that died.
+
+    It is locked as long as its process lives.
+    """
+    sweep_temporary_folders()
+    folder, descriptor = _locked_folder(Path(tempfile.gettempdir()).resolve())
     try:
         yield folder
     finally:
@@ -44,9 +51,9 @@ def _locked_folder(beside: Path) -> tuple[Path, int]:
             os.close(descriptor)
 
 
-def _sweep(beside: Path) -> None:
+def sweep_temporary_folders() -> None:
     """Remove this user's folders whose process is gone; locked ones are still in use."""
-    for folder in beside.glob(f"{PREFIX}*"):
+    for folder in Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*"):
         with contextlib.suppress(OSError):
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
             try:

@@ -9,7 +9,9 @@ import pytest
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.scratch import scratch_folder
+from ralph_tracker.scratch import scratch_folder
+from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.loop_store import LoopStore
 
 
 @pytest.fixture
@@ -79,3 +81,14 @@ def test_environments_are_lent_although_a_link_beside_them_leads_nowhere(tmp_pat
     (root / "venv").symlink_to("api/.venv")
     link_environments(root, copy, (), {"PATH": ""})
     assert sorted(str(path.relative_to(copy)) for path in copy.rglob("*venv")) == ["api/.venv", "venv"]
+
+
+def test_a_killed_process_is_cleared_after_by_the_next_writer_that_finds_its_loop_unfinished(beside, tmp_path):
+    store = LoopStore(LoopPaths(tmp_path / "project", "ralph-001"))
+    killed(tmp_path / "elsewhere")
+    with store.write_lock("test"):
+        assert len(list(beside.iterdir())) == 1, "a writer that has nothing to recover does not look"
+        store.paths.staging.joinpath("left").touch()
+    store.paths.staging.mkdir(exist_ok=True)
+    with store.write_lock("test"):
+        assert not list(beside.iterdir())
