@@ -7,6 +7,7 @@ The kept iteration begins as the baseline; each recorded iteration takes its pla
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.integrity_result import EarlierTests, Verdict, is_clean
 from ralph_tracker.core.known_tests import differences, names_in_short
 from ralph_tracker.core.metrics import (
@@ -247,7 +248,7 @@ RULES: Final[tuple[Rule, ...]] = (why_unsound, _breaks, _drops, _is_worse_for_no
 VERIFYING: Final = frozenset({1, 2, 3})
 
 
-class Refusal(NamedTuple):
+class Refusal(ValueObject):
     """Why an iteration did not take the place of the kept one: the rule (1 to 4), and the verb of a sentence on it."""
 
     rule: int
@@ -264,7 +265,7 @@ def why_worse(kept: Kept, step: Step, rules: Iterable[Rule] = RULES) -> Refusal 
     return refusal if kept.measured or refusal is None or refusal.rule == 1 else None
 
 
-class WalkedIteration(NamedTuple):
+class WalkedIteration(ValueObject, shown="iteration score verified verdict taken"):
     """An iteration as later choices see it.
 
     `score` is the adjusted one. `kept_before` is the iteration that was kept before it, None for the baseline;

@@ -26,9 +26,7 @@ from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
-    SelectionDocument,
     select,
-    selection_document,
 )
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
@@ -117,13 +115,12 @@ def changed_paths(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class FinishedLoop:
-    """A selection with its document and report files; `problems` name what could not be read.
+    """A selection with its report files; `problems` name what could not be read.
 
     `in_place` and `placement` are as in Applied.
     """
 
     selection: Selection
-    document: SelectionDocument
     files: tuple[str, ...]
     problems: tuple[str, ...]
     applied: str
@@ -151,7 +148,7 @@ def selection_of(
     """
     contenders = [contender_of(row) for row in rows]
     found = select(committed.paths.loop_id, contenders, thresholds, mode=mode, iteration=iteration, reason=reason)
-    return replace(found, questions=questions_in(committed, found.selected.iteration))
+    return found._replace(questions=questions_in(committed, found.selected.iteration))
 
 
 def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
@@ -185,10 +182,10 @@ def write_closing_reports(
     story = replace(story_of(store, selection, rows, listed, summary, history), applied=applied.text, problems=problems)
     report = f"{paths.shown}/reports/output-selection.md"
     again = applied.verified_again
-    document = selection_document(
-        selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
+    selection = selection._replace(
+        folder=paths.shown, applied=applied.document, report=report, verified_again=again, unreadable=problems
     )
-    store.write(paths.selection, dump_yaml(document).encode())
+    store.write(paths.selection, dump_yaml(selection.to_dict()).encode())
     reports = selection_reports(selection_view(selection, story), trusted_templates(paths.root))
     store.write(paths.reports / "output-selection.md", reports.selection.encode("utf-8", "replace"))
     store.write(paths.reports / "loop-report.md", reports.loop.encode("utf-8", "replace"))
@@ -205,7 +202,7 @@ def write_closing_reports(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return FinishedLoop(selection, document, files, problems, applied.text, applied.in_place, applied.placement)
+    return FinishedLoop(selection, files, problems, applied.text, applied.in_place, applied.placement)
 
 
 def story_of(
