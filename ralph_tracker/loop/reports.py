@@ -12,13 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from ralph_tracker import plugins
 from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import WalkedIteration
-from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
+from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
@@ -144,11 +145,44 @@ def selection_of(
 ) -> Selection:
     """Select among the iterations of a loop, with the questions that the selected one leaves open.
 
-    Raises KeyError for an iteration that is not among them.
+    Raises KeyError for an iteration that is not among them, ConfigError for a mode that nobody brings, or that fails.
     """
     contenders = [contender_of(row) for row in rows]
-    found = select(committed.paths.loop_id, contenders, thresholds, mode=mode, iteration=iteration, reason=reason)
+    mode = mode or thresholds.selection.mode
+    found = select(
+        committed.paths.loop_id,
+        contenders,
+        thresholds,
+        mode=mode,
+        choosing=mode_of(mode) if iteration is None else None,
+        iteration=iteration,
+        reason=reason,
+    )
     return found._replace(questions=questions_in(committed, found.selected.iteration))
+
+
+def mode_of(name: SelectionMode) -> Mode:
+    """Return the function of a selection mode, ours or a plug-in's. Raises ConfigError, as the function does."""
+    if name in MODES:
+        return MODES[name]
+
+    def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds) -> Choice:
+        try:
+            choice: Choice = plugins.call("modes", name, iterations, thresholds)
+        except plugins.PluginError as error:
+            raise ConfigError(f"{error}; select with --mode walk") from error
+        numbers = [each.iteration for each in iterations]
+        if not isinstance(choice, Choice) or choice.iteration not in numbers:
+            owner = plugins.distribution("modes", name)
+            raise ConfigError(
+                f"{name}, a plug-in of {owner}, chose {choice!r}, no iteration of 0 to {numbers[-1]}; "
+                "select with --mode walk"
+            )
+        return choice
+
+    if name not in plugins.names("modes"):
+        raise ConfigError(f"no selection mode {name!r}{nearest(name, [*MODES, *plugins.names('modes')])}")
+    return choose
 
 
 def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:

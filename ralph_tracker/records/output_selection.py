@@ -12,7 +12,7 @@ from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
 from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import WalkedIteration, choose, peak_by_quality
+from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, choose, peak_by_quality
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     Document,
@@ -201,17 +201,20 @@ def select(
     thresholds: Thresholds,
     *,
     mode: SelectionMode | None = None,
+    choosing: Mode | None = None,
     iteration: int | None = None,
     reason: str | None = None,
 ) -> Selection:
     """Select among all iterations, including the baseline, which comes first; `iteration` overrides the choice.
 
+    `choosing` is the function of a mode that is not ours.
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
-    chosen_mode = mode or thresholds.selection.mode
+    chosen_mode, why = mode or thresholds.selection.mode, None
     if iteration is None:
-        iteration = choose([each.walked for each in contenders], thresholds, chosen_mode)
+        chosen = choose([each.walked for each in contenders], thresholds, choosing or MODES[chosen_mode])
+        iteration, why = chosen.iteration, chosen.reason
     selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)
     lead = selected.adjusted - final.adjusted
@@ -227,7 +230,7 @@ def select(
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
         why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
         degradation=degradation,
-        rationale=_rationale(contenders, selected, degradation, reason),
+        rationale=(*filter(None, [why]), *_rationale(contenders, selected, degradation, reason)),
         peak_by_quality_score=peak_by_quality([each.walked for each in contenders]),
         passed_over=passed_over(contenders, selected),
         override_reason=reason,
