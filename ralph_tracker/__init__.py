@@ -5,18 +5,27 @@ from typing import TYPE_CHECKING, Any
 from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
+    from ralph_tracker.core.alert_types import Alert
     from ralph_tracker.core.decision import Decision
+    from ralph_tracker.core.integrity_result import Finding
+    from ralph_tracker.core.metrics import Metrics, Usage
+    from ralph_tracker.core.questions import Question
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
     from ralph_tracker.records.iteration_record import IterationRecord
     from ralph_tracker.records.output_selection import Selection
     from ralph_tracker.tracker import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
+    "Alert",
     "Decision",
+    "Finding",
     "IterationRecord",
+    "Metrics",
+    "Question",
     "RalphTrackerError",
     "Selection",
     "UntrustedError",
+    "Usage",
     "__version__",
     "loop_decision",
     "post_iteration",
@@ -25,11 +34,16 @@ __all__ = [
 ]
 
 _WHERE = {
+    "Alert": "core.alert_types",
     "Decision": "core.decision",
+    "Finding": "core.integrity_result",
     "IterationRecord": "records.iteration_record",
+    "Metrics": "core.metrics",
+    "Question": "core.questions",
     "RalphTrackerError": "errors",
     "Selection": "records.output_selection",
     "UntrustedError": "errors",
+    "Usage": "core.metrics",
     "loop_decision": "tracker",
     "post_iteration": "tracker",
     "post_loop": "tracker",

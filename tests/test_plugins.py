@@ -5,14 +5,25 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker import plugins
+from ralph_tracker import plugins, post_loop, pre_loop
+from ralph_tracker.config.load import config_of
+from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.registry import by_name, examine
 
-ENTRIES = "[ralph_tracker.formats]\nbad-json = no_such_module:FORMAT\nodd-json = odd_format:FORMAT\n"
+ENTRIES = """[ralph_tracker.formats]
+bad-json = no_such_module:FORMAT
+odd-json = odd_format:FORMAT
+[ralph_tracker.modes]
+odd = odd_format:choose
+lost = odd_format:lost
+bad = no_such_module:choose
+"""
 ODD = """from ralph_tracker.formats.registry import Format
 FORMAT = Format("odd-json", "lint", "json", module=__name__)
 def sniff(content): return "odd" in content.text
 def diagnostics(content): raise RuntimeError("no luck")
+def choose(iterations, thresholds): raise RuntimeError("no luck")
+def lost(iterations, thresholds): return 7
 """
 UNKNOWN = b'{"odd": 1}'
 
@@ -59,6 +70,29 @@ def test_one_that_fails_on_a_report_costs_that_report(site):
     read = examine(UNKNOWN)
     assert read.format is not None
     assert (read.format.name, read.result.why) == ("odd-json", "the plug-in odd-json failed (RuntimeError: no luck)")
+
+
+@pytest.mark.parametrize(
+    ("mode", "why"),
+    [
+        ("odd", r"^odd, a plug-in of odd 2.0, failed \(RuntimeError: no luck\); select with --mode walk$"),
+        ("lost", r"^lost, a plug-in of odd 2.0, chose 7, no iteration of 0 to 0; select with --mode walk$"),
+        ("bad", r"^bad: a plug-in of odd 2.0 that does not load \(ModuleNotFoundError: .*; select with --mode walk$"),
+        ("walks", r"^no selection mode 'walks'; did you mean walk\?$"),
+    ],
+)
+def test_a_mode_that_fails_selects_nothing_and_says_so_in_a_line(site, tmp_path, mode, why):
+    metrics = {"testing": {"test_count": 1, "tests_passed": 1, "tests_failed": 0}}
+    pre_loop(root=tmp_path, loop_id="mine", metrics=metrics)
+    with pytest.raises(ConfigError, match=why):
+        post_loop(root=tmp_path, loop_id="mine", mode=mode)
+    assert post_loop(root=tmp_path, loop_id="mine", mode="walk").iteration == 0
+
+
+def test_a_configuration_names_modes_that_are_installed(site):
+    assert config_of({"selection": {"mode": "odd"}}, "it").thresholds.selection.mode == "odd"
+    with pytest.raises(ConfigError, match=r"^it: selection.mode: no mode 'od' is installed; did you mean odd\?$"):
+        config_of({"selection": {"mode": "od"}}, "it")
 
 
 def test_an_unknown_name_is_nobodys(site):

@@ -6,20 +6,50 @@ import sys
 import pytest
 
 import ralph_tracker
+from ralph_tracker.codec import ValueObject
 from tests.tables import table
 
 NAMES = [
+    "Alert",
     "Decision",
+    "Finding",
     "IterationRecord",
+    "Metrics",
+    "Question",
     "RalphTrackerError",
     "Selection",
     "UntrustedError",
+    "Usage",
     "__version__",
     "loop_decision",
     "post_iteration",
     "post_loop",
     "pre_loop",
 ]
+VALUES = [name for name in NAMES if name[0].isupper() and not name.endswith("Error")]
+PROGRAM = """
+from ralph_tracker import Alert, Decision, Selection, loop_decision, post_iteration, post_loop, pre_loop
+
+def worst(alerts: tuple[Alert, ...]) -> str | None:
+    return alerts[0].message if alerts else None
+
+first = pre_loop(metrics={"testing": {"test_count": 1}})
+record = post_iteration(metrics="metrics.yaml", usage={"cost_usd": 0.25})
+passed: int | None = record.metrics.tests_passed
+cost: float | None = None if record.usage is None else record.usage.cost_usd
+files = [finding.file for alert in record.alerts for finding in alert.findings]
+decision: Decision = loop_decision(apply=True)
+if decision.action == "rollback":
+    print(decision.target_iteration, worst(record.alerts))
+selection: Selection = post_loop(mode="highest_quality")
+name: str = selection.to_dict()["best_output_selection"]["loop_id"]
+stop = Decision(action="stop", reason="enough", confidence=1.0)
+"""
+WRONG = {
+    "record.iteration = 1": "read-only",
+    "stop.reasons": 'has no attribute "reasons"',
+    'Decision(action="halt", reason="", confidence=1.0)': "incompatible type",
+}
 HEAVY = ("pydantic", "yaml", "click", "jinja2", "git", "lizard", "ralph_tracker.core", "ralph_tracker.tracker")
 
 
@@ -40,6 +70,26 @@ def test_a_public_name_is_there_and_says_what_it_is(name):
     assert found is getattr(ralph_tracker, name)
     if name != "__version__":
         assert found.__doc__ or issubclass(found, Exception)
+
+
+@table("name", VALUES)
+def test_a_public_value_is_of_one_kind(name):
+    assert issubclass(getattr(ralph_tracker, name), ValueObject)
+
+
+@pytest.mark.slow
+def test_a_program_that_uses_them_passes_a_strict_type_checker_and_one_with_errors_does_not(tmp_path):
+    pytest.importorskip("mypy", reason="mypy is missing: make check installs it")
+    good, bad = tmp_path / "good.py", tmp_path / "bad.py"
+    good.write_text(PROGRAM)
+    bad.write_text(PROGRAM + "\n".join(WRONG))
+    words = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"), str(good), str(bad)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False, cwd=tmp_path)
+    *found, last = done.stdout.splitlines()
+    assert [line for line in found if "bad.py" not in line] == []
+    assert last == "Found 3 errors in 1 file (checked 2 source files)"
+    for line, why in zip(found, WRONG.values(), strict=True):
+        assert why in line
 
 
 def test_another_name_is_no_attribute():

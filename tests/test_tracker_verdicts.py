@@ -122,7 +122,7 @@ class TestSelection:
 
     def test_may_be_overridden_by_a_person_with_a_reason(self, peaked):
         closed = peaked.tracker.select_output(iteration=1, reason="2 was never reviewed")
-        assert closed.document["best_output_selection"]["override_reason"] == "2 was never reviewed"
+        assert closed.selection.to_dict()["best_output_selection"]["override_reason"] == "2 was never reviewed"
         assert closed.selection.selected.iteration == 1
         events = [json.loads(line) for line in peaked.paths.events.read_bytes().splitlines()]
         assert (events[0]["iteration"], events[0]["reason"]) == (1, "2 was never reviewed")

@@ -14,7 +14,7 @@ from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.records.output_selection import QuestionDocument, question_document
+from ralph_tracker.records.output_selection import QuestionDocument
 from ralph_tracker.report.wording import ABSENT
 from ralph_tracker.short_text import percent, shorten
 
@@ -180,7 +180,7 @@ def _document(replay: "Replay", closed: "FinishedLoop", ranking: list[CandidateD
         "loop_id": replay.loop_id,
         "take": ranking[0]["candidate"],
         "ranking": ranking,
-        "questions": [question_document(each) for each in closed.selection.questions],
+        "questions": [each.to_dict() for each in closed.selection.questions],
         "applied": closed.applied,
         "reports": list(closed.files),
     }

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ralph_tracker import plugins
-from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.options import PluginChoice, place_options
 from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError, nearest
+from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
@@ -24,18 +24,14 @@ _SERVERS: Final = ("mlflow", "otlp")
 _KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
 
 
-class _Destination(click.Choice[str]):
-    """Our destinations, and those of plug-ins, which are looked up for any other name."""
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in self.choices and value not in plugins.names("exporters"):
-            known = [*self.choices, *plugins.names("exporters")]
-            self.fail(f"no destination {value!r}{nearest(value, known)}", param, ctx)
-        return value
-
-
 @click.command("export", short_help="Send loops to MLflow or an OTLP receiver, or write them as a table.")
-@click.option("--to", "kind", type=_Destination(_KINDS), required=True, help="Where to, or which format.")
+@click.option(
+    "--to",
+    "kind",
+    type=PluginChoice("destination", "exporters", _KINDS),
+    required=True,
+    help="Where to, or which format.",
+)
 @click.option("--all", "every", is_flag=True, help="All loops of the project.")
 @click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="Write the table there.")
 @click.option("--experiment", metavar="NAME", help="MLflow's experiment; else MLFLOW_EXPERIMENT_NAME, else the folder.")
@@ -125,14 +121,13 @@ def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience
 
 
 def _write(loops: "list[ExportedLoop]", kind: str, output: Path | None) -> None:
-    from ralph_tracker.export.loop_rows import csv_lines, json_lines, write_parquet
+    from ralph_tracker.export.loop_rows import TABLES, write_parquet
 
     if kind == "parquet" and output is not None:
         rows = write_parquet(loops, output)
         say(f"{output}: {quantity(rows, 'iteration')}")
         return
-    ours = {"csv": csv_lines, "jsonl": json_lines}
-    lines = ours[kind](loops) if kind in ours else _lines_of_plugin(kind, loops)
+    lines = TABLES[kind](loops) if kind in TABLES else _lines_of_plugin(kind, loops)
     if output is None:
         for line in lines:
             say_source(line)

@@ -1,25 +1,21 @@
 """ralph-tracker gate: measure like an iteration, without recording it, and say whether it would pass."""
 
 import os
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_json
-from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, StoreError
+from ralph_tracker.core.known_tests import FailingTests, names_in_short
+from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, plain_log, step_summary
 from ralph_tracker.iteration.gate_worktree import (
-    ExitCode,
-    GateVerdict,
     alert_text,
     counts_in_words,
     gate,
-    gate_document,
     metric_lines,
 )
 from ralph_tracker.iteration.open_problems import source_line_of
@@ -27,12 +23,6 @@ from ralph_tracker.report.wording import without_repeats
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import find_loop
-
-EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
-    "pass": EXIT_OK,
-    "regression": EXIT_REGRESSION,
-    "not_measured": EXIT_NOT_MEASURED,
-}
 
 
 @click.command("gate", short_help="Measure without recording: pass or regression.")
@@ -79,7 +69,6 @@ def command(
         strict=strict,
         trust=consent(trust=trust),
     )
-    code = EXIT_OF[found.verdict]
     if junit is not None:
         try:
             junit.write_bytes(gate_junit(found))
@@ -89,13 +78,13 @@ def command(
             ) from None
         leave_alone(find_loop(root, loop_id, os.environ), junit)
     if as_json:
-        say_json(gate_document(found, code))
+        say_json(found.to_dict())
     elif github:
         _say_for_github(found, root)
     else:
         for line in (*(metric_lines(found) if as_metrics else ()), *lines(found)):
             say(line)
-    return code
+    return found.exit_code
 
 
 def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
@@ -107,7 +96,8 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
         "regression": f"regression against {against}",
         "not_measured": f"could not measure {unmeasured}" if unmeasured else str(found.why_unproven),
     }[found.verdict]
-    new, still = found.failing or ((), ())
+    failing = found.failing or FailingTests()
+    new, still = failing.new, failing.still
     failing = (*new, *still)
     printed = [
         head,

@@ -152,7 +152,7 @@ def say_selection(
     names another loop than the current one.
     """
     if as_json:
-        say_json(closed.document)
+        say_json(closed.selection.to_dict())
         return
     from ralph_tracker.report.loop_view import candidate_in_words, why_others_are_not_taken, why_peaks_differ
     from ralph_tracker.short_text import percent

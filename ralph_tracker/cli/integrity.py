@@ -13,7 +13,6 @@ from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
-from ralph_tracker.records.iteration_record import rerun_document
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import as_of_now, listing
@@ -63,7 +62,7 @@ def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # n
 
 def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
     """Return what was run and its result, one line each."""
-    return [f"earlier tests: {rerun_line(rerun_document(rerun))}", *(f"  {each}" for each in rerun.commands)]
+    return [f"earlier tests: {rerun_line(rerun.to_dict())}", *(f"  {each}" for each in rerun.commands)]
 
 
 def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings

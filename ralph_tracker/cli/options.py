@@ -1,12 +1,14 @@
 """Define the options that several verbs share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import click
 
+from ralph_tracker import plugins
 from ralph_tracker.core.thresholds import SELECTION_MODES
+from ralph_tracker.errors import nearest
 
 Command = Callable[..., Any]
 APPLY: Final = ("output", "worktree", "branch", "none")
@@ -43,9 +45,25 @@ def place_options(command: Command) -> Command:
 trust_option = click.option(
     "--trust", is_flag=True, help="Accept what would run here, as `ralph-tracker trust` does; for CI."
 )
+
+
+class PluginChoice(click.Choice[str]):
+    """Our choices, and those of plug-ins, which are looked up for any other name."""
+
+    def __init__(self, what: str, group: plugins.Group, choices: Sequence[str]) -> None:
+        super().__init__(choices)
+        self.what, self.group = what, group
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value not in self.choices and value not in plugins.names(self.group):
+            known = [*self.choices, *plugins.names(self.group)]
+            self.fail(f"no {self.what} {value!r}{nearest(value, known)}", param, ctx)
+        return value
+
+
 mode_option = click.option(
     "--mode",
-    type=click.Choice(SELECTION_MODES),
+    type=PluginChoice("mode", "modes", SELECTION_MODES),
     metavar="MODE",
     help=f"How to select: {', '.join(SELECTION_MODES)}; else as configured.",
 )

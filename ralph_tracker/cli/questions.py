@@ -13,7 +13,7 @@ from ralph_tracker.errors import LoopError
 from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.loop.status import selected_iteration
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.records.output_selection import QuestionDocument, question_document
+from ralph_tracker.records.output_selection import QuestionDocument
 from ralph_tracker.store.records_to_show import listing
 
 
@@ -49,7 +49,7 @@ def command(iteration: int | None, root: Path, loop_id: str | None, as_json: boo
             "schema_version": SCHEMA_VERSION,
             "loop_id": found.loop_id,
             "iteration": number,
-            "questions": [question_document(each) for each in asked],
+            "questions": [each.to_dict() for each in asked],
         }
         say_json(document)
         return

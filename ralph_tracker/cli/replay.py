@@ -14,7 +14,7 @@ from ralph_tracker.cli.terminal import flush, harmless, say, say_json, say_wrapp
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.records.output_selection import QuestionDocument, question_document
+from ralph_tracker.records.output_selection import QuestionDocument
 from ralph_tracker.report.charts import sparkline
 from ralph_tracker.report.loop_view import why_others_are_not_taken
 from ralph_tracker.short_text import percent, shorten
@@ -202,6 +202,6 @@ def _document(replay: "Replay", closed: "FinishedLoop") -> ReplayDocument:
         ],
         "commits": commits,
         "passed_over": list(selection.passed_over),
-        "questions": [question_document(each) for each in selection.questions],
+        "questions": [each.to_dict() for each in selection.questions],
         "reports": list(closed.files),
     }

@@ -110,7 +110,7 @@ def _say(summary: Summary, paths: LoopPaths) -> None:
 
 def _is_carried_out(summary: Summary) -> bool:
     """Return whether the stored decision is a rollback that was carried out, not another restore."""
-    return summary.decision["action"] == "rollback" and summary.decision["target_iteration"] == summary.head
+    return (summary.decision["action"], summary.decision["target_iteration"]) == ("rollback", summary.head)
 
 
 def _decision(summary: Summary) -> str:

@@ -16,8 +16,9 @@ from pydantic import (
     model_validator,
 )
 
-from ralph_tracker.core.thresholds import CHECK_TIMEOUT, Bounds, OtherNames, Share, Thresholds
-from ralph_tracker.errors import ConfigError, InputError, first_problem, short_text
+from ralph_tracker import plugins
+from ralph_tracker.core.thresholds import CHECK_TIMEOUT, SELECTION_MODES, Bounds, OtherNames, Share, Thresholds
+from ralph_tracker.errors import ConfigError, InputError, first_problem, nearest, short_text
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.steering.plan import Plan, Task, is_usable_id
 from ralph_tracker.steering.session_continuation import ContinuationThresholds
@@ -323,6 +324,11 @@ ConfigDocument: Final = create_model(
 def validate_config(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return every key of a configuration with its value; `name` is how an error calls it. Raises ConfigError."""
     try:
-        return ConfigDocument.model_validate(raw).model_dump(mode="json")
+        document = ConfigDocument.model_validate(raw).model_dump(mode="json")
     except ValidationError as error:
         raise ConfigError(f"{name}: {first_problem(error, ConfigDocument)}") from None
+    mode = document["selection"]["mode"]
+    if mode not in SELECTION_MODES and mode not in plugins.names("modes"):
+        known = [*SELECTION_MODES, *plugins.names("modes")]
+        raise ConfigError(f"{name}: selection.mode: no mode {mode!r} is installed{nearest(mode, known)}")
+    return document

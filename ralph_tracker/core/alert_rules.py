@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
-from ralph_tracker.core.known_tests import Comparison, are_restored, is_of_run, names_in_short
+from ralph_tracker.core.known_tests import ChangedTests, are_restored, is_of_run, names_in_short
 from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -48,7 +48,7 @@ class AlertFacts(NamedTuple):
     previous: int
     metrics: Metrics
     readings: Readings
-    tests: Comparison | None
+    tests: ChangedTests | None
     components: Mapping[str, float | None]
     missing: Mapping[str, str]
     basis: Basis

@@ -1,9 +1,10 @@
 """The table of alert types, one alert as it was raised, and the order of alerts (semantics § 5)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
-from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.codec import ValueObject
+from ralph_tracker.core.integrity_result import FINDINGS_LISTED, TESTS_LISTED, Finding, Severity
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 StandingState = Literal["new", "open", "accepted"]
@@ -12,7 +13,7 @@ AlertState = Literal[StandingState, "closed"]
 REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_dropped", "tests_replaced", "functionality_loss"})
 
 
-class AlertType(NamedTuple):
+class AlertType(ValueObject, shown="name severity"):
     """A type of alert: `lasting` ones stay open until fixed.
 
     `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
@@ -116,7 +117,7 @@ TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPE
 TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}
 
 
-class Alert(NamedTuple):
+class Alert(ValueObject, document="id severity type message action triggered_at", shown="id severity message"):
     """One alert as it was raised.
 
     `note` adds what the fixed message cannot say: compared with which iteration, at which size. `tests` maps the tests
@@ -155,6 +156,11 @@ class Alert(NamedTuple):
         return self.kind.severity if self.severity_override is None else self.severity_override
 
     @property
+    def action(self) -> str:
+        """Return what its type asks for."""
+        return self.kind.action
+
+    @property
     def lasting(self) -> bool:
         """Tell whether it stays open until it is fixed."""
         return self.kind.lasting
@@ -163,6 +169,27 @@ class Alert(NamedTuple):
     def triggered_at(self) -> str:
         """Return when it was raised, in the specification's format."""
         return f"iteration_{self.iteration}"
+
+    def to_dict(self, state: AlertState | None = None) -> dict[str, Any]:
+        """Return all that a person needs to act on it; long lists are cut. A record adds its `state` there."""
+        document: dict[str, Any] = ValueObject.to_dict(self)
+        if state is not None:
+            document["state"] = state
+        if self.note:
+            document["note"] = self.note
+        if self.tests:
+            document["tests"] = sorted(self.tests)[:TESTS_LISTED]
+            document["tests_total"] = len(self.tests)
+        if self.findings:
+            document["findings"] = [each.to_dict() for each in self.findings[:FINDINGS_LISTED]]
+            document["findings_total"] = len(self.findings)
+        return document
+
+    def in_short(self, state: AlertState) -> dict[str, Any]:
+        """Return an open alert in short: the record that raised it has the rest."""
+        document: dict[str, Any] = ValueObject.to_dict(self)
+        del document["action"]
+        return {**document, "state": state}
 
 
 def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:

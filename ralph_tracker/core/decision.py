@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.alert_rules import STALL_ALTERNATIVES
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.integrity_result import Severity
@@ -17,7 +18,11 @@ _ROW_OF_REPEATED_ROLLBACKS: Final = 3
 _MESSAGES_SHOWN: Final = 3
 
 
-class Decision(NamedTuple):
+class Decision(
+    ValueObject,
+    document="action target_iteration reason confidence alternatives",
+    shown="action target_iteration confidence reason",
+):
     """What the loop should do next.
 
     `confidence` is 0 to 1 with 2 decimals. `target_iteration` is set for a rollback only. `rule` is the deciding row of

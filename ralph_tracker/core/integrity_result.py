@@ -2,11 +2,16 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Final, Literal, NamedTuple, cast
+from typing import Any, Final, Literal, cast, get_args
+
+from ralph_tracker.codec import ValueObject
 
 Verdict = Literal["PASS", "SUSPECT", "TAMPERED", "UNPROVEN"]
 SuppressionKind = Literal["lint", "types", "coverage"]
 SeverityWord = Literal["CRITICAL", "HIGH", "MEDIUM"]
+# As many tests and findings a document lists; it has their count beside them.
+TESTS_LISTED: Final = 20
+FINDINGS_LISTED: Final = 50
 # Our own rules look at the change, no other tool (integrity.tool).
 BUILTIN: Final = "builtin"
 # Found by running earlier tests again; such findings are checked in every later iteration by another run.
@@ -35,7 +40,11 @@ class Severity(IntEnum):
         return cast("SeverityWord", self.name)  # mypy knows the name of one member, not of any
 
 
-class Finding(NamedTuple):
+class Finding(
+    ValueObject,
+    document="rule severity message file line test tests old new reference=against failure command",
+    shown="rule severity place message",
+):
     """One fact about a change that makes a score less believable.
 
     `rule` is its row of integrity.md, `file` is relative to the root, `line` refers to the new text (None: removed).
@@ -80,8 +89,13 @@ class Finding(NamedTuple):
         """Return the tests that are not believed because of it; none for a note."""
         return self.tests if self.rule in _DISBELIEVING and self.severity <= Severity.HIGH else ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return its document; a long list of tests is cut."""
+        document: dict[str, Any] = ValueObject.to_dict(self)
+        return {**document, "tests": document["tests"][:TESTS_LISTED]}
 
-class Rerun(NamedTuple):
+
+class Rerun(ValueObject, shown="files tests failed problem"):
     """One run of earlier tests against the source of an iteration.
 
     `references` maps the files put over the source to the iteration they were taken from. `files` are the test files
@@ -101,8 +115,13 @@ class Rerun(NamedTuple):
     problem: str | None = None
     is_interrupted: bool = False
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return its document; long lists of files and tests are cut."""
+        document: dict[str, Any] = ValueObject.to_dict(self)
+        return {**document, **{name: document[name][:TESTS_LISTED] for name in ("files", "flaky")}}
 
-class EarlierTests(NamedTuple):
+
+class EarlierTests(ValueObject):
     """What the earlier tests show on this iteration's source, by the names that the reports have.
 
     `against` is the kept iteration. `held`: believed there and gone, edited or skipped here, and the earlier form
@@ -118,8 +137,12 @@ class EarlierTests(NamedTuple):
     met: frozenset[str] = frozenset()
     no_gain: frozenset[str] = frozenset()
 
+    def to_dict(self) -> dict[str, int]:
+        """Return how many tests of each kind there are."""
+        return {name: value if isinstance(value, int) else len(value) for name, value in self._asdict().items()}
 
-class Integrity(NamedTuple):
+
+class Integrity(ValueObject):
     """The result of comparing the files and running the earlier tests of one iteration.
 
     `findings` are the new ones and the earlier ones that still hold. `earlier` is what earlier tests show; empty sets
@@ -147,6 +170,17 @@ class Integrity(NamedTuple):
     def unproven(self) -> str | None:
         """Return why a required run of earlier tests gave no result, None if all did."""
         return next((each.problem for each in self.reruns if each.problem is not None), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found; `earlier_tests` is None where none can be run."""
+        return {
+            "reruns": [each.to_dict() for each in self.reruns],
+            "findings": [each.to_dict() for each in self.findings[:FINDINGS_LISTED]],
+            "findings_total": len(self.findings),
+            "earlier_tests": None if self.earlier is None else self.earlier.to_dict(),
+            "suppressions": {kind: self.suppressions.get(kind, 0) for kind in get_args(SuppressionKind)},
+            "unread": dict(self.unread),
+        }
 
 
 NOTHING_FOUND: Final = Integrity()

@@ -6,6 +6,7 @@ from itertools import compress
 from operator import eq, ne
 from typing import Final, NamedTuple
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, TestResults
 
 Ranges = tuple[tuple[int, int], ...]
@@ -40,7 +41,7 @@ class KnownTests(NamedTuple):
         return KnownTests(now, gone)
 
 
-class Comparison(NamedTuple):
+class ChangedTests(NamedTuple):
     """How the tests of an iteration compare with the lineage; each maps a test to its outcome before.
 
     `vanished`: in the latest report, not in this one. `broken`: passed before, fails now, and not known to be flaky;
@@ -94,7 +95,7 @@ def compare(
     tests: TestResults | None,
     flaky: frozenset[str],
     ignored: IgnoredTests = IgnoredTests(),  # noqa: B008  # a value
-) -> Comparison | None:
+) -> ChangedTests | None:
     """Compare by name; None if either side has no identities."""
     if tests is None or not (known.present or known.gone):
         return None
@@ -109,7 +110,7 @@ def compare(
     not_collected = {name: before[name] for name in gone if name in uncollected}
     gained = [name for name in changed if now.get(name) == PASSED]
     gained += [name for name in new if now[name] == PASSED and known.gone.get(name) != PASSED]
-    return Comparison(
+    return ChangedTests(
         vanished={name: before[name] for name in gone if name not in not_collected},
         broken=dict.fromkeys((name for name in failing if name not in flaky), PASSED),
         flaky=dict.fromkeys((name for name in failing if name in flaky), PASSED),
@@ -173,7 +174,7 @@ def _plain(name: str) -> str:
     return _PARTS.sub(".", _SUFFIX.sub("", name)).strip(".")
 
 
-class FailingTests(NamedTuple):
+class FailingTests(ValueObject):
     """The failing tests by current name: those that are `new` and those that failed before, `still`."""
 
     new: tuple[str, ...] = ()

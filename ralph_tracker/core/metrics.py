@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Final, Literal, NamedTuple
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.integrity_result import Integrity
 
 PERCENT_DECIMALS: Final = 1
@@ -61,7 +62,7 @@ class Group(StrEnum):
     CODE = "code"
 
 
-class MetricSource(NamedTuple):
+class MetricSource(ValueObject, document="name measured why accepted"):
     """One check, or one group of metrics without a check.
 
     `group` is what it measures (None: known from its reports). `why` says why nothing was measured, or not all of it,
@@ -72,6 +73,11 @@ class MetricSource(NamedTuple):
     group: str | None = None
     why: str | None = None
     accepted: bool = False
+
+    @property
+    def measured(self) -> bool:
+        """Return whether all of it was measured."""
+        return self.why is None
 
 
 Section = Literal["testing", "quality", "codebase"]
@@ -127,7 +133,7 @@ SECTIONS: Final[tuple[Section, ...]] = ("testing", "quality", "codebase")
 KEY_METRICS: Final[tuple[str, ...]] = ("test_count", "pass_rate", "coverage_percentage", "error_count")
 
 
-class Metrics(NamedTuple):
+class Metrics(ValueObject):
     """The recorded values of one iteration; None is "not measured", never 0.
 
     Percentages are 0 to 100 with one decimal, complexity has two, the rest are counts.
@@ -164,6 +170,14 @@ class Metrics(NamedTuple):
         """Return what was measured, in the order of the table."""
         found = ((spec.name, self.get(spec.name)) for spec in METRICS)
         return {name: value for name, value in found if value is not None}
+
+    def to_dict(self) -> dict[str, dict[str, Value]]:
+        """Return what was measured in the three sections of the seed; absent values are left out."""
+        measured, document = self.known_values(), dict[str, dict[str, Value]]()
+        for spec in METRICS:
+            if spec.name in measured:
+                document.setdefault(spec.section, {})[spec.name] = measured[spec.name]
+        return document
 
 
 class Outcome(StrEnum):
@@ -203,7 +217,7 @@ class TestResults(NamedTuple):
 TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
-class Usage(NamedTuple):
+class Usage(ValueObject):
     """What an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
 
     cost_usd: float | None = None
@@ -215,6 +229,10 @@ class Usage(NamedTuple):
     def known_values(self) -> dict[str, float]:
         """Return what is known, in the order of the fields."""
         return {name: value for name, value in self._asdict().items() if value is not None}
+
+    def to_dict(self) -> dict[str, float]:
+        """Return what is known."""
+        return self.known_values()
 
 
 class Measurement(NamedTuple):

@@ -1,14 +1,15 @@
 """Say what only a person can say: was a demand changed on purpose, is a green earned (semantics § 8)."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.core.integrity_result import TESTS_LISTED, Finding, Severity
 from ralph_tracker.core.metrics import FAILED
 
 
-class Question(NamedTuple):
+class Question(ValueObject, document="alert iteration facts tests otherwise accept refuse"):
     """One open question about the iteration to take.
 
     `alert` is the id that `accept` takes for a yes. `iteration` raised it, `facts` is a sentence without its full stop.
@@ -30,6 +31,21 @@ class Question(NamedTuple):
         if self.otherwise is None:
             return None
         return f"ralph-tracker select-best --iteration {self.otherwise}{loop} --reason WHY"
+
+    @property
+    def accept(self) -> str:
+        """Return the command that answers yes."""
+        return self.yes()
+
+    @property
+    def refuse(self) -> str | None:
+        """Return the command that answers no."""
+        return self.no()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it with the commands that answer it; a long list of tests is cut."""
+        document: dict[str, Any] = ValueObject.to_dict(self)
+        return {**document, "tests": document["tests"][:TESTS_LISTED]}
 
     def sentence(self, loop: str = "") -> str:
         """Return the facts, and what answers them."""

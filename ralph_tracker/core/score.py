@@ -216,7 +216,7 @@ def recorded_metrics(metrics: Metrics, error_parts: tuple[str, ...] | None) -> M
         value = values.get(spec.name)
         if spec.decimals and isinstance(value, int | float):
             values[spec.name] = half_up(value, spec.decimals)
-    return Metrics()._replace(**values)  # type: ignore[arg-type]  # the table and the fields are one list
+    return Metrics()._replace(**values)
 
 
 class Score(NamedTuple):

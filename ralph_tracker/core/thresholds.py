@@ -4,7 +4,7 @@ Each field is a key of the configuration, which takes its type, bounds, default 
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, NamedTuple
 
 
 class Bounds(NamedTuple):
@@ -32,8 +32,8 @@ DIMENSIONS: Final[tuple[str, ...]] = (
     "efficiency",
 )
 CHECK_TIMEOUT: Final = "15m"
-SelectionMode = Literal["walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold"]
-SELECTION_MODES: Final[tuple[SelectionMode, ...]] = get_args(SelectionMode)
+SelectionMode = str  # one of ours, or of a plug-in
+SELECTION_MODES: Final = ("walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
 
 
 class LoopLimits(NamedTuple):

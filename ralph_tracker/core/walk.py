@@ -7,6 +7,7 @@ The kept iteration begins as the baseline; each recorded iteration takes its pla
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.integrity_result import EarlierTests, Verdict, is_clean
 from ralph_tracker.core.known_tests import differences, names_in_short
 from ralph_tracker.core.metrics import (
@@ -20,7 +21,7 @@ from ralph_tracker.core.metrics import (
     quantity,
     read,
 )
-from ralph_tracker.core.thresholds import SelectionMode, Thresholds
+from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.short_text import percent
 
 # A score this much below the highest since the last gain is worse.
@@ -247,7 +248,7 @@ RULES: Final[tuple[Rule, ...]] = (why_unsound, _breaks, _drops, _is_worse_for_no
 VERIFYING: Final = frozenset({1, 2, 3})
 
 
-class Refusal(NamedTuple):
+class Refusal(ValueObject):
     """Why an iteration did not take the place of the kept one: the rule (1 to 4), and the verb of a sentence on it."""
 
     rule: int
@@ -264,7 +265,7 @@ def why_worse(kept: Kept, step: Step, rules: Iterable[Rule] = RULES) -> Refusal 
     return refusal if kept.measured or refusal is None or refusal.rule == 1 else None
 
 
-class WalkedIteration(NamedTuple):
+class WalkedIteration(ValueObject, shown="iteration score verified verdict taken"):
     """An iteration as later choices see it.
 
     `score` is the adjusted one. `kept_before` is the iteration that was kept before it, None for the baseline;
@@ -309,27 +310,56 @@ def after_step(kept: Kept, here: Kept, step: Step, refusal: Refusal | None) -> K
     )
 
 
-def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds, mode: SelectionMode) -> int:
-    """Return the iteration that a mode selects; if the mode finds none, the one that the walk keeps.
+class Choice(ValueObject):
+    """What a selection mode chose: the number of an iteration, and why in a sentence; None where the mode says it."""
 
-    The baseline comes first. Raises ValueError where there is none at all.
+    iteration: int
+    reason: str | None = None
+
+
+Mode = Callable[[Sequence[WalkedIteration], Thresholds], Choice]
+
+
+def _kept_last(iterations: Sequence[WalkedIteration], thresholds: Thresholds) -> Choice:
+    taken = [each for each in iterations if each.taken]
+    if thresholds.selection.against == "baseline":
+        most = max(taken or iterations, key=lambda each: (each.gained, each.score, each.iteration))
+        return Choice(most.iteration)
+    return Choice(taken[-1].iteration if taken else iterations[0].iteration)
+
+
+def _highest_quality_verified(iterations: Sequence[WalkedIteration], thresholds: Thresholds) -> Choice:
+    verified = [each for each in iterations if each.verified]
+    return Choice(peak_by_quality(verified)) if verified else _kept_last(iterations, thresholds)
+
+
+def _highest_quality(iterations: Sequence[WalkedIteration], _: Thresholds) -> Choice:
+    return Choice(peak_by_quality(iterations))
+
+
+def _most_recent_above_threshold(iterations: Sequence[WalkedIteration], thresholds: Thresholds) -> Choice:
+    good = [each for each in iterations if each.verified and each.score >= thresholds.score.acceptance]
+    return Choice(good[-1].iteration) if good else _kept_last(iterations, thresholds)
+
+
+# Those of plug-ins are such functions too (docs/plugins.md).
+MODES: Final[Mapping[str, Mode]] = {
+    "walk": _kept_last,
+    "highest_quality_verified": _highest_quality_verified,
+    "highest_quality": _highest_quality,
+    "most_recent_above_threshold": _most_recent_above_threshold,
+}
+
+
+def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds, mode: Mode) -> Choice:
+    """Return what a mode selects among iterations, of which the baseline comes first.
+
+    Raises ValueError where there is none at all.
     """
     if not iterations:
         msg = "a loop without a baseline has nothing to select"
         raise ValueError(msg)
-    verified = [each for each in iterations if each.verified]
-    if mode == "most_recent_above_threshold":
-        good = [each for each in verified if each.score >= thresholds.score.acceptance]
-        if good:
-            return good[-1].iteration
-    elif mode == "highest_quality":
-        return peak_by_quality(iterations)
-    elif mode == "highest_quality_verified" and verified:
-        return peak_by_quality(verified)
-    taken = [each for each in iterations if each.taken]
-    if thresholds.selection.against == "baseline":
-        return max(taken or iterations, key=lambda each: (each.gained, each.score, each.iteration)).iteration
-    return taken[-1].iteration if taken else iterations[0].iteration
+    return mode(iterations, thresholds)
 
 
 def peak_by_quality(iterations: Iterable[WalkedIteration]) -> int:

@@ -6,7 +6,7 @@ The table is CSV, JSON lines or Parquet, with the same columns for every loop.
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
@@ -210,3 +210,7 @@ def write_parquet(loops: Iterable[ExportedLoop], file: Path) -> int:
         finally:
             staged.unlink(missing_ok=True)
     return count
+
+
+# Those of plug-ins are such functions too.
+TABLES: Final[Mapping[str, Callable[[Iterable[ExportedLoop]], Iterator[str]]]] = {"csv": csv_lines, "jsonl": json_lines}

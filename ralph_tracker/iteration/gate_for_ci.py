@@ -10,6 +10,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.integrity_result import Severity
+from ralph_tracker.core.known_tests import FailingTests
 from ralph_tracker.core.metrics import METRICS
 from ralph_tracker.iteration.gate_worktree import NOT_MEASURED, PASS, Gate, alert_text, counts_in_words
 from ralph_tracker.report.escaping import for_markdown, for_terminal
@@ -138,8 +139,9 @@ def _summary(gate: Gate) -> Iterator[str]:
         since = "" if gate.is_new(alert) else f" (open since iteration {alert.iteration})"
         alerts.append(f"**{alert.severity.name}** {for_markdown(f'{alert.type}: {alert_text(alert)}{since}')}")
     yield from _section("Alerts", alerts, 6)
-    for title, tests, most in zip(("Now failing", "Still failing"), gate.failing or (), (8, 3), strict=False):
-        yield from _section(title, map(for_markdown, tests), most)
+    failing = gate.failing or FailingTests()
+    yield from _section("Now failing", map(for_markdown, failing.new), 8)
+    yield from _section("Still failing", map(for_markdown, failing.still), 3)
     yield from _section("Accepted", (for_markdown(f"{alert.id}: {alert.message}") for alert in gate.accepted), 2)
     rows = []  # the metrics that changed, and those of which nobody knows whether they did
     for spec in METRICS:

@@ -1,12 +1,11 @@
 """Measure the current tree and judge it as the next iteration (semantics § 8), without recording anything."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypedDict, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
-from ralph_tracker.codec import document_of, encode
+from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
@@ -25,7 +24,7 @@ from ralph_tracker.core.metrics import (
     plain_number,
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME
-from ralph_tracker.errors import LoopError
+from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, LoopError
 from ralph_tracker.iteration.measure_iteration import (
     IterationMeasurer,
     Progress,
@@ -37,15 +36,13 @@ from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
-    AlertFactsDocument,
+    AlertDocument,
+    Document,
     IterationRecord,
     MetricsDocument,
     Numbers,
     SchemaVersion,
     TrustDocument,
-    alert_document,
-    integrity_document,
-    metrics_document,
     record_of,
 )
 from ralph_tracker.report.wording import measured_in_words
@@ -62,12 +59,16 @@ ExitCode = Literal[0, 3, 4]
 PASS: Final[GateVerdict] = "pass"  # noqa: S105  # a verdict, no password
 REGRESSION: Final[GateVerdict] = "regression"
 NOT_MEASURED: Final[GateVerdict] = "not_measured"
+EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
+    PASS: EXIT_OK,
+    REGRESSION: EXIT_REGRESSION,
+    NOT_MEASURED: EXIT_NOT_MEASURED,
+}
 UNPROVEN: Final = "integrity UNPROVEN: {why}"
 _BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, or bring .aiwg/ along as a cache"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(ValueObject, shown="verdict reasons record"):
     """The result of a gate.
 
     `record` is what `post_iteration` would record now; it is stored nowhere, so the ids of its new alerts cannot be
@@ -121,6 +122,11 @@ class Gate:
         if self.critical or self.regressed or self.suspected:
             return REGRESSION
         return NOT_MEASURED if self.unmeasured or self.unproven else PASS
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """Return the exit code of its command."""
+        return EXIT_OF[self.verdict]
 
     @property
     def suspected(self) -> tuple[Alert, ...]:
@@ -179,6 +185,35 @@ class Gate:
         """Return whether this measurement raises the alert for the first time."""
         return alert.iteration == self.record.iteration
 
+    def to_dict(self) -> "GateDocument":
+        """Return what the gate found."""
+        record = self.record
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "verdict": self.verdict,
+            "exit_code": self.exit_code,
+            "loop_id": record.loop_id,
+            "compared_with": self.compared_with,
+            "classification": cast("Judged", record.classification),  # a gate compares, so that it is no baseline
+            "quality_score": record.quality_score,
+            "adjusted_score": record.adjusted_score,
+            **cast("MetricsDocument", record.metrics.to_dict()),
+            "deltas": dict(record.from_previous),
+            "reasons": list(self.reasons),
+            "next_step": self.next_step,
+            "alerts": [self._alert(alert) for alert in (*self.alerts, *self.accepted)],
+            "measures": [each.to_dict() for each in self.measures],
+            "failing_tests": None if self.failing is None else self.failing.to_dict(),
+            "integrity": None if record.integrity is None else record.integrity.to_dict(),
+            "notes": list(record.notes),
+        }
+
+    def _alert(self, alert: Alert) -> "GateAlertDocument":
+        """Return an alert; one that no iteration on record has raised has neither an id nor a time yet."""
+        new = self.is_new(alert)
+        document = alert.to_dict("accepted" if alert in self.accepted else "new" if new else "open")
+        return {**document, "id": None, "triggered_at": None} if new else document
+
 
 def metric_lines(gate: Gate) -> list[str]:
     """Return the measured values as lines `METRIC name=value`, for benchmark loops; unknown values have no line.
@@ -231,24 +266,18 @@ def gate_of(
 
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     FailingDocument = dict[str, list[str]]
+    MeasureDocument = Document
+    GateAlertDocument = Document
 else:
-    FailingDocument = document_of(FailingTests)
+    FailingDocument, MeasureDocument = document_of(FailingTests), document_of(MetricSource)
 
+    class GateAlertDocument(AlertDocument):
+        """What no iteration on record has raised has neither an id nor a time yet."""
 
-class MeasureDocument(TypedDict):
-    name: str
-    measured: bool
-    why: str | None
-    accepted: bool
-
-
-class GateAlertDocument(AlertFactsDocument):
-    """What no iteration on record has raised has neither an id nor a time yet."""
-
-    id: str | None
-    action: str
-    triggered_at: str | None
-    state: StandingState
+        id: str | None
+        action: str
+        triggered_at: str | None
+        state: StandingState
 
 
 class GateDocument(MetricsDocument):
@@ -270,42 +299,6 @@ class GateDocument(MetricsDocument):
     failing_tests: FailingDocument | None
     integrity: TrustDocument | None
     notes: list[str]
-
-
-def gate_document(gate: Gate, exit_code: ExitCode) -> GateDocument:
-    """Return what a gate found as a document."""
-    record = gate.record
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "verdict": gate.verdict,
-        "exit_code": exit_code,
-        "loop_id": record.loop_id,
-        "compared_with": gate.compared_with,
-        "classification": cast("Judged", record.classification),  # a gate compares, so that it is no baseline
-        "quality_score": record.quality_score,
-        "adjusted_score": record.adjusted_score,
-        **metrics_document(record.metrics),
-        "deltas": dict(record.from_previous),
-        "reasons": list(gate.reasons),
-        "next_step": gate.next_step,
-        "alerts": [_alert(gate, alert) for alert in (*gate.alerts, *gate.accepted)],
-        "measures": [
-            {"name": m.name, "measured": m.why is None, "why": m.why, "accepted": m.accepted} for m in gate.measures
-        ],
-        "failing_tests": encode(gate.failing),
-        "integrity": integrity_document(record.integrity),
-        "notes": list(record.notes),
-    }
-
-
-def _alert(gate: Gate, alert: Alert) -> GateAlertDocument:
-    """Return an alert; one that no iteration on record has raised has neither an id nor a time yet."""
-    new = gate.is_new(alert)
-    state: StandingState = "accepted" if alert in gate.accepted else "new" if new else "open"
-    document: GateAlertDocument = {**alert_document(alert, state), "action": alert.kind.action, "state": state}
-    if new:
-        document["id"] = document["triggered_at"] = None
-    return document
 
 
 def gate(

@@ -33,10 +33,6 @@ from ralph_tracker.records.iteration_record import (
     RerunDocument,
     SchemaVersion,
     SuppressionsDocument,
-    earlier_tests_document,
-    finding_document,
-    rerun_document,
-    suppressions_document,
 )
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
@@ -450,7 +446,7 @@ class IntegrityDocument(TypedDict):
 
 def open_findings_document(view: FindingsView) -> IntegrityDocument:
     """Return it as a document, nothing cut."""
-    record = view.document["iteration_metrics"]
+    record, found = view.document["iteration_metrics"], view.found.to_dict()
     return {
         "schema_version": SCHEMA_VERSION,
         "loop_id": record["loop_id"],
@@ -459,10 +455,10 @@ def open_findings_document(view: FindingsView) -> IntegrityDocument:
         "pass_rate": view.pass_rate,
         "quality_score": record["quality_score"],
         "adjusted_score": record["adjusted_score"],
-        "reruns": [rerun_document(each) for each in view.found.reruns],
+        "reruns": found["reruns"],
         "findings": [
             {
-                **finding_document(finding),
+                **finding.to_dict(),
                 "tests": list(finding.tests),
                 "alert": None if held is None else held.alert.id,
                 "state": "open" if held is None else held.state,
@@ -480,7 +476,7 @@ def open_findings_document(view: FindingsView) -> IntegrityDocument:
             }
             for held in view.tests
         ],
-        "earlier_tests": None if view.found.earlier is None else earlier_tests_document(view.found.earlier),
-        "suppressions": suppressions_document(view.found.suppressions),
-        "unread": dict(view.found.unread),
+        "earlier_tests": found["earlier_tests"],
+        "suppressions": found["suppressions"],
+        "unread": found["unread"],
     }

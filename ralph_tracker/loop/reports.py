@@ -12,13 +12,14 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from ralph_tracker import plugins
 from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Metrics
 from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import WalkedIteration
-from ralph_tracker.errors import NoSnapshotError, StoreError
+from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
+from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
@@ -26,9 +27,7 @@ from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
-    SelectionDocument,
     select,
-    selection_document,
 )
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
@@ -117,13 +116,12 @@ def changed_paths(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class FinishedLoop:
-    """A selection with its document and report files; `problems` name what could not be read.
+    """A selection with its report files; `problems` name what could not be read.
 
     `in_place` and `placement` are as in Applied.
     """
 
     selection: Selection
-    document: SelectionDocument
     files: tuple[str, ...]
     problems: tuple[str, ...]
     applied: str
@@ -147,11 +145,44 @@ def selection_of(
 ) -> Selection:
     """Select among the iterations of a loop, with the questions that the selected one leaves open.
 
-    Raises KeyError for an iteration that is not among them.
+    Raises KeyError for an iteration that is not among them, ConfigError for a mode that nobody brings, or that fails.
     """
     contenders = [contender_of(row) for row in rows]
-    found = select(committed.paths.loop_id, contenders, thresholds, mode=mode, iteration=iteration, reason=reason)
-    return replace(found, questions=questions_in(committed, found.selected.iteration))
+    mode = mode or thresholds.selection.mode
+    found = select(
+        committed.paths.loop_id,
+        contenders,
+        thresholds,
+        mode=mode,
+        choosing=mode_of(mode) if iteration is None else None,
+        iteration=iteration,
+        reason=reason,
+    )
+    return found._replace(questions=questions_in(committed, found.selected.iteration))
+
+
+def mode_of(name: SelectionMode) -> Mode:
+    """Return the function of a selection mode, ours or a plug-in's. Raises ConfigError, as the function does."""
+    if name in MODES:
+        return MODES[name]
+
+    def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds) -> Choice:
+        try:
+            choice: Choice = plugins.call("modes", name, iterations, thresholds)
+        except plugins.PluginError as error:
+            raise ConfigError(f"{error}; select with --mode walk") from error
+        numbers = [each.iteration for each in iterations]
+        if not isinstance(choice, Choice) or choice.iteration not in numbers:
+            owner = plugins.distribution("modes", name)
+            raise ConfigError(
+                f"{name}, a plug-in of {owner}, chose {choice!r}, no iteration of 0 to {numbers[-1]}; "
+                "select with --mode walk"
+            )
+        return choice
+
+    if name not in plugins.names("modes"):
+        raise ConfigError(f"no selection mode {name!r}{nearest(name, [*MODES, *plugins.names('modes')])}")
+    return choose
 
 
 def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
@@ -185,10 +216,10 @@ def write_closing_reports(
     story = replace(story_of(store, selection, rows, listed, summary, history), applied=applied.text, problems=problems)
     report = f"{paths.shown}/reports/output-selection.md"
     again = applied.verified_again
-    document = selection_document(
-        selection, paths.shown, applied.document, report, verified_again=again, unreadable=problems
+    selection = selection._replace(
+        folder=paths.shown, applied=applied.document, report=report, verified_again=again, unreadable=problems
     )
-    store.write(paths.selection, dump_yaml(document).encode())
+    store.write(paths.selection, dump_yaml(selection.to_dict()).encode())
     reports = selection_reports(selection_view(selection, story), trusted_templates(paths.root))
     store.write(paths.reports / "output-selection.md", reports.selection.encode("utf-8", "replace"))
     store.write(paths.reports / "loop-report.md", reports.loop.encode("utf-8", "replace"))
@@ -205,7 +236,7 @@ def write_closing_reports(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return FinishedLoop(selection, document, files, problems, applied.text, applied.in_place, applied.placement)
+    return FinishedLoop(selection, files, problems, applied.text, applied.in_place, applied.placement)
 
 
 def story_of(

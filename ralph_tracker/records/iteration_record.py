@@ -1,9 +1,9 @@
 """The record of one iteration, as it is kept, shown and returned; as a document it has the seed's shape."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, cast, get_args
 
-from ralph_tracker.codec import document_of, encode, renamed
+from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.adjusted_score import why_adjusted
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
 from ralph_tracker.core.decision import Action, Decision, message_of
@@ -12,7 +12,6 @@ from ralph_tracker.core.integrity_result import (
     Finding,
     Integrity,
     Rerun,
-    SeverityWord,
     SuppressionKind,
     Verdict,
 )
@@ -33,14 +32,11 @@ from ralph_tracker.core.metrics import (
 
 SCHEMA_VERSION: Final = 1
 SchemaVersion = Literal[1]
-TESTS_LISTED: Final = 20
-FINDINGS_LISTED: Final = 50
 Document = dict[str, Any]
 Numbers = dict[str, float]
-_FINDING_KEYS: Final = {"against": "reference", "about": None}
 
 
-class IntegrityRecord(NamedTuple):
+class IntegrityRecord(ValueObject, shown="verdict"):
     """How far an iteration is believed, as recorded.
 
     `found` is the result of the comparison, including findings that were accepted.
@@ -49,16 +45,23 @@ class IntegrityRecord(NamedTuple):
     verdict: Verdict
     found: Integrity
 
+    def to_dict(self) -> "TrustDocument":
+        """Return the verdict with what was found."""
+        return {"verdict": self.verdict, **self.found.to_dict()}  # type: ignore[typeddict-item]  # its other keys
 
-if TYPE_CHECKING:  # mypy knows no TypedDict that is made; these are what their values say that was measured
+
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     TestingDocument = dict[str, Value]
     QualityDocument = dict[str, Value]
     CodebaseDocument = dict[str, Value]
     UsageDocument = Numbers
     RerunDocument = Document
     FindingDocument = Document
+    AlertDocument = Document
+    DecisionDocument = Document
+    StoredDecisionDocument = Document
     EarlierTestsDocument = dict[str, int]
-    SuppressionsDocument = dict[SuppressionKind, int]
+    SuppressionsDocument = dict[str, int]
 else:
 
     def _measured(name: str, values: type, fields: Iterable[str]) -> type:
@@ -73,9 +76,20 @@ else:
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
     RerunDocument = document_of(Rerun)
     FindingDocument = document_of(
-        Finding,
-        keys=_FINDING_KEYS,
-        about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with.",
+        Finding, about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with."
+    )
+    AlertDocument = document_of(
+        Alert,
+        {
+            "action": NotRequired[str],
+            "state": AlertState,
+            "note": NotRequired[str],
+            "tests": NotRequired[list[str]],
+            "tests_total": NotRequired[int],
+            "findings": NotRequired[list[FindingDocument]],
+            "findings_total": NotRequired[int],
+        },
+        about="An alert; the record that raised it has its action, note, tests and findings, later ones do not.",
     )
     EarlierTestsDocument = TypedDict("EarlierTestsDocument", dict.fromkeys(EarlierTests._fields, int))
     EarlierTestsDocument.__doc__ = (
@@ -83,34 +97,18 @@ else:
     )
     SuppressionsDocument = TypedDict("SuppressionsDocument", dict.fromkeys(get_args(SuppressionKind), int))
     SuppressionsDocument.__doc__ = "How many are new since the baseline; fewer than there were is below 0."
+    DecisionDocument = document_of(
+        Decision, about="`confidence` is 0 to 1; `target_iteration` is set for a rollback only."
+    )
+    StoredDecisionDocument = document_of(
+        Decision, {"rule": int}, about="`rule` is the row of the decision table that decided."
+    )
 
 
 class MetricsDocument(TypedDict, total=False):
     testing: TestingDocument
     quality: QualityDocument
     codebase: CodebaseDocument
-
-
-class AlertFactsDocument(TypedDict):
-    """What is said of an alert, whether or not an iteration on record has raised it."""
-
-    severity: SeverityWord
-    type: str
-    message: str
-    note: NotRequired[str]
-    tests: NotRequired[list[str]]
-    tests_total: NotRequired[int]
-    findings: NotRequired[list[FindingDocument]]
-    findings_total: NotRequired[int]
-
-
-class AlertDocument(AlertFactsDocument):
-    """An alert; the record that raised it has its action, note, tests and findings, later ones only these keys."""
-
-    id: str
-    action: NotRequired[str]
-    triggered_at: str
-    state: AlertState
 
 
 class TrustDocument(TypedDict):
@@ -123,103 +121,6 @@ class TrustDocument(TypedDict):
     earlier_tests: EarlierTestsDocument | None
     suppressions: SuppressionsDocument
     unread: dict[str, str]
-
-
-class DecisionDocument(TypedDict):
-    """`confidence` is 0 to 1; `target_iteration` is set for a rollback only."""
-
-    action: Action
-    target_iteration: int | None
-    reason: str
-    confidence: float
-    alternatives: list[str]
-
-
-class StoredDecisionDocument(DecisionDocument):
-    """`rule` is the row of the decision table that decided."""
-
-    rule: int
-
-
-def metrics_document(metrics: Metrics) -> MetricsDocument:
-    """Return what was measured in the three sections of the seed; absent values are left out."""
-    measured, document = metrics.known_values(), MetricsDocument()
-    for section in SECTIONS:
-        names = [spec.name for spec in METRICS if spec.section == section and spec.name in measured]
-        if names:
-            document[section] = {name: measured[name] for name in names}
-    return document
-
-
-def alert_document(alert: Alert, state: AlertState) -> AlertDocument:
-    """Return an alert with everything that a person needs to act on it; long lists of tests are cut."""
-    document: AlertDocument = {
-        "id": alert.id,
-        "severity": alert.severity.word,
-        "type": alert.type,
-        "message": alert.message,
-        "action": alert.kind.action,
-        "triggered_at": alert.triggered_at,
-        "state": state,
-    }
-    if alert.note:
-        document["note"] = alert.note
-    if alert.tests:
-        document["tests"] = sorted(alert.tests)[:TESTS_LISTED]
-        document["tests_total"] = len(alert.tests)
-    if alert.findings:
-        document["findings"] = [finding_document(each) for each in alert.findings[:FINDINGS_LISTED]]
-        document["findings_total"] = len(alert.findings)
-    return document
-
-
-def finding_document(finding: Finding) -> FindingDocument:
-    """Return a finding with its place and both texts; long lists of tests are cut."""
-    return renamed(encode(finding._replace(tests=finding.tests[:TESTS_LISTED])), _FINDING_KEYS)
-
-
-def integrity_document(trust: IntegrityRecord | None) -> TrustDocument | None:
-    """Return how far an iteration is believed, None where nobody compared its files and tests."""
-    if trust is None:
-        return None
-    found = trust.found
-    return {
-        "verdict": trust.verdict,
-        "reruns": [rerun_document(each) for each in found.reruns],
-        "findings": [finding_document(each) for each in found.findings[:FINDINGS_LISTED]],
-        "findings_total": len(found.findings),
-        "earlier_tests": None if found.earlier is None else earlier_tests_document(found.earlier),
-        "suppressions": suppressions_document(found.suppressions),
-        "unread": dict(found.unread),
-    }
-
-
-def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
-    """Return what earlier tests showed, as counts."""
-    return {name: value if isinstance(value, int) else len(value) for name, value in earlier._asdict().items()}
-
-
-def rerun_document(rerun: Rerun) -> RerunDocument:
-    """Return a run of earlier tests: which form of which files, by what command, what it gave."""
-    document: RerunDocument = encode(rerun._replace(files=rerun.files[:TESTS_LISTED], flaky=rerun.flaky[:TESTS_LISTED]))
-    return document
-
-
-def suppressions_document(counts: Mapping[SuppressionKind, int]) -> SuppressionsDocument:
-    """Return how many suppressions of each kind are new since the baseline; fewer than there were is below 0."""
-    return {kind: counts.get(kind, 0) for kind in get_args(SuppressionKind)}
-
-
-def open_alert_document(alert: Alert, state: AlertState) -> AlertDocument:
-    """Return an open alert in short: its own record has the rest."""
-    return {
-        "id": alert.id,
-        "severity": alert.severity.word,
-        "type": alert.type,
-        "message": alert.message,
-        "triggered_at": alert.triggered_at,
-        "state": state,
-    }
 
 
 class DeltasDocument(TypedDict):
@@ -293,7 +194,10 @@ class RecordDocument(_BaselineDocument):
     message: str
 
 
-class BestTracker(NamedTuple):
+class BestTracker(
+    ValueObject,
+    document="current_best best_quality_score=score adjusted_best_quality_score=adjusted best_is_verified=verified",
+):
     """The best iteration on record after an iteration.
 
     It is the kept iteration (semantics § 8). `iteration` is None after the baseline, the scores then 0.0. `score` is
@@ -305,8 +209,13 @@ class BestTracker(NamedTuple):
     adjusted: float = 0.0
     verified: bool = True
 
+    @property
+    def current_best(self) -> str | None:
+        """Return the iteration in the words of the specification."""
+        return None if self.iteration is None else f"iteration_{self.iteration}"
 
-class IterationRecord(NamedTuple):
+
+class IterationRecord(ValueObject, shown="loop_id iteration classification adjusted_score action alert_ids"):
     """All that is known and judged about one iteration.
 
     Scores are 0 to 1 with 4 decimals. `kept_before` is the iteration that was kept before this one (None: a baseline),
@@ -350,6 +259,16 @@ class IterationRecord(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @property
+    def action(self) -> Action:
+        """Return what the loop should do next."""
+        return self.decision.action
+
+    @property
+    def alert_ids(self) -> tuple[str, ...]:
+        """Return the ids of the alerts that nobody has accepted."""
+        return tuple(alert.id for alert in self.unaccepted_alerts)
+
+    @property
     def is_baseline(self) -> bool:
         """Return whether this is iteration 0."""
         return self.previous is None
@@ -375,20 +294,14 @@ class IterationRecord(NamedTuple):
             "iteration_metrics": _iteration(self),
             **baseline,
             "best_iteration_tracker": {
-                "current_best": None if best.iteration is None else f"iteration_{best.iteration}",
+                "current_best": best.current_best,
                 "best_quality_score": best.score,
                 "current_iteration_score": self.quality_score,
                 "adjusted_best_quality_score": best.adjusted,
                 "adjusted_current_iteration_score": self.adjusted_score,
                 "best_is_verified": best.verified if best.iteration is not None else None,
             },
-            "recommendation": {
-                "action": self.decision.action,
-                "target_iteration": self.decision.target_iteration,
-                "reason": self.decision.reason,
-                "confidence": self.decision.confidence,
-                "alternatives": list(self.decision.alternatives),
-            },
+            "recommendation": self.decision.to_dict(),
             "message": self.message,
         }
 
@@ -468,7 +381,7 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "previous_iteration": record.previous,
         "timestamp": record.timestamp,
         "classification": record.classification,
-        **metrics_document(record.metrics),
+        **cast("MetricsDocument", record.metrics.to_dict()),
         **since,
         "quality_score": record.quality_score,
         "adjusted_score": record.adjusted_score,
@@ -482,12 +395,12 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "kept_before": record.kept_before,
         "not_kept": record.not_kept,
         "is_best_iteration": record.is_best,
-        "alerts": [alert_document(a, _state(a, record, "new")) for a in record.alerts],
-        "open_alerts": [open_alert_document(a, _state(a, record, "open")) for a in record.open_alerts],
+        "alerts": [a.to_dict(_state(a, record, "new")) for a in record.alerts],
+        "open_alerts": [a.in_short(_state(a, record, "open")) for a in record.open_alerts],
         "closed_alerts": list(record.closed_alerts),
-        "integrity": integrity_document(record.integrity),
+        "integrity": None if record.integrity is None else record.integrity.to_dict(),
         "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},
-        "usage": record.usage.known_values() if record.usage else None,
+        "usage": record.usage.to_dict() if record.usage else None,
         "blocked": record.blocked,
         "tree": record.tree,
         "notes": list(record.notes),

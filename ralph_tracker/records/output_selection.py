@@ -4,24 +4,21 @@ As a document it is the seed's best_output_selection.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
-from ralph_tracker.codec import document_of, encode
+from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
 from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import WalkedIteration, choose, peak_by_quality
+from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, choose, peak_by_quality
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
-    TESTS_LISTED,
     Document,
     MetricsDocument,
     Numbers,
     SchemaVersion,
-    metrics_document,
 )
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
@@ -29,13 +26,41 @@ BREAKS: Final = 2
 Pattern = Literal["none", "over_refinement", "fluctuating"]
 
 
-@dataclass(frozen=True, slots=True)
-class SelectionCandidate:
+class AppliedDocument(TypedDict):
+    """Where the selected files came from and went to; nulls where nothing was applied, as the note says."""
+
+    source: str | None
+    destination: str | None
+    files_copied: list[str]
+    files_deleted: list[str]
+    note: str
+
+
+NOT_APPLIED: Final[AppliedDocument] = {
+    "source": None,
+    "destination": None,
+    "files_copied": [],
+    "files_deleted": [],
+    "note": "",
+}
+
+
+class SelectionCandidate(ValueObject, document="iteration quality_score adjusted_score=adjusted timestamp"):
     """An iteration as seen by selection."""
 
     walked: WalkedIteration
     timestamp: str
     metrics: Metrics
+
+    def to_dict(self) -> Document:
+        """Return its scores and what was measured."""
+        document: Document = ValueObject.to_dict(self)
+        return {**document, **self.metrics.to_dict()}
+
+    @property
+    def quality_score(self) -> float:
+        """Return its quality_score."""
+        return self.walked.quality_score
 
     @property
     def iteration(self) -> int:
@@ -48,8 +73,7 @@ class SelectionCandidate:
         return self.walked.score
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Degradation:
+class Degradation(ValueObject, document="degradation_started=since pattern iterations_after_peak quality_loss=loss"):
     """What happened after the peak; `started` is None and `loss` "0.00%" if the peak is the last.
 
     `loss` is a percentage of the selected score, None if that is 0.
@@ -60,15 +84,21 @@ class Degradation:
     iterations_after_peak: int
     loss: str | None
 
+    @property
+    def since(self) -> str | None:
+        """Return the first iteration after the peak, in the words of the specification."""
+        return None if self.started is None else f"iteration_{self.started}"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Selection:
+
+class Selection(ValueObject, shown="loop_id mode iteration score accepted applied_to"):
     """The selected iteration and the reasons.
 
     `delta` and `improvement_percentage` compare adjusted scores (selected against final; the second is None if the
     final one is 0). `why_not_final` is None if the final one was selected. `accepted` says whether the selected score
     reaches the acceptance threshold. `passed_over` says why the latest iteration and the one with most passing tests
     were not selected. `questions` are those that the selected one leaves open. `override_reason` is a person's.
+    `folder` is the loop's, as users see it. `applied` says where the files went; `report` is the
+    path of the report. `verified_again` is whether it was measured again first; `unreadable` names what is damaged.
     """
 
     loop_id: str
@@ -87,12 +117,82 @@ class Selection:
     passed_over: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     override_reason: str | None = None
+    folder: str = ""
+    applied: AppliedDocument = NOT_APPLIED
+    report: str = ""
+    verified_again: bool = False
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def iteration(self) -> int:
+        """Return the number of the selected iteration."""
+        return self.selected.iteration
+
+    @property
+    def score(self) -> float:
+        """Return the adjusted score of the selected iteration."""
+        return self.selected.adjusted
+
+    @property
+    def applied_to(self) -> str | None:
+        """Return where its files went, None if nowhere."""
+        return self.applied["destination"]
 
     @property
     def message(self) -> str:
         """Return a one-line summary for an orchestrator."""
         chosen, final = self.selected.walked.quality_score, self.final.walked.quality_score
         return f"Selected iteration {self.selected.iteration} (quality: {chosen:.2f} vs final {final:.2f})"
+
+    def to_dict(self) -> "SelectionDocument":
+        """Return the seed's best_output_selection document."""
+        selected, final = self.selected, self.final
+        later = [c for c in self.contenders if c.iteration > 0]
+        recent = self.mode == "most_recent_above_threshold"
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "best_output_selection": {
+                "loop_id": self.loop_id,
+                "total_iterations": final.iteration,
+                "selected_iteration": selected.iteration,
+                "final_iteration": final.iteration,
+                "mode": self.mode,
+                "accepted": self.accepted,
+                "verified": selected.walked.verified,
+                "integrity": selected.walked.verdict,
+                "override_reason": self.override_reason,
+                "quality_trajectory": {f"iteration_{c.iteration}": c.quality_score for c in later},
+                "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
+                "peak_by_quality_score": self.peak_by_quality_score,
+                "selection_criteria": {
+                    "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
+                    "threshold": self.threshold,
+                    "verification_required": self.mode != "highest_quality",
+                },
+                "selected_iteration_details": {
+                    **selected.to_dict(),
+                    "artifacts_path": f"{self.folder}/iterations/iteration-{selected.iteration:03d}/",
+                },
+                "comparison_to_final": {
+                    "final_quality": final.quality_score,
+                    "selected_quality": selected.quality_score,
+                    "adjusted_final_quality": final.adjusted,
+                    "adjusted_selected_quality": selected.adjusted,
+                    "delta": self.delta,
+                    "improvement_percentage": self.improvement_percentage,
+                    "reason_final_not_selected": self.why_not_final,
+                },
+                "selection_rationale": list(self.rationale),
+                "passed_over": list(self.passed_over),
+                "questions": [each.to_dict() for each in self.questions],
+                "degradation_analysis": self.degradation.to_dict(),
+                "artifacts_applied": self.applied,
+                "report_generated": self.report,
+                "verified_again": self.verified_again,
+                "unreadable": list(self.unreadable),
+            },
+            "message": self.message,
+        }
 
 
 def select(
@@ -101,17 +201,20 @@ def select(
     thresholds: Thresholds,
     *,
     mode: SelectionMode | None = None,
+    choosing: Mode | None = None,
     iteration: int | None = None,
     reason: str | None = None,
 ) -> Selection:
     """Select among all iterations, including the baseline, which comes first; `iteration` overrides the choice.
 
+    `choosing` is the function of a mode that is not ours.
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
     by_number = {c.iteration: c for c in contenders}
-    chosen_mode = mode or thresholds.selection.mode
+    chosen_mode, why = mode or thresholds.selection.mode, None
     if iteration is None:
-        iteration = choose([each.walked for each in contenders], thresholds, chosen_mode)
+        chosen = choose([each.walked for each in contenders], thresholds, choosing or MODES[chosen_mode])
+        iteration, why = chosen.iteration, chosen.reason
     selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)
     lead = selected.adjusted - final.adjusted
@@ -127,7 +230,7 @@ def select(
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
         why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
         degradation=degradation,
-        rationale=_rationale(contenders, selected, degradation, reason),
+        rationale=(*filter(None, [why]), *_rationale(contenders, selected, degradation, reason)),
         peak_by_quality_score=peak_by_quality([each.walked for each in contenders]),
         passed_over=passed_over(contenders, selected),
         override_reason=reason,
@@ -228,14 +331,6 @@ class CriteriaDocument(TypedDict):
     verification_required: bool
 
 
-class DetailsDocument(MetricsDocument):
-    iteration: int
-    quality_score: float
-    adjusted_score: float
-    timestamp: str
-    artifacts_path: str
-
-
 class ComparisonDocument(TypedDict):
     """`delta` and `improvement_percentage` compare adjusted scores; the second is null where the final one is 0."""
 
@@ -248,37 +343,22 @@ class ComparisonDocument(TypedDict):
     reason_final_not_selected: str | None
 
 
-class DegradationDocument(TypedDict):
-    degradation_started: str | None
-    pattern: Pattern
-    iterations_after_peak: int
-    quality_loss: str | None
-
-
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     QuestionDocument = Document
+    DegradationDocument = Document
+    DetailsDocument = Document
 else:
     QuestionDocument = document_of(
-        Question,
-        {"accept": str, "refuse": str | None},
-        about="`otherwise` is the iteration to take if the answer is no, null without one; `accept` answers yes.",
+        Question, about="`otherwise` is the iteration to take if the answer is no, null without one; `accept` is a yes."
     )
+    DegradationDocument = document_of(Degradation)
 
-
-def question_document(question: Question) -> QuestionDocument:
-    """Return a question with the commands that answer it."""
-    listed = question._replace(tests=question.tests[:TESTS_LISTED])
-    return {**encode(listed), "accept": question.yes(), "refuse": question.no()}
-
-
-class AppliedDocument(TypedDict):
-    """Where the selected files came from and went to; nulls where nothing was applied, as the note says."""
-
-    source: str | None
-    destination: str | None
-    files_copied: list[str]
-    files_deleted: list[str]
-    note: str
+    class DetailsDocument(MetricsDocument):
+        iteration: int
+        quality_score: float
+        adjusted_score: float
+        timestamp: str
+        artifacts_path: str
 
 
 class BestOutputDocument(TypedDict):
@@ -311,72 +391,3 @@ class SelectionDocument(TypedDict):
     schema_version: SchemaVersion
     best_output_selection: BestOutputDocument
     message: str
-
-
-def selection_document(
-    selection: Selection,
-    folder: str,
-    applied: AppliedDocument,
-    report: str,
-    *,
-    verified_again: bool = False,
-    unreadable: Sequence[str] = (),
-) -> SelectionDocument:
-    """Return the seed's best_output_selection document; `folder` is the loop's, as users see it."""
-    selected, final = selection.selected, selection.final
-    later = [c for c in selection.contenders if c.iteration > 0]
-    recent = selection.mode == "most_recent_above_threshold"
-    started = selection.degradation.started
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "best_output_selection": {
-            "loop_id": selection.loop_id,
-            "total_iterations": final.iteration,
-            "selected_iteration": selected.iteration,
-            "final_iteration": final.iteration,
-            "mode": selection.mode,
-            "accepted": selection.accepted,
-            "verified": selected.walked.verified,
-            "integrity": selected.walked.verdict,
-            "override_reason": selection.override_reason,
-            "quality_trajectory": {f"iteration_{c.iteration}": c.walked.quality_score for c in later},
-            "adjusted_quality_trajectory": {f"iteration_{c.iteration}": c.adjusted for c in later},
-            "peak_by_quality_score": selection.peak_by_quality_score,
-            "selection_criteria": {
-                "primary": "most_recent_above_threshold" if recent else "highest_quality_score",
-                "threshold": selection.threshold,
-                "verification_required": selection.mode != "highest_quality",
-            },
-            "selected_iteration_details": {
-                "iteration": selected.iteration,
-                "quality_score": selected.walked.quality_score,
-                "adjusted_score": selected.adjusted,
-                "timestamp": selected.timestamp,
-                **metrics_document(selected.metrics),
-                "artifacts_path": f"{folder}/iterations/iteration-{selected.iteration:03d}/",
-            },
-            "comparison_to_final": {
-                "final_quality": final.walked.quality_score,
-                "selected_quality": selected.walked.quality_score,
-                "adjusted_final_quality": final.adjusted,
-                "adjusted_selected_quality": selected.adjusted,
-                "delta": selection.delta,
-                "improvement_percentage": selection.improvement_percentage,
-                "reason_final_not_selected": selection.why_not_final,
-            },
-            "selection_rationale": list(selection.rationale),
-            "passed_over": list(selection.passed_over),
-            "questions": [question_document(each) for each in selection.questions],
-            "degradation_analysis": {
-                "degradation_started": None if started is None else f"iteration_{started}",
-                "pattern": selection.degradation.pattern,
-                "iterations_after_peak": selection.degradation.iterations_after_peak,
-                "quality_loss": selection.degradation.loss,
-            },
-            "artifacts_applied": applied,
-            "report_generated": report,
-            "verified_again": verified_again,
-            "unreadable": list(unreadable),
-        },
-        "message": selection.message,
-    }

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
+from ralph_tracker.codec import decode, encode
 from ralph_tracker.config.load import Config
 from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
@@ -173,14 +174,14 @@ def write_results(folder: Path, totals: CheckTotals, ran: tuple[CheckResult, ...
         finished={each.check.name: each.finished for each in ran},
     )
     with as_store_error(folder):
-        (folder / _RESULT).write_bytes(msgspec.msgpack.encode(kept))
+        (folder / _RESULT).write_bytes(msgspec.msgpack.encode(kept, enc_hook=encode))
     return Results(totals, ran, folder)
 
 
 def read_written(folder: Path, checks: tuple[Check, ...]) -> Results | None:
     """Return what was written there for those checks, None if nothing was, or if it is damaged."""
     try:
-        kept = msgspec.msgpack.decode((folder / _RESULT).read_bytes(), type=_Kept)
+        kept = msgspec.msgpack.decode((folder / _RESULT).read_bytes(), type=_Kept, dec_hook=decode)
     except (FileNotFoundError, msgspec.DecodeError):
         return None
     if {check.name for check in checks} != kept.finished.keys() or not (folder / OUTPUT).is_dir():

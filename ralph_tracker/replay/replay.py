@@ -34,7 +34,7 @@ from ralph_tracker.iteration.repeat_failing import RunAgain
 from ralph_tracker.iteration.restore_iteration import follow
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.iteration.unmeasured import why_no_baseline, why_nothing
-from ralph_tracker.loop.reports import FinishedLoop
+from ralph_tracker.loop.reports import FinishedLoop, mode_of
 from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
 from ralph_tracker.measure.linked_environments import endless_links
@@ -459,13 +459,13 @@ class Replay:
     def rank_candidates(self, selection: Selection) -> Iterator[SelectionCandidate]:
         """Yield the iterations, best first: the selected one, then what would be selected without those before."""
         thresholds = ConfiguredLoop.read(self._store, configured_by).config.thresholds
-        left, chosen = list(selection.contenders), selection.selected
+        left, chosen, choosing = list(selection.contenders), selection.selected, mode_of(selection.mode)
         while True:
             yield chosen
             left.remove(chosen)
             if not left:
                 return
-            chosen = select(self.loop_id, left, thresholds, mode=selection.mode).selected
+            chosen = select(self.loop_id, left, thresholds, mode=selection.mode, choosing=choosing).selected
 
     def problem(self, number: int) -> str | None:
         """Return the first error of a commit that does not build, else why it has no test results, None if it has."""

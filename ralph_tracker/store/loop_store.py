@@ -24,8 +24,6 @@ from ralph_tracker.records.iteration_record import (
     Document,
     IterationRecord,
     RecordDocument,
-    alert_document,
-    open_alert_document,
 )
 from ralph_tracker.safe_files import (
     TEMPORARY,
@@ -112,10 +110,10 @@ def short_alerts(record: IterationRecord) -> Iterator[AlertDocument]:
     """Yield the new and the open alerts that nobody accepted, in short."""
     for alert in record.alerts:
         if alert.id not in record.accepted:
-            yield alert_document(alert, "new")
+            yield alert.to_dict("new")
     for alert in record.open_alerts:
         if alert.id not in record.accepted:
-            yield open_alert_document(alert, "open")
+            yield alert.in_short("open")
 
 
 def best_document(summary: Summary, paths: LoopPaths) -> Document:

@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from ralph_tracker.core.thresholds import Thresholds
-from ralph_tracker.records.output_selection import selection_document
 
 OWN = Path(__file__).parents[2] / "fixtures" / "cases"
 SHARED = os.environ.get("RALPH_TRACKER_SHARED")
@@ -82,7 +81,7 @@ def check(start, case):
     turns = [case["baseline"], *case.get("iterations", [])]
     for turn, record in zip(turns, loop.records, strict=True):
         assert_holds(turn.get("expect", {}), view(record), f"iteration {record.iteration}")
-    document = selection_document(loop.select(), ".aiwg/ralph/ralph-001", {}, "report.md")
+    document = loop.select()._replace(folder=".aiwg/ralph/ralph-001", report="report.md").to_dict()
     assert_holds(case.get("expect", {}), document, "selection")
 
 

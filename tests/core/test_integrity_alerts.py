@@ -5,8 +5,7 @@ import pytest
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Rerun, Severity
 from ralph_tracker.core.metrics import Group
 from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
-from ralph_tracker.iteration.gate_worktree import UNPROVEN, gate_document, gate_of
-from ralph_tracker.records.output_selection import selection_document
+from ralph_tracker.iteration.gate_worktree import UNPROVEN, gate_of
 
 P, F, S = "passed", "failed", "skipped"
 TEN = {f"t{number}": P for number in range(10)}
@@ -372,7 +371,7 @@ class TestDocuments:
         assert start(tests=TEN).last.to_dict()["iteration_metrics"]["integrity"] is None
 
     def test_the_selection_says_the_verdict_of_what_it_selects(self, loop):
-        document = selection_document(loop.select(), "folder", {}, "report")
+        document = loop.select().to_dict()
         assert document["best_output_selection"]["integrity"] == "PASS"
 
 
@@ -384,7 +383,7 @@ class TestGate:
         assert (gate.verdict, gate.unproven) == ("not_measured", True)
         assert gate.reasons == (UNPROVEN.format(why="tests of the loop did not run"),)
         assert gate.next_step is not None
-        assert gate_document(gate, 4)["integrity"]["verdict"] == "UNPROVEN"
+        assert gate.to_dict()["integrity"]["verdict"] == "UNPROVEN"
 
     def test_tampered_is_a_regression(self, loop):
         gate = gate_of(loop.turn(tests=TEN, integrity=integrity(found("R2", "CRITICAL"))), 0, {})

@@ -5,6 +5,7 @@ import pytest
 from ralph_tracker.core.known_tests import (
     STOPPED_RUN,
     WHOLE_RUN,
+    FailingTests,
     IgnoredTests,
     KnownTests,
     are_restored,
@@ -46,7 +47,7 @@ class TestKnown:
 class TestFailing:
     def test_no_names_is_unknown_and_no_failure_is_none(self):
         assert list_failing(known_after({"a": F}), None) is None
-        assert list_failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == ((), ())
+        assert list_failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == FailingTests()
 
     def test_what_failed_on_the_line_before_fails_still_and_all_else_is_new(self):
         known = known_after({"came back": F, "broke": P}, {"b": F, "a": F, "broke": P, "skipped": S})

@@ -3,6 +3,7 @@
 import pytest
 
 from ralph_tracker.core.thresholds import SELECTION_MODES, Thresholds
+from ralph_tracker.core.walk import MODES
 from tests.tables import table
 
 
@@ -51,7 +52,11 @@ def test_weights_of_the_five_dimensions():
 
 def test_the_walk_selects_unless_said_otherwise():
     assert Thresholds().selection == ("walk", "ask", "kept")
-    assert SELECTION_MODES == ("walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
+    assert (
+        SELECTION_MODES
+        == tuple(MODES)
+        == ("walk", "highest_quality_verified", "highest_quality", "most_recent_above_threshold")
+    )
 
 
 def test_rules_are_frozen():

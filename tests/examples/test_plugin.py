@@ -1,4 +1,4 @@
-"""The distribution in examples/plugin, installed beside ralph-tracker: its format, its host, its exporter."""
+"""The distribution in examples/plugin, installed beside ralph-tracker: its format, host, exporter and mode."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_doctor_names_each_of_them(call):
     lines = [line for line in call("doctor").splitlines() if "ralph-tracker-example" in line]
     assert lines == [
         f"ok       {what}: a plug-in of ralph-tracker-example 1.0"
-        for what in ("format vale-json", "host acme", "exporter markdown")
+        for what in ("format vale-json", "host acme", "exporter markdown", "mode first_good")
     ]
 
 
@@ -76,6 +76,18 @@ def test_its_format_is_recognised_and_counted(call):
 def test_its_exporter_writes_a_loop(call):
     call("hook", "pre-loop")
     assert call("export", "--to", "markdown").splitlines()[2] == "| ralph-001 | 0 | 1.0 | 1 |"
+
+
+def test_its_mode_selects_with_its_reason_where_the_configuration_or_the_command_names_it(call, tmp_path):
+    with (tmp_path / "ralph-tracker.yaml").open("a") as file:
+        file.write("selection: {mode: first_good}\n")
+    call("hook", "pre-loop")
+    for _ in range(2):
+        call("hook", "post-iteration")
+    for words in ((), ("--mode", "first_good")):
+        selected = json.loads(call("select-best", "--json", "--apply", "none", *words))["best_output_selection"]
+        assert (selected["selected_iteration"], selected["mode"]) == (1, "first_good")
+        assert selected["selection_rationale"][0] == "Iteration 1 is the first with a score of 0.7 or more"
 
 
 def test_its_host_is_answered(call):

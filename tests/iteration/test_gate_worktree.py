@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.metrics import BY_NAME, MetricSource
-from ralph_tracker.iteration.gate_worktree import gate_document, gate_of, metric_lines
+from ralph_tracker.iteration.gate_worktree import gate_of, metric_lines
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
 # id: what is measured after a steady baseline → verdict, reasons
@@ -109,12 +109,12 @@ def test_the_tests_that_fail_are_named_in_the_document_new_ones_and_those_that_d
     red = NAMES | {"t1": "failed", "t2": "failed"}
     driven.start(tests=red)
     found = driven.gate(tests=red | {"t2": "passed", "t7": "failed", "t5": "failed"})
-    assert gate_document(found, 3)["failing_tests"] == {"new": ["t5", "t7"], "still": ["t1"]}
+    assert found.to_dict()["failing_tests"] == {"new": ["t5", "t7"], "still": ["t1"]}
 
 
 def test_without_names_nobody_knows_which_tests_fail(driven):
     driven.start(tests_passed=9, tests_failed=1)
-    assert gate_document(driven.gate(tests_passed=9, tests_failed=1), 0)["failing_tests"] is None
+    assert driven.gate(tests_passed=9, tests_failed=1).to_dict()["failing_tests"] is None
 
 
 @pytest.fixture
@@ -149,7 +149,7 @@ def test_the_document_names_no_id_that_nobody_can_accept(driven):
     driven.turn(tests={**NAMES, "t1": "failed"})
     driven.turn(tests={**NAMES, "t1": "failed"}, coverage_percentage=None)
     driven.tracker.accept("it2-metric_missing-coverage", "known")
-    document = gate_document(driven.gate(tests={"t2": "passed"}, coverage_percentage=None), 3)
+    document = driven.gate(tests={"t2": "passed"}, coverage_percentage=None).to_dict()
     states = {(alert["type"], alert["state"], alert["id"], alert["triggered_at"]) for alert in document["alerts"]}
     assert states >= {
         ("test_deletion", "new", None, None),

@@ -28,13 +28,15 @@ class TestClosing:
             ".aiwg/ralph/ralph-001/reports/output-selection.md",
             ".aiwg/ralph/ralph-001/reports/loop-report.md",
         )
-        assert yaml.safe_load((loop.root / closed.files[0]).read_text()) == json.loads(json.dumps(closed.document))
+        assert yaml.safe_load((loop.root / closed.files[0]).read_text()) == json.loads(
+            json.dumps(closed.selection.to_dict())
+        )
         assert all((loop.root / name).read_text().startswith("# ") for name in closed.files[1:])
 
     def test_says_that_nothing_was_applied_where_no_files_are_kept(self, loop):
         closed = loop.tracker.select_output(apply="output")
         assert closed.applied == NOTHING_KEPT
-        assert closed.document["best_output_selection"]["artifacts_applied"]["files_copied"] == []
+        assert closed.selection.to_dict()["best_output_selection"]["artifacts_applied"]["files_copied"] == []
         assert not (loop.root / ".aiwg" / "output").exists()
 
     def test_tells_of_rollbacks_acceptances_and_alerts(self, loop):
@@ -50,7 +52,7 @@ class TestClosing:
         closed = loop.tracker.select_output()
         (problem,) = closed.problems
         assert problem.startswith("iteration 2: progress/iteration-002-metrics.yaml is damaged")
-        assert closed.document["best_output_selection"]["unreadable"] == [problem]
+        assert closed.selection.to_dict()["best_output_selection"]["unreadable"] == [problem]
 
     def test_records_the_selection_and_the_end_once(self, loop):
         for _ in range(2):

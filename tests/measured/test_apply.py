@@ -12,7 +12,9 @@ ODD = "data/odd \xe9\n.bin"
 
 
 def applied(shop, how: str, **options):
-    return shop.tracker.select_output(apply=how, **options).document["best_output_selection"]["artifacts_applied"]
+    return shop.tracker.select_output(apply=how, **options).selection.to_dict()["best_output_selection"][
+        "artifacts_applied"
+    ]
 
 
 def test_the_output_folder_holds_every_difference_from_the_baseline(run_before, own_files):

@@ -3,7 +3,6 @@
 import pytest
 
 from ralph_tracker.core.metrics import Usage
-from ralph_tracker.records.output_selection import selection_document
 
 P, F = "passed", "failed"
 OF_THE_SEED = [
@@ -191,7 +190,11 @@ class TestSelection:
         loop = start(base={"test_count": 10, "tests_passed": 10, "tests_failed": 0}, score=0.5)
         for score in (0.65, 0.88, 0.85):
             loop.turn(score=score)
-        return selection_document(loop.select(), ".aiwg/ralph/ralph-001", {"files_copied": []}, "report.md")
+        return (
+            loop.select()
+            ._replace(folder=".aiwg/ralph/ralph-001", applied={"files_copied": []}, report="report.md")
+            .to_dict()
+        )
 
     def test_the_seed_s_fields_in_its_order(self, document):
         selection = document["best_output_selection"]
@@ -269,13 +272,13 @@ class TestSelection:
     )
     def test_criteria_of_each_mode(self, start, mode, primary, verified):
         loop = start(base={}, score=0.5)
-        selection = selection_document(loop.select(mode=mode), "f", {}, "r")["best_output_selection"]
+        selection = loop.select(mode=mode).to_dict()["best_output_selection"]
         assert selection["selection_criteria"]["primary"] == primary
         assert selection["selection_criteria"]["verification_required"] is verified
 
     def test_where_the_baseline_is_selected(self, start):
         loop = start(base={}, score=0.5)
-        selection = selection_document(loop.select(), "f", {}, "r")["best_output_selection"]
+        selection = loop.select()._replace(folder="f").to_dict()["best_output_selection"]
         assert (selection["total_iterations"], selection["quality_trajectory"]) == (0, {})
         assert selection["degradation_analysis"]["degradation_started"] is None
         assert selection["degradation_analysis"]["quality_loss"] == "0.00%"

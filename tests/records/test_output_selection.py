@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionThresholds, Thresholds
-from ralph_tracker.records.output_selection import question_document, select
+from ralph_tracker.records.output_selection import select
 
 SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
@@ -218,7 +218,7 @@ class TestRationale:
 
 
 def test_a_question_as_a_document_has_the_commands_that_answer_it():
-    document = question_document(Question("it3-demand_changed", 3, "a demand changed", ("t0",), None))
+    document = Question("it3-demand_changed", 3, "a demand changed", ("t0",), None).to_dict()
     assert (document["alert"], document["tests"], document["otherwise"], document["refuse"]) == (
         "it3-demand_changed",
         ["t0"],

@@ -85,7 +85,7 @@ def test_any_bytes_in_any_chunks_tell_what_they_tell_in_one(output, errors, at, 
     assert told(cut(output, at), cut(errors, at), exit_code) == whole
     assert whole.why is None or (0 < len(whole.why) <= 200 and whole.why.isprintable())
     assert whole.last_message is None or 0 < len(whole.last_message) <= 2_000
-    assert all(value >= 0 for value in whole.usage if value is not None)
+    assert all(value >= 0 for value in whole.usage.known_values().values())
     f"{whole}".encode()
 
 
