@@ -16,6 +16,11 @@ TRACKER = str(Path(sys.executable).parent / "ralph-tracker")
 _ANSWERS_S = 60
 
 
+def _connection(host: str) -> http.client.HTTPConnection:
+    """Connect to this machine: not every resolver knows that a name below `localhost` is it."""
+    return http.client.HTTPConnection("127.0.0.1", int(host.rpartition(":")[2]), timeout=_ANSWERS_S)
+
+
 class Site(NamedTuple):
     """A server that runs, and the cookie of its user."""
 
@@ -24,9 +29,9 @@ class Site(NamedTuple):
 
     def seconds(self, path: str) -> float:
         """Return how long a page takes, as a browser asks for it. Raises OSError if it is refused."""
-        connection = http.client.HTTPConnection(self.host, timeout=_ANSWERS_S)
+        connection = _connection(self.host)
         began = time.perf_counter()
-        connection.request("GET", path, headers={"Cookie": self.cookie, "Accept-Encoding": "gzip"})
+        connection.request("GET", path, headers={"Host": self.host, "Cookie": self.cookie, "Accept-Encoding": "gzip"})
         answer = connection.getresponse()
         answer.read()
         taken = time.perf_counter() - began
@@ -38,8 +43,8 @@ class Site(NamedTuple):
     def follow(self, path: str, stop: threading.Event, errors: list[str]) -> None:
         """Do as a page does: follow its events, and ask for it again whenever its version changed."""
         try:
-            connection = http.client.HTTPConnection(self.host, timeout=_ANSWERS_S)
-            connection.request("GET", f"{path}/events", headers={"Cookie": self.cookie})
+            connection = _connection(self.host)
+            connection.request("GET", f"{path}/events", headers={"Host": self.host, "Cookie": self.cookie})
             answer, version = connection.getresponse(), ""
             while not stop.is_set() and (line := answer.readline()):
                 if line.startswith(b"data: ") and (now := json.loads(line[6:])["version"]) != version:
@@ -85,8 +90,8 @@ def site_of(root: Path) -> Iterator[Site]:
     server = subprocess.Popen([TRACKER, "serve", "--root", root], stdout=subprocess.PIPE, text=True)
     server.stdout.readline()
     host, token = re.search(r"http://([^/]+)/\?token=(\S+)", server.stdout.readline()).groups()
-    connection = http.client.HTTPConnection(host)
-    connection.request("GET", f"/?token={token}")
+    connection = _connection(host)
+    connection.request("GET", f"/?token={token}", headers={"Host": host})
     cookie = connection.getresponse().headers["set-cookie"].partition(";")[0]
     connection.close()
     try:

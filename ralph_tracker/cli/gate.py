@@ -8,10 +8,10 @@ from typing import Any
 import click
 
 from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
-from ralph_tracker.cli.terminal import consent, progress, say, say_json
+from ralph_tracker.cli.terminal import consent, progress, say, say_command, say_json
 from ralph_tracker.core.known_tests import FailingTests, names_in_short
 from ralph_tracker.errors import StoreError
-from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, plain_log, step_summary
+from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, step_summary
 from ralph_tracker.iteration.gate_worktree import (
     alert_text,
     counts_in_words,
@@ -129,12 +129,12 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
         return None if place is None else ((folder / place.file).as_posix(), place.line)
 
     for line in lines(found):
-        say(plain_log(line))
+        say(line)
     for annotation in annotations(found, locate, folder):
-        say(annotation.command)
+        say_command(annotation.command)
     problem = _append_summary(found)
     if problem:
-        say(plain_log(f"  step summary: {problem}"))
+        say(f"  step summary: {problem}")
 
 
 def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate

@@ -28,18 +28,19 @@ def command(root: Path, loop_id: str | None, port: int) -> None:
     project = ProjectPaths(checked_root(root))
     page = "/" if loop_id is None else f"/loops/{find_loop(root, loop_id, os.environ).loop_id}"
     try:
-        from ralph_tracker.web.server import ADDRESS, Sources, application, open_socket, serve  # an extra
+        from ralph_tracker.web.server import Sources, application, open_socket, serve  # an extra
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in {"starlette", "uvicorn", "sse_starlette", "anyio"}:
             raise
         raise ConfigError("the web server is missing; pip install 'ralph-tracker[web]'") from None
     listener, token = open_socket(port), secrets.token_urlsafe(24)
     port = listener.getsockname()[1]
+    own = f"ralph-{secrets.token_hex(6)}.localhost"  # browsers take it for this machine, and no other server has it
     say(f"Serving the loops of {project.root}, read-only, until Ctrl-C:")
-    say(f"  http://{ADDRESS}:{port}{page}?token={token}")
+    say(f"  http://{own}:{port}{page}?token={token}")
     flush()
     sources = Sources(document_at, lambda paths: activity_of(paths, summary_at(paths), os.environ))
     try:
-        serve(application(project, sources, token, port), listener)
+        serve(application(project, sources, token, own, port), listener)
     except KeyboardInterrupt:
         say("Ended")

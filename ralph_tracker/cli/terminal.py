@@ -29,13 +29,23 @@ _TIED: Final = "\0"  # does not occur in escaped text
 
 
 def say(text: str = "") -> None:
-    """Print a line, escaped so that text from the tree or the agent cannot control the terminal."""
-    _write(harmless(text) + "\n")
+    """Print a line, escaped so that text from the tree or the agent controls neither the terminal nor a CI server."""
+    _write(_line(text) + "\n")
+
+
+def say_command(command: str) -> None:
+    """Print a command that the CI server is to obey, in one line whatever it contains."""
+    _write(harmless(command) + "\n")
 
 
 def say_json(document: Any) -> None:  # noqa: ANN401  # any plain document
-    """Print a document as JSON; control characters and lone surrogates are escaped."""
-    _write(json.dumps(document, indent=2) + "\n")
+    """Print a document as JSON; control characters, lone surrogates and commands to CI servers are escaped."""
+    text = json.dumps(document, indent=2)
+    if "##" in text:
+        from ralph_tracker.report.escaping import LOG_COMMAND
+
+        text = LOG_COMMAND.sub(r"#\\u0023", text)
+    _write(text + "\n")
 
 
 def flush() -> None:
@@ -77,12 +87,20 @@ def document_of(record: "RecordDocument") -> Mapping[str, Any]:
 
 
 def harmless(text: str) -> str:
-    """Return text without terminal control characters."""
-    if text.isascii() and text.isprintable():
+    """Return text without terminal control characters and commands to CI servers inside a line."""
+    if text.isascii() and text.isprintable() and "##" not in text:
         return text
-    from ralph_tracker.report.escaping import for_terminal
+    from ralph_tracker.report.escaping import LOG_COMMAND, for_terminal
 
-    return for_terminal(text)
+    return LOG_COMMAND.sub("# #", for_terminal(text))
+
+
+def _line(text: str) -> str:
+    if "::" not in text:
+        return harmless(text)
+    from ralph_tracker.report.escaping import for_log
+
+    return for_log(text)
 
 
 def say_text(text: str) -> None:
@@ -94,7 +112,7 @@ def say_text(text: str) -> None:
 def say_source(text: str) -> None:
     """Print source code or a patch: split only at newlines, with tabs, otherwise escaped."""
     for line in text.removesuffix("\n").split("\n") if text else ():
-        _write("\t".join(map(harmless, line.split("\t"))) + "\n")
+        _write("\t".join(map(_line, line.split("\t"))) + "\n")
 
 
 def progress() -> Callable[[str], None] | None:

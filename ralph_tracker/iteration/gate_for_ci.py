@@ -58,12 +58,6 @@ def _data(text: str) -> str:
     return "\n".join(lines).replace("%", "%25").replace("\n", "%0A")
 
 
-def plain_log(text: str) -> str:
-    """Return a line that the runner does not take for a command."""
-    calm = text.replace("##[", "# #[")
-    return calm.replace("::", ": :", 1) if calm.lstrip().startswith("::") else calm
-
-
 def annotations(gate: Gate, locate: Locate, root: PurePath = _HERE) -> tuple[Annotation, ...]:
     """Return what GitHub shows: the first errors and warnings, and the number of others.
 

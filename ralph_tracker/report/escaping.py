@@ -1,4 +1,4 @@
-"""Escape text for terminals and Markdown, so that text from the tree or an agent cannot change what is shown.
+"""Escape text for terminals, logs of CI and Markdown: text from the tree or an agent cannot change what is shown.
 
 Every verb prints through this module: it imports nothing of ours.
 """
@@ -9,8 +9,14 @@ from typing import Final
 
 # Invisible formatting characters that can change how the text around them is displayed.
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
+# Runners of CI obey `##[name]` and `##vso[name]` anywhere in a line, and `::name::` after blanks at its start.
+LOG_COMMAND: Final = re.compile(r"##(?=\w*\[)")
+_LOG_COMMAND_FIRST: Final = re.compile(r"^(\s*):(?=:)")
 # An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
+# Renderers of forges look for names of people and issues after the markup is gone, so that a backslash is no help.
+NO_WIDTH: Final = "&#8203;"
+_REFERENCE: Final = re.compile(r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)", re.IGNORECASE)
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
 # Starts of a heading, a list or a rule: a backslash is added after the group.
 _BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
@@ -30,6 +36,11 @@ def _visible_char(char: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
+def for_log(text: str) -> str:
+    """Return a line as `for_terminal` does, in which no CI server finds a command."""
+    return _LOG_COMMAND_FIRST.sub(r"\1: ", LOG_COMMAND.sub("# #", for_terminal(text)))
+
+
 def commands_for_markdown(text: str) -> str:
     """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
     parts = text.split("`")
@@ -40,8 +51,11 @@ def commands_for_markdown(text: str) -> str:
 
 
 def for_markdown(text: str) -> str:
-    """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters."""
+    """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters.
+
+    Nobody is mentioned and no issue is linked or closed: a space of no width stands inside such a name.
+    """
     if _WORDS.fullmatch(text):
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
-    return _BLOCK_START.sub(r"\1\\", escaped)
+    return _REFERENCE.sub(NO_WIDTH, _BLOCK_START.sub(r"\1\\", escaped))

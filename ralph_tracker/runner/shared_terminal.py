@@ -35,10 +35,10 @@ class Screen:
 
     def line(self, text: str) -> None:
         """Print a line of ours on standard error, escaped for the terminal, on a line of its own."""
-        from ralph_tracker.report.escaping import for_terminal  # noqa: PLC0415  # as in cli/terminal.py
+        from ralph_tracker.report.escaping import for_log  # noqa: PLC0415  # as in cli/terminal.py
 
         start = b"" if self._at_start else b"\n"
-        self._pass_on(2, start + for_terminal(text).encode("utf-8", "backslashreplace") + b"\n")
+        self._pass_on(2, start + for_log(text).encode("utf-8", "backslashreplace") + b"\n")
 
     def status(self, text: Callable[[], str]) -> None:
         """Show the status if nothing was shown for a second and the agent's last line has ended.

@@ -23,7 +23,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.text import Text
 
-from ralph_tracker.report.escaping import for_terminal
+from ralph_tracker.report.escaping import for_log
 from ralph_tracker.session_ui.session_dialog import STOPPING, Conversation
 from ralph_tracker.steering.human_oversight import SILENCE_S, Outcome
 
@@ -267,6 +267,6 @@ class TerminalSession(Conversation):
         return Group(*log, *below)
 
     def _text(self, line: str, *, cut: bool = False) -> Text:
-        harmless = for_terminal(line.expandtabs())
+        harmless = for_log(line.expandtabs())
         known = harmless.encode(self._console.encoding, "backslashreplace").decode(self._console.encoding)
         return Text(known, no_wrap=cut, overflow="ellipsis" if cut else "fold")

@@ -208,6 +208,7 @@ def difference_document(paths: LoopPaths, before: int, after: int) -> Mapping[st
 
 
 TOKEN: Final = "token"  # noqa: S105  # the name of the parameter
+_COOKIE: Final = "ralph_tracker"
 _HEADERS: Final = (
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -226,15 +227,15 @@ ADDRESS: Final = "127.0.0.1"
 class Guard:
     """Refuse requests by Host, Origin, method and session before the application sees them.
 
-    The token of the printed address is taken once and answered with a cookie of this port, so that it does not stay in
-    the address. Every answer forbids embedding, guessing of types and other sites.
+    At the first of its hosts the token of the printed address is taken once and answered with a cookie, so that it does
+    not stay in the address. A cookie goes to all ports of a host: nobody else has that name, and at the names that
+    others have each request brings the token. Every answer forbids embedding, guessing of types and other sites.
     """
 
     def __init__(self, app: ASGIApp, token: str, hosts: Sequence[str]) -> None:
         self._app, self._token, self._session = app, token, secrets.token_urlsafe(32)
-        self._hosts = frozenset(hosts)
+        self._hosts = [[host] for host in hosts]
         self._origins = frozenset(f"http://{host}" for host in hosts)
-        self._cookie = f"ralph_tracker_{hosts[0].rpartition(':')[2]}"  # cookies of all ports of a host are shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -256,7 +257,8 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         """Return the answer to a request that does not reach the application, None for one that does."""
         headers = Headers(scope=scope)
-        if [host.lower() for host in headers.getlist("host")] not in [[host] for host in self._hosts]:
+        hosts = [host.lower() for host in headers.getlist("host")]
+        if hosts not in self._hosts:
             return PlainTextResponse(
                 "this server answers only to the address that `ralph-tracker serve` printed\n", 421
             )
@@ -266,18 +268,22 @@ class Guard:
             return PlainTextResponse("read-only: only GET and HEAD are answered\n", 405)
         given = parse_qsl(scope["query_string"].decode("latin-1"))
         token = next((value for name, value in given if name == TOKEN), None)
-        if token is not None and _same(token, self._token):
+        known = token is not None and _same(token, self._token)
+        is_own = hosts == self._hosts[0]
+        if known and not is_own:
+            return None
+        if known:
             rest = urlencode([(name, value) for name, value in given if name != TOKEN])
             path = f"/{quote(scope['path'].lstrip('/'))}{f'?{rest}' if rest else ''}"
             welcome = RedirectResponse(path, status_code=303)
-            welcome.set_cookie(self._cookie, self._session, httponly=True, samesite="strict")
+            welcome.set_cookie(_COOKIE, self._session, httponly=True, samesite="strict")
             return welcome
         try:
             cookies = SimpleCookie(headers.get("cookie", ""))
         except CookieError:
             cookies = SimpleCookie()
-        session = cookies[self._cookie].value if self._cookie in cookies else ""
-        if not _same(session, self._session):
+        session = cookies[_COOKIE].value if _COOKIE in cookies else ""
+        if not is_own or not _same(session, self._session):
             return PlainTextResponse("open the address with the token that `ralph-tracker serve` printed\n", 403)
         return None
 
@@ -488,8 +494,8 @@ async def _error_response(request: Request, error: Exception) -> Response:
     return Response(f"{why}\n", status, media_type="text/plain")
 
 
-def application(project: ProjectPaths, sources: Sources, token: str, port: int) -> ASGIApp:
-    """Return the application for a project, for requests to this port of this machine with the token."""
+def application(project: ProjectPaths, sources: Sources, token: str, own: str, port: int) -> ASGIApp:
+    """Return the application for a project, for requests with the token to this port of `own` and of this machine."""
     policy_of(live=True)  # loads the templates, for which the first page would wait
     site = _Site(project, sources)
     routes = {
@@ -505,7 +511,7 @@ def application(project: ProjectPaths, sources: Sources, token: str, port: int) 
         routes=[Route(path, handler) for path, handler in routes.items()],
         exception_handlers={HTTPException: _error_response, Exception: _error_response},
     )
-    return Guard(app, token, (f"127.0.0.1:{port}", f"localhost:{port}"))
+    return Guard(app, token, [f"{name}:{port}" for name in (own, ADDRESS, "localhost")])
 
 
 def open_socket(port: int) -> socket.socket:

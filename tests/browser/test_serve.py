@@ -3,6 +3,8 @@
 import shutil
 import subprocess
 import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,31 @@ def test_another_site_reads_nothing(browser, opened, address):
     assert seen == "TypeError"
     fresh = opened(f"{origin}/")
     assert "open the address with the token" in fresh.content()
+
+
+def test_another_server_of_this_machine_gets_no_cookie(opened, address):
+    seen = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            seen.append((self.headers["Host"].partition(":")[0], self.headers.get("Cookie")))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    page = opened(address())  # who has the cookie
+    assert [cookie["httpOnly"] for cookie in page.context.cookies()] == [True]
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        for name in ("127.0.0.1", "localhost", "other.localhost"):
+            page.goto(f"http://{name}:{other.server_port}/page")
+        other.shutdown()
+    assert {name for name, _ in seen} == {"127.0.0.1", "localhost", "other.localhost"}
+    assert {cookie for _, cookie in seen} == {None}
+    page.goto(address().partition("?")[0])
+    page.get_by_role("link", name="ralph-001").first.wait_for()
 
 
 def test_the_end_of_the_server_is_said(opened, project):

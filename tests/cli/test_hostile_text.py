@@ -40,6 +40,13 @@ NAMES = {
     "not Latin": ("prüfung_ünïcode[日本-😀]", None),
 }
 
+# What CI servers obey: `##[` and `##vso[` anywhere, `::` at the start of a line, where long text is wrapped too.
+COMMANDS = [
+    "!x ##[stop-commands]tok",
+    "!z ##vso[task.complete result=Succeeded]",
+    "::error file=a.py,line=1::pwned",
+    *(f"{'w' * width} ::warning::wrapped{width}" for width in range(40, 72, 2)),
+]
 CHART = re.compile(r'[\w\s(),;:%"\[\].▲>-]*')  # nothing of a name is in a picture
 
 
@@ -108,7 +115,8 @@ def shown_in(markdown, links=()):
     assert "http://" not in markdown
     assert "www." not in markdown
     lines = [token.children for token in tokens if token.type == "inline"]
-    return ["".join(part.content for part in line if part.type in {"text", "text_special"}) for line in lines]
+    shown = ["".join(part.content for part in line if part.type in {"text", "text_special"}) for line in lines]
+    return [line.replace("\u200b", "") for line in shown]  # it stands in what would name a person or an issue
 
 
 @table("key", NAMES)
@@ -196,6 +204,33 @@ def test_all_hostile_names_are_text_in_the_page(breaking):
     policy = next(attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs)
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
+
+
+def test_no_verb_prints_a_command_to_a_ci_server(project_at, tmp_path):
+    project = project_at(tmp_path / "project")
+
+    def counted(outcome):
+        return {"tests": [{"id": name, "outcome": outcome} for name in [*COMMANDS, "steady"]]}
+
+    project.must("pre-loop", counted("passed"))
+    said = [project.hook("post-iteration", counted("failed"), "--blocked", "::error::a").out]
+    said.append(project.hook("loop-decision").out)
+    assert project.ralph("accept", "it1-working_tests_failing", "--reason", COMMANDS[2]).code == 0
+    failing = project.file("failing.json", counted("failed"))
+    verbs = ["status", "status --json", "show", "show --json", "diff 0 1", "diff 0 1 --json", "report", "report --md"]
+    verbs += ["report --md --for pr", "history", "history --json", "feedback", "export --to csv", "compare"]
+    verbs += [
+        f"gate --metrics {failing}",
+        f"gate --json --metrics {failing}",
+        "select-best --reason ##[group]x",
+        "verify",
+    ]
+    said += [project.ralph(*verb.split()).out for verb in verbs]
+    lines = [line for text in said for line in text.splitlines()]
+    assert sum("stop-commands" in line for line in lines) > 10
+    assert [line for line in lines if re.search(r"^\s*::|##\w*\[", line)] == []
+    shown = project.ralph("show", "1", "--json").json
+    assert COMMANDS[0] in shown["iteration_metrics"]["alerts"][0]["tests"]
 
 
 @table("key", NAMES)

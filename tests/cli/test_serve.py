@@ -42,15 +42,16 @@ class Served:
         said = [self.process.stdout.readline() for _ in range(2)]
         self.process.stdout.close()
         assert said[0] == f"Serving the loops of {root}, read-only, until Ctrl-C:\n", self.process.stderr.read()
-        self.port, self.page, self.token = re.fullmatch(
-            r"  http://127\.0\.0\.1:(\d+)(/.*)\?token=([\w-]{32})\n", said[1]
+        self.host, self.page, self.token = re.fullmatch(
+            r"  http://(ralph-[0-9a-f]{12}\.localhost:\d+)(/.*)\?token=([\w-]{32})\n", said[1]
         ).groups()
-        self.host = f"127.0.0.1:{self.port}"
+        self.port = self.host.rpartition(":")[2]
+        self.shared = f"127.0.0.1:{self.port}"
         cookie = self.ask(f"/?token={self.token}", cookie=None).headers["set-cookie"]
         self.cookie = cookie.partition(";")[0]
 
     def ask(self, path, method="GET", *, cookie="ours", **headers):
-        connection = http.client.HTTPConnection(self.host, timeout=LIVES_S)
+        connection = http.client.HTTPConnection(self.shared, timeout=LIVES_S)
         own = {} if cookie is None else {"Cookie": self.cookie if cookie == "ours" else cookie}
         connection.putrequest(method, path, skip_host=True)
         for name, value in ({"Host": self.host} | own | headers).items():
@@ -67,8 +68,8 @@ class Served:
 
     def events(self, path):
         """Yield the events of a page as they come."""
-        connection = http.client.HTTPConnection(self.host, timeout=LIVES_S)
-        connection.request("GET", path, headers={"Cookie": self.cookie})
+        connection = http.client.HTTPConnection(self.shared, timeout=LIVES_S)
+        connection.request("GET", path, headers={"Host": self.host, "Cookie": self.cookie})
         with closing(connection), connection.getresponse() as answer:
             assert answer.headers["content-type"].startswith("text/event-stream")
             while line := answer.readline().decode():
@@ -107,7 +108,9 @@ def served(loops, program):
 
 REFUSED = [
     (403, "/", {"cookie": None}),
-    (403, "/", {"cookie": "ralph_tracker_1=x; session=y"}),
+    (403, "/", {"cookie": "ralph_tracker=x; session=y"}),
+    (403, "/", {"Host": "127.0.0.1:{port}"}),
+    (403, "/", {"Host": "localhost:{port}"}),
     (403, "/?token=", {"cookie": None}),
     (403, f"/?token={'a' * 32}", {"cookie": None}),
     (403, f"{LOOP}/events", {"cookie": None}),
@@ -156,9 +159,16 @@ def test_the_token_is_taken_once_for_a_cookie_and_leaves_the_address(served):
     reply = served.ask(f"//evil.example/?a=b&token={served.token}", cookie=None)
     assert (reply.status, reply.headers["location"]) == (303, "/evil.example/?a=b")
     name, *flags = reply.headers["set-cookie"].split("; ")
-    assert name.startswith(f"ralph_tracker_{served.port}=")
+    assert name.startswith("ralph_tracker=")
     assert served.token not in name
     assert {flag.lower() for flag in flags} == {"httponly", "path=/", "samesite=strict"}
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_at_a_name_that_other_servers_have_each_request_brings_the_token_and_no_cookie_is_set(served, name):
+    reply = served.ask(f"/api/loops?token={served.token}", cookie=None, Host=f"{name}:{served.port}")
+    assert reply.status == 200
+    assert "set-cookie" not in reply.headers
 
 
 def test_every_page_runs_only_our_own_script(served):
@@ -181,8 +191,8 @@ def test_hostile_names_are_text_in_every_page(served):
 
 
 def test_pages_come_packed_to_those_who_take_it(served):
-    connection = http.client.HTTPConnection(served.host, timeout=LIVES_S)
-    connection.request("GET", "/", headers={"Cookie": served.cookie, "Accept-Encoding": "gzip"})
+    connection = http.client.HTTPConnection(served.shared, timeout=LIVES_S)
+    connection.request("GET", "/", headers={"Host": served.host, "Cookie": served.cookie, "Accept-Encoding": "gzip"})
     with closing(connection), connection.getresponse() as answer:
         assert (answer.headers["content-encoding"], answer.read()[:2]) == ("gzip", b"\x1f\x8b")
 

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.core.metrics import MetricSource
-from ralph_tracker.iteration.gate_for_ci import SHOWN, SUMMARY_CAP, Annotation, annotations, plain_log, step_summary
+from ralph_tracker.iteration.gate_for_ci import SHOWN, SUMMARY_CAP, Annotation, annotations, step_summary
 from ralph_tracker.iteration.gate_worktree import gate_of
 from tests.tables import table
 
@@ -68,21 +68,6 @@ def test_whatever_the_texts_hold_the_command_is_one_line_with_the_same_parts(tit
     )
     if message.isprintable():
         assert unescaped(data) == message
-
-
-# id: a line that we print → what the runner is given
-LINES = {
-    "plain": ("  class regression: test_count 10→9", "  class regression: test_count 10→9"),
-    "a command of now": ("  ::add-mask::x", "  : :add-mask::x"),
-    "a command of before": ("gone: t##[error]x", "gone: t# #[error]x"),
-    "colons within": ("gone: a::b", "gone: a::b"),
-}
-
-
-@table("case", LINES)
-def test_a_line_of_the_log_is_no_command(case):
-    line, calm = LINES[case]
-    assert plain_log(line) == calm
 
 
 @pytest.fixture
