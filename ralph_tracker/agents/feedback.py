@@ -36,6 +36,9 @@ from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_json
 
 TOKENS: Final = 800
+# The agent is told of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
+# With `stall.window` (3) this makes the five iterations without progress of the README.
+ITERATIONS_AFTER_WARNING: Final = 2
 # Paths, names and code have 3 to 4 bytes a token with the tokenizers of the four clients' models; prose has more.
 BYTES_A_TOKEN: Final = 3.5
 RULES: Final = (

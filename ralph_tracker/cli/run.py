@@ -25,7 +25,7 @@ _SENSELESS: Final = {
     "apply": "--apply: with --plan the result of each task stays in the working tree; leave --apply out",
 }
 _APPLY: Final = ("output", "worktree", "none")
-_LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score")
+_LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score", "until")
 _MINUTE_S: Final = 60.0
 _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
@@ -41,6 +41,9 @@ _EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INT
 @click.option("--max-cost-usd", type=_POSITIVE, metavar="X", help="Stop once X USD are known to be spent.")
 @click.option("--max-minutes", type=_POSITIVE, metavar="M", help="Stop after M minutes.")
 @click.option("--target-score", type=click.FloatRange(0, 1), metavar="S", help="Stop once that score is reached.")
+@click.option(
+    "--until", type=click.Choice(("done", "green")), help="Green: stop once all tests pass and one was gained."
+)
 @click.option("--agent-minutes", type=_POSITIVE, metavar="M", help="Stop an agent run after M minutes; 60.")
 @click.option(
     "--silence-minutes", type=_POSITIVE, metavar="M", help="Stop an agent run that prints nothing for M minutes."

@@ -14,6 +14,7 @@ from ralph_tracker.core.thresholds import Thresholds
 Action = Literal["continue", "stop", "rollback", "escalate"]
 _CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
+DONE_RULE: Final = 12  # asked before 9
 _ROW_OF_REPEATED_ROLLBACKS: Final = 3
 _MESSAGES_SHOWN: Final = 3
 
@@ -42,6 +43,11 @@ class Decision(
         return self.rule == STALL_RULE
 
     @property
+    def is_done(self) -> bool:
+        """Return whether it ends the loop because nothing is left to do."""
+        return self.rule == DONE_RULE
+
+    @property
     def counts_as_rollback(self) -> bool:
         """Return whether it is a rollback, or the escalation that replaces one too many."""
         return self.action == "rollback" or self.rule == _ROW_OF_REPEATED_ROLLBACKS
@@ -55,7 +61,9 @@ class DecisionFacts(NamedTuple):
     or the escalation that replaced one. `target_tests_hold`: no test fails and one passes, or the loop has no tests.
     `trusted`: integrity found nothing, or was not asked. `met_target`: the baseline reached the target already.
     `open_tasks` is None without a plan. `working`: a task of the plan was ticked while metrics did not change, or the
-    loop has tests and none has run yet. `questions` counts what only a person can say.
+    loop has tests and none has run yet. `questions` counts what only a person can say. `green`: tests were measured, at
+    least one passes, none fails, and everything loads and builds. `unchanged`: no file differs from the iteration that
+    it descends from. `gained`: a test passes that did not in the kept iteration.
     """
 
     iteration: int
@@ -77,6 +85,9 @@ class DecisionFacts(NamedTuple):
     open_tasks: int | None = None
     working: bool = False
     questions: int = 0
+    green: bool = False
+    unchanged: bool = False
+    gained: bool = False
 
     def requires_rollback(self, alert: Alert) -> bool:
         """Return whether a CRITICAL alert calls for a rollback: it is new, or its rollback target still scores no
@@ -120,7 +131,7 @@ def _infinite_loop(facts: DecisionFacts, _: Thresholds) -> Decision | None:
 
 
 def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
-    limits, target = thresholds.loop, _target(facts, thresholds)
+    limits, reached = thresholds.loop, _done(facts, thresholds) or _target(facts, thresholds)
     minutes = None if facts.elapsed_s is None else facts.elapsed_s / 60
     reason = None
     if limits.max_iterations is not None and facts.iteration >= limits.max_iterations:
@@ -130,8 +141,8 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     elif _is_reached(minutes, limits.max_minutes):
         spent, limit = plain_number(half_up(minutes or 0, 1)), plain_number(limits.max_minutes or 0)
         reason = f"Time limit reached: {spent} of {limit} minutes"
-    if reason and target and _uncertain(facts, thresholds) is None:
-        return target  # what was reached is not hidden by what ends the loop anyway
+    if reason and reached and _uncertain(facts, thresholds) is None:
+        return reached  # what was reached is not hidden by what ends the loop anyway
     if reason and facts.blocked is not None:
         reason = f"{reason}; a person is needed: {facts.blocked}"
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
@@ -193,12 +204,25 @@ def _uncertain(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     return Decision(action="escalate", reason=reason, confidence=0.40, rule=8)
 
 
+def _done(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
+    at_green = thresholds.loop.until == "green" and facts.gained
+    if not (facts.green and (facts.unchanged or at_green)) or facts.questions or not _is_sound(facts):
+        return None
+    what = "nothing changed" if facts.unchanged else "tests were gained"
+    return Decision(action="stop", reason=f"Done: {what} and everything passes", confidence=0.95, rule=DONE_RULE)
+
+
+def _is_sound(facts: DecisionFacts) -> bool:
+    """Return whether nothing that was found, and no open task, speaks against an end."""
+    grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
+    return facts.verified and facts.trusted and not grave and not facts.open_tasks
+
+
 def _target(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     target = thresholds.loop.target_score
-    grave = any(alert.severity <= Severity.HIGH for alert in facts.alerts)
-    if target is None or facts.score < target or grave or facts.met_target or facts.open_tasks:
+    if target is None or facts.score < target or facts.met_target:
         return None
-    if not (facts.verified and facts.trusted and facts.target_tests_hold):
+    if not (_is_sound(facts) and facts.target_tests_hold):
         return None
     return Decision(action="stop", reason="Target reached", confidence=0.95, rule=9)
 
@@ -239,6 +263,7 @@ _RULES: Final[tuple[Callable[[DecisionFacts, Thresholds], Decision | None], ...]
     _blocked,
     _cycling,
     _uncertain,
+    _done,
     _target,
     _stalled,
 )

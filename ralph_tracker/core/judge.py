@@ -418,6 +418,8 @@ def _decision(
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
     now, passing = inputs.point.tasks_done, bool(inputs.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
+    holds = passing and inputs.metrics.tests_failed == 0
+    before_it, tree = inputs.state.lineage.points[-1], inputs.measurement.tree
     facts = DecisionFacts(
         iteration=inputs.number,
         classification=assessment.classification,
@@ -428,7 +430,7 @@ def _decision(
         verified=walked.verified,
         evidence=inputs.score.evidence,
         trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
-        target_tests_hold=not inputs.basis.has_tests or (passing and inputs.metrics.tests_failed == 0),
+        target_tests_hold=not inputs.basis.has_tests or holds,
         same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
         elapsed_s=inputs.measurement.elapsed_s,
@@ -438,6 +440,9 @@ def _decision(
         met_target=inputs.state.met_target,
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
         working=ticked or (inputs.basis.has_tests and not _has_run_tests(inputs)),
+        green=holds and not inputs.measurement.not_loaded and inputs.metrics.build_status != "failure",
+        unchanged=tree is not None and tree == before_it.tree,
+        gained=walked.gained > 0,
     )
     return decide(facts, inputs.state.thresholds)
 

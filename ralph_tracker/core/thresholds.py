@@ -37,13 +37,18 @@ SELECTION_MODES: Final = ("walk", "highest_quality_verified", "highest_quality",
 
 
 class LoopLimits(NamedTuple):
-    """Where a loop ends; null is no limit. `target_score` is where it may stop as done."""
+    """Where a loop ends; null is no limit. `target_score` is where it may stop as done.
+
+    With `until` done it ends once an iteration changes nothing and everything passes; with green already at the first
+    iteration where everything passes and a test was gained.
+    """
 
     max_iterations: Count | None = 20
     target_score: Share | None = None
     max_cost_usd: Annotated[Amount | None, OtherNames(("hardLimitUsd",))] = None
     warn_at_usd: Annotated[Amount | None, OtherNames(("warnAtUsd",))] = None
     max_minutes: Amount | None = None
+    until: Literal["done", "green"] = "done"
 
 
 class AlertThresholds(NamedTuple):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
 
 from ralph_tracker.codec import decode, document_of, encode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
+from ralph_tracker.core.decision import DONE_RULE
 from ralph_tracker.core.integrity_result import EarlierTests, Integrity
 from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
 from ralph_tracker.core.metrics import (
@@ -69,6 +70,14 @@ _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
     ),
     10: lambda _: "the loop has stalled, and no task of the plan was done meanwhile",
     11: lambda _: "no other rule applies",
+    DONE_RULE: lambda thresholds: (
+        "everything passes, and "
+        + (
+            "nothing changed or tests were gained (loop.until)"
+            if thresholds.loop.until == "green"
+            else "nothing changed"
+        )
+    ),
 }
 
 

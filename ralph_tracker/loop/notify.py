@@ -37,7 +37,9 @@ _Way = Callable[[Notice, Any, Path, Mapping[str, str]], Iterator[str]]
 
 def event_of(decision: Decision) -> str | None:
     """Return the event that a decision is: done, limit, blocked, stop or escalate; None where the loop goes on."""
-    return _BY_RULE.get(decision.rule, decision.action) if decision.action in {"stop", "escalate"} else None
+    if decision.action not in {"stop", "escalate"}:
+        return None
+    return "done" if decision.is_done else _BY_RULE.get(decision.rule, decision.action)
 
 
 def notify(notice: Notice, section: Mapping[str, Any], root: Path, environment: Mapping[str, str]) -> list[str]:

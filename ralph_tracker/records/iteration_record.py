@@ -359,11 +359,19 @@ def record_of(judgement: Judgement) -> IterationRecord:
     )
 
 
+def target_note(target: float, score: float) -> str:
+    """Return why a target that the baseline has reached does not end the loop, and what does."""
+    return (
+        f"the target {plain_number(target)} never stops this loop, because its baseline already scores "
+        f"{plain_number(score)}: set a higher target, or none; the loop ends when the agent changes nothing and "
+        "everything passes"
+    )
+
+
 def _notes(inputs: JudgementInputs) -> list[str]:
     notes = []
     if inputs.number == 0 and inputs.state.met_target:
-        target = plain_number(inputs.state.thresholds.loop.target_score or 0)
-        notes.append(f"the baseline already meets the target of {target}, so the target does not stop this loop")
+        notes.append(target_note(inputs.state.thresholds.loop.target_score or 0, inputs.adjusted))
     given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
     if given is not None and given != used:
         sums = "not recorded" if used is None else f"{used} is recorded"

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import TOKENS, feedback, feedback_facts_of, token_budget_of
+from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, TOKENS, feedback, feedback_facts_of, token_budget_of
 from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.codec import decode
@@ -27,7 +27,7 @@ from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.loop.notify import event_of
-from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.records.iteration_record import IterationRecord, target_note
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
 from ralph_tracker.runner.attempt import (
@@ -71,9 +71,6 @@ if TYPE_CHECKING:
 
 _MINUTE_S = 60
 _RUNS: Final = "The run before this one in the same iteration: {why}. What it left in the files is still there."
-# The agent is warned of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
-# With `stall.window` (3) this makes the five iterations without progress of the README.
-_ITERATIONS_AFTER_WARNING: Final = 2
 _NO_COST: Final = (
     "the cost of iteration {number} is unknown: the agent does not report it, so the cost limit cannot count it"
 )
@@ -213,6 +210,9 @@ class Run:
         """
         self._settle()
         self.screen.line(self._status())
+        target, score = self.limits.target_score, self.tracker.store().summary().adjusted_score
+        if self.progress.iteration == 1 and target is not None and score >= target:
+            self.screen.line(target_note(target, score))
         while True:
             match self.progress.phase:
                 case "agent":
@@ -417,12 +417,13 @@ class Run:
             self._notify("question", words, "`ralph-tracker questions` lists what answers them")
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
-        stalls = done.stalls + 1 if decision.is_stall else 0
-        if (decision.action == "stop" and not 0 < stalls <= _ITERATIONS_AFTER_WARNING) or self._is_done() or self.over:
+        # A task of a plan ends when its own checks hold, whatever the tests of the project say.
+        stalls = done.stalls + 1 if decision.is_stall or (decision.is_done and self.unmet is not None) else 0
+        if (decision.action == "stop" and not 0 < stalls <= ITERATIONS_AFTER_WARNING) or self._is_done() or self.over:
             self._go(phase="select")
             return None
         if stalls:
-            left = quantity(_ITERATIONS_AFTER_WARNING + 1 - stalls, "more iteration")
+            left = quantity(ITERATIONS_AFTER_WARNING + 1 - stalls, "more iteration")
             self.screen.line(f"  the agent is warned; the loop ends after {left} without progress")
         self.progress = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
@@ -440,7 +441,7 @@ class Run:
         progress = self.progress
         record = self._record()
         decided = self.decided or self.tracker.loop_decision()
-        left = _ITERATIONS_AFTER_WARNING + 1 - progress.stalls if decided.decision.is_stall else 0
+        left = ITERATIONS_AFTER_WARNING + 1 - progress.stalls if progress.stalls else 0
         store = self.tracker.store()
         # What a rolled-back iteration lacked does not apply to the current files.
         is_current = store.summary().head == record.iteration

@@ -224,6 +224,42 @@ class TestRows:
         if rule == 9:
             assert outcome(decision)[1:] == ("stop", None, 0.95, "Target reached")
 
+    def test_12_nothing_is_left_to_do(self, facts):
+        decision = decide(facts(green=True, unchanged=True), RULES)
+        assert outcome(decision) == (12, "stop", None, 0.95, "Done: nothing changed and everything passes")
+        assert decision.is_done
+        assert not decide(facts(), RULES).is_done
+
+    @pytest.mark.parametrize(
+        "changes",
+        [{"green": False}, {"unchanged": False}, {"verified": False}, {"trusted": False}, {"questions": 1}]
+        + [{"open_tasks": 1}, {"gained": True, "unchanged": False}],
+        ids=str,
+    )
+    def test_12_not_while_anything_is_left(self, facts, changes):
+        assert decide(facts(**{"green": True, "unchanged": True} | changes), RULES).rule == 11
+
+    @pytest.mark.parametrize("kind", sorted(set(HIGH) - {"metric_cycling"}))
+    def test_12_not_with_a_high_alert(self, facts, kind):
+        assert decide(facts(kind, green=True, unchanged=True), RULES).rule == 11
+
+    @pytest.mark.parametrize(
+        ("changes", "rule"),
+        [({"green": True, "gained": True}, 12), ({"green": True}, 11), ({"gained": True}, 11)]
+        + [({"green": True, "gained": True, "questions": 1}, 11)],
+        ids=str,
+    )
+    def test_12_at_the_first_green_where_that_is_asked(self, facts, changes, rule):
+        decision = decide(facts(**changes), limits(until="green"))
+        assert decision.rule == rule
+        if rule == 12:
+            assert decision.reason == "Done: tests were gained and everything passes"
+
+    @pytest.mark.parametrize(("evidence", "rule"), [(1.0, 12), (0.5, 2)])
+    def test_12_is_the_reason_where_a_limit_ends_the_loop_anyway(self, facts, evidence, rule):
+        at_the_limit = facts(iteration=20, green=True, unchanged=True, evidence=evidence)
+        assert decide(at_the_limit, RULES).rule == rule
+
     @pytest.mark.parametrize("kind", sorted(set(HIGH) - {"metric_cycling"}))
     def test_9_not_with_a_high_alert(self, facts, kind):
         assert decide(facts(kind, score=0.95), RULES).rule == 11
@@ -273,6 +309,9 @@ class TestRows:
         assert decision.alternatives == ()
 
 
+_SOUND = {"iteration": 3, "blocked": None, "classification": "stalled", "evidence": 1.0}
+
+
 class TestFirstThatHolds:
     """Whatever holds of a later row does not matter."""
 
@@ -296,8 +335,9 @@ class TestFirstThatHolds:
             (("metric_cycling",), {"iteration": 3, "score": 0.8}, 6),
             (("metric_cycling",), {"iteration": 3, "score": 0.8, "blocked": None}, 7),
             ((), {"iteration": 3, "score": 0.95, "blocked": None, "classification": "stalled"}, 8),
-            ((), {"iteration": 3, "score": 0.95, "blocked": None, "classification": "stalled", "evidence": 1.0}, 9),
-            ((), {"iteration": 3, "score": 0.8, "blocked": None, "classification": "stalled", "evidence": 1.0}, 10),
+            ((), {**_SOUND, "score": 0.95, "green": True, "unchanged": True}, 12),
+            ((), {**_SOUND, "score": 0.95}, 9),
+            ((), {**_SOUND, "score": 0.8}, 10),
             ((), {"iteration": 3, "score": 0.8, "blocked": None, "evidence": 1.0}, 11),
         ],
     )
@@ -317,6 +357,7 @@ class TestConfidence:
             pytest.param((), {"blocked": "why"}, 6, 0.72, id="6"),
             pytest.param(("metric_cycling",), {}, 7, 0.60, id="7"),
             pytest.param((), {"evidence": 0.5}, 8, 0.40, id="8 is certain by itself"),
+            pytest.param((), {"green": True, "unchanged": True}, 12, 0.76, id="12"),
             pytest.param((), {"score": 0.95}, 9, 0.76, id="9"),
             pytest.param((), {"classification": "stalled"}, 10, 0.68, id="10"),
             pytest.param((), {"classification": "forward"}, 11, 0.72, id="11 forward"),

@@ -211,6 +211,41 @@ class TestTarget:
         assert record.decision.rule == 9
 
 
+class TestDone:
+    """An iteration without changes ends the loop where everything passes."""
+
+    GREEN = {"a": "passed", "b": "passed"}
+
+    @pytest.mark.parametrize(
+        ("last", "rule"),
+        [
+            pytest.param({}, 12, id="all pass"),
+            pytest.param({"tree": "3"}, 11, id="a file was changed"),
+            pytest.param({"tree": None}, 11, id="no files are kept"),
+            pytest.param({"tests": {"a": "passed", "b": "failed"}}, 4, id="a test fails"),
+            pytest.param({"tests": {"a": "skipped", "b": "skipped"}}, 11, id="no test passes"),
+            pytest.param({"plan": (1, 1)}, 11, id="a task is open"),
+            pytest.param({"not_loaded": {"c.py": "SyntaxError"}}, 11, id="a file does not load"),
+        ],
+    )
+    def test_ends_the_loop(self, start, last, rule):
+        loop = start(tests={"a": "passed", "b": "failed"}, tree="1")
+        assert loop.turn(tests=self.GREEN, tree="2").decision.rule == 11
+        assert loop.turn(**{"tests": self.GREEN, "tree": "2"} | last).decision.rule == rule
+
+    def test_at_the_first_green_where_that_is_asked(self, start):
+        until = Thresholds(loop=LoopLimits(until="green"))
+        loop = start(thresholds=until, tests={"a": "passed", "b": "failed"}, tree="1")
+        assert loop.turn(tests={"a": "passed", "b": "failed"}, tree="2").decision.rule == 11
+        assert loop.turn(tests=self.GREEN, tree="3").decision.rule == 12
+
+    def test_is_compared_with_what_a_rollback_restored(self, start):
+        loop = start(tests=self.GREEN, tree="1")
+        loop.turn(tests={"a": "failed", "b": "passed"}, tree="2")
+        loop.roll_back(0)
+        assert loop.turn(tests=self.GREEN, tree="1").decision.rule == 12
+
+
 class TestStall:
     """A loop that stands still ends, unless work goes on that no metric shows."""
 

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.decision import DONE_RULE, Decision
 from ralph_tracker.loop.notify import Notice, event_of, notify
 
 NOTICE = Notice("stop", "loop-1", 4, "Stopped: Target\nreached.", "`ralph-tracker select-best` selects")
@@ -40,6 +40,7 @@ def heard():
     ("action", "rule", "event"),
     [
         ("stop", 9, "done"),
+        ("stop", DONE_RULE, "done"),
         ("stop", 2, "limit"),
         ("stop", 10, "stop"),
         ("stop", 1, "stop"),

@@ -61,8 +61,8 @@ def test_a_baseline_that_meets_the_target_says_so_and_the_loop_goes_on(workshop)
     shop = workshop.prepare()
     tests = {"run": "cp results.xml {reports}/junit.xml", "reports": ["{reports}/junit.xml"]}
     shop.configure({"tests": tests}, loop={"target_score": 0.5})
-    assert shop.start().notes == (
-        "the baseline already meets the target of 0.5, so the target does not stop this loop",
+    assert (
+        shop.start().notes[0].startswith("the target 0.5 never stops this loop, because its baseline already scores ")
     )
     shop.write("app.py", "def one():\n    return 0 + 1\n")
     assert shop.turn().decision.action == "continue"

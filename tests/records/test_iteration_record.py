@@ -101,7 +101,9 @@ class TestOfAJudgement:
 
     def test_a_baseline_that_meets_the_target_says_so(self, start):
         loop = start(thresholds=Thresholds()._replace(loop=LoopLimits(target_score=0.9)))
-        assert loop.records[0].notes == (
-            "the baseline already meets the target of 0.9, so the target does not stop this loop",
+        assert (
+            loop.records[0]
+            .notes[0]
+            .startswith("the target 0.9 never stops this loop, because its baseline already scores ")
         )
         assert loop.turn().notes == ()

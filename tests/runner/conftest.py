@@ -95,7 +95,7 @@ class Project:
 
     def asked(self, command: tuple[str, ...] = (), **more: Any) -> RunRequest:
         said = {name: more.pop(name) for name in ("resume", "new", "allow_missing") if name in more}
-        limits = {name: more.pop(name) for name in list(more) if name.startswith(("max_", "target_"))}
+        limits = {name: more.pop(name) for name in list(more) if name.startswith(("max_", "target_", "until"))}
         settings = {"pause_s": 0.0, **more} if command else more
         return RunRequest(command, settings, limits, **said)
 

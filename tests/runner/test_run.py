@@ -25,6 +25,26 @@ def test_a_loop_runs_to_its_end_and_selects_the_peak(project):
     assert project.progress()["phase"] == "ended"
 
 
+def test_a_loop_ends_as_done_one_run_after_the_right_fix(project):
+    outcome = project.drive(project.scripted(step(4, 0), step(), step(), step()), target_score=None)
+    assert outcome.reason == "Done: nothing changed and everything passes"
+    assert (outcome.closed.selection.selected.iteration, len(project.records())) == (2, 3)
+
+
+def test_a_loop_until_green_ends_with_the_right_fix(project):
+    command = project.scripted(step(3, 1), step(4, 0), step())
+    outcome = project.drive(command, target_score=None, until="green")
+    assert outcome.reason == "Done: tests were gained and everything passes"
+    assert len(project.records()) == 3
+
+
+@pytest.mark.parametrize(("target", "told"), [(0.1, True), (0.99, False)])
+def test_a_target_that_the_baseline_has_reached_is_explained_at_the_start(project, target, told):
+    project.drive(project.scripted(step(4, 0)), target_score=target, max_iterations=1)
+    explained = [line for line in project.screen.lines if line.startswith(f"the target {target} never stops")]
+    assert bool(explained) is told
+
+
 def test_a_rollback_is_carried_out_and_told_to_the_agent(project):
     """Iteration 2 breaks what worked: its files go, and the agent reads why before iteration 3."""
     told = project.root.parent / "told"
