@@ -1,4 +1,4 @@
-"""What other distributions add by entry points: formats, agent hosts, exporters and selection modes.
+"""What other distributions add by entry points: formats, agent hosts, exporters, metrics, selection modes.
 
 They are looked up when something is asked for that is not ours, never at start-up, and only among what is installed
 beside ralph-tracker itself: the folder of a project, or one that an environment variable names, adds nothing. Ours are
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-Group = Literal["formats", "hosts", "exporters", "modes"]
+Group = Literal["formats", "hosts", "exporters", "metrics", "modes"]
 
 
 class PluginError(Exception):

@@ -7,8 +7,10 @@ import pytest
 
 from ralph_tracker import plugins, post_loop, pre_loop
 from ralph_tracker.config.load import config_of
+from ralph_tracker.core.metrics import FurtherMetric
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.registry import by_name, examine
+from ralph_tracker.measure.tree_metrics import further_metrics
 
 ENTRIES = """[ralph_tracker.formats]
 bad-json = no_such_module:FORMAT
@@ -17,6 +19,10 @@ odd-json = odd_format:FORMAT
 odd = odd_format:choose
 lost = odd_format:lost
 bad = no_such_module:choose
+[ralph_tracker.metrics]
+luck = odd_format:LUCK
+good = odd_format:GOOD
+bad_metric = no_such_module:METRIC
 """
 ODD = """from ralph_tracker.formats.registry import Format
 FORMAT = Format("odd-json", "lint", "json", module=__name__)
@@ -24,6 +30,9 @@ def sniff(content): return "odd" in content.text
 def diagnostics(content): raise RuntimeError("no luck")
 def choose(iterations, thresholds): raise RuntimeError("no luck")
 def lost(iterations, thresholds): return 7
+from ralph_tracker.measure.tree_metrics import PluginMetric
+LUCK = PluginMetric(choose.__get__(1))
+GOOD = PluginMetric(lambda facts: 0.5, "ms", "down")
 """
 UNKNOWN = b'{"odd": 1}'
 
@@ -93,6 +102,21 @@ def test_a_configuration_names_modes_that_are_installed(site):
     assert config_of({"selection": {"mode": "odd"}}, "it").thresholds.selection.mode == "odd"
     with pytest.raises(ConfigError, match=r"^it: selection.mode: no mode 'od' is installed; did you mean odd\?$"):
         config_of({"selection": {"mode": "od"}}, "it")
+
+
+def test_a_metric_that_fails_is_a_note_and_the_others_are_measured(site):
+    found, problems = further_metrics(("good", "luck", "bad_metric", "gone"), None)
+    assert found == (FurtherMetric("good", 0.5, "ms", "down"),)
+    failed, lost, gone = problems
+    assert failed == "metric luck, a plug-in of odd 2.0, failed (RuntimeError: no luck)"
+    assert lost.startswith("metric bad_metric: a plug-in of odd 2.0 that does not load (ModuleNotFoundError: ")
+    assert gone == "metric gone: no plug-in of that name is installed; it was not measured"
+
+
+def test_a_configuration_names_metrics_that_are_installed(site):
+    assert config_of({"metrics": {"good": {}}}, "it").document["metrics"] == {"good": {}}
+    with pytest.raises(ConfigError, match=r"^it: metrics.god: no plug-in of that name is installed; did you mean good"):
+        config_of({"metrics": {"god": {}}}, "it")
 
 
 def test_an_unknown_name_is_nobodys(site):

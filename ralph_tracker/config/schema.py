@@ -269,6 +269,10 @@ class NotifySection(Section):
     events: list[NotifyEvent] = list(get_args(NotifyEvent))
 
 
+class MetricSection(Section):
+    """A further metric, by the name that a plug-in gives it; its unit and direction are the plug-in's."""
+
+
 class _Document(Section):
     version: Literal[1] = 1
     plan: str | None = Field(
@@ -284,6 +288,9 @@ class _Document(Section):
     notify: NotifySection = NotifySection()
     prices: dict[str, PriceSection] = Field(
         default={}, description="What models cost whose agents report tokens only, by name; * for any other."
+    )
+    metrics: dict[str, MetricSection] = Field(
+        default={}, description="Further metrics, of plug-ins by their names; they are no part of the score."
     )
     severity: dict[str, Severity] = Field(
         default={},
@@ -331,4 +338,8 @@ def validate_config(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     if mode not in SELECTION_MODES and mode not in plugins.names("modes"):
         known = [*SELECTION_MODES, *plugins.names("modes")]
         raise ConfigError(f"{name}: selection.mode: no mode {mode!r} is installed{nearest(mode, known)}")
+    for metric in document["metrics"]:
+        if metric not in plugins.names("metrics"):
+            hint = nearest(metric, list(plugins.names("metrics")))
+            raise ConfigError(f"{name}: metrics.{metric}: no plug-in of that name is installed{hint}")
     return document

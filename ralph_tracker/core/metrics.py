@@ -217,6 +217,18 @@ class TestResults(NamedTuple):
 TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it by its name
 
 
+class FurtherMetric(ValueObject, document="value unit direction"):
+    """A number of an iteration beside the table of metrics; it is no part of the score.
+
+    `value` is None where it was not measured. `direction` says which is better: up, down or neutral.
+    """
+
+    name: str
+    value: float | None
+    unit: str = ""
+    direction: Literal["up", "down", "neutral"] = "neutral"
+
+
 class Usage(ValueObject):
     """What an iteration cost; None is unknown, never 0. Money in USD, time in seconds."""
 
@@ -246,7 +258,7 @@ class Measurement(NamedTuple):
     how it was measured. `integrity` is the result of comparing files and running earlier tests, None if nobody did.
     `not_loaded` maps what did not build, so that its tests could not be collected, to the tool's first error line.
     `plan` counts the tasks of the plan, done and open; None without a plan. `failing_named` are the failing tests whose
-    names were handed in beside counts of more tests; `tests` is None then.
+    names were handed in beside counts of more tests; `tests` is None then. `further` are metrics beside the table.
     """
 
     metrics: Metrics
@@ -266,6 +278,7 @@ class Measurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     plan: tuple[int, int] | None = None
     failing_named: tuple[str, ...] = ()
+    further: tuple[FurtherMetric, ...] = ()
 
     def state_of_work(self) -> "Measurement":
         """Return what makes two calls for one iteration the same: all that was handed in, whenever they were made."""

@@ -15,7 +15,7 @@ from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import without_unloaded
-from ralph_tracker.core.metrics import Group, Measurement, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
@@ -45,7 +45,7 @@ from ralph_tracker.measure.run_checks import (
     parse_duration,
     run_checks,
 )
-from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks
+from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
 from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
@@ -175,7 +175,7 @@ class MeasureTarget(NamedTuple):
     `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them.
+    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins.
     """
 
     root: Path
@@ -191,6 +191,7 @@ class MeasureTarget(NamedTuple):
     rerun: str = "each"
     rerun_timeout_s: float = 600.0
     checkout: Checkout | None = None
+    metrics: tuple[str, ...] = ()
 
 
 class TreeMeasurement(NamedTuple):
@@ -212,6 +213,7 @@ class TreeMeasurement(NamedTuple):
     judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
+    further: tuple[FurtherMetric, ...] = ()
 
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
@@ -317,13 +319,14 @@ def measure_tree(
     )
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
+    further, problems = further_metrics(target.metrics, facts)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
-    notes = (*measured.notes, *code.notes, *tree_notes(kept), *guard.notes)
+    notes = (*measured.notes, *code.notes, *problems, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -341,6 +344,7 @@ def measure_tree(
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
+        further=further,
     )
 
 
@@ -616,6 +620,7 @@ class IterationMeasurer:
             tests=None if measured.tests is None else without_unloaded(measured.tests),
             missing=measured.missing,
             not_loaded=measured.not_loaded,
+            further=measured.further,
         )
         measurement = _with_tree(measurement, measured.kept, measured.notes)
         return MeasuredIteration(
@@ -695,6 +700,7 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         rerun=integrity.get("rerun", "each"),
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
         may_be_absent=frozenset(config.given),
+        metrics=tuple(config.document.get("metrics", ())),
     )
 
 

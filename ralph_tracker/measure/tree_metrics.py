@@ -7,6 +7,7 @@ import functools
 import hashlib
 import importlib.util
 import json
+import math
 import os
 import re
 import stat
@@ -16,9 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, Value, half_up
+from ralph_tracker import plugins
+from ralph_tracker.core.metrics import COMPLEXITY_DECIMALS, FurtherMetric, Value, half_up
 from ralph_tracker.errors import InputError
 from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, added_lines, read
@@ -475,6 +477,34 @@ class TreeFacts(NamedTuple):
             path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
             covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
         return covered
+
+
+class PluginMetric(NamedTuple):
+    """What a plug-in names as a metric: the function that takes it, None for "not measured", its unit and direction."""
+
+    measure: Callable[[TreeFacts], float | None]
+    unit: str = ""
+    direction: Literal["up", "down", "neutral"] = "neutral"
+
+
+def further_metrics(names: Iterable[str], facts: TreeFacts) -> tuple[tuple[FurtherMetric, ...], tuple[str, ...]]:
+    """Return the metrics of plug-ins by these names, and a line for each that does not load, or fails."""
+    found, problems = [], []
+    for name in names:
+        try:
+            metric: PluginMetric = plugins.load("metrics", name)
+            value = metric.measure(facts)
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"{value} is no finite number")  # noqa: TRY301  # as if it had raised that itself
+            found.append(FurtherMetric(name, value, metric.unit, metric.direction))
+        except KeyError:
+            problems.append(f"metric {name}: no plug-in of that name is installed; it was not measured")
+        except plugins.PluginError as error:
+            problems.append(f"metric {error}")
+        except Exception as error:  # noqa: BLE001  # whatever a plug-in does
+            owner = plugins.distribution("metrics", name)
+            problems.append(f"metric {name}, a plug-in of {owner}, failed ({type(error).__name__}: {error})")
+    return tuple(found), tuple(problems)
 
 
 TREE_METRICS: Final[Mapping[str, Callable[[TreeFacts], Value | None]]] = {

@@ -21,6 +21,7 @@ from ralph_tracker.core.metrics import (
     METRICS,
     SCORE_DECIMALS,
     SECTIONS,
+    FurtherMetric,
     Metrics,
     Usage,
     Value,
@@ -55,6 +56,7 @@ if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     QualityDocument = dict[str, Value]
     CodebaseDocument = dict[str, Value]
     UsageDocument = Numbers
+    FurtherMetricDocument = Document
     RerunDocument = Document
     FindingDocument = Document
     AlertDocument = Document
@@ -75,6 +77,7 @@ else:
     )
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
     RerunDocument = document_of(Rerun)
+    FurtherMetricDocument = document_of(FurtherMetric)
     FindingDocument = document_of(
         Finding, about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with."
     )
@@ -133,11 +136,15 @@ class PlanCountsDocument(TypedDict):
     open: int
 
 
+class _FurtherDocument(TypedDict, total=False):
+    metrics: dict[str, FurtherMetricDocument]
+
+
 class _SinceDocument(TypedDict, total=False):
     deltas: DeltasDocument
 
 
-class IterationDocument(MetricsDocument, _SinceDocument):
+class IterationDocument(MetricsDocument, _FurtherDocument, _SinceDocument):
     """Scores are 0 to 1, `breakdown` and `components` 0 to 100; null is "not measured", never 0.
 
     `kept_before` is the iteration that was the one to take before this one, `not_kept` why this one did not take its
@@ -257,6 +264,7 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
     integrity: IntegrityRecord | None = None
     plan: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
+    further: tuple[FurtherMetric, ...] = ()
 
     @property
     def action(self) -> Action:
@@ -356,6 +364,7 @@ def record_of(judgement: Judgement) -> IterationRecord:
         integrity=None if found is None or verdict is None else IntegrityRecord(verdict, found),
         plan=measurement.plan,
         notes=(*_notes(inputs), *measurement.notes),
+        further=measurement.further,
     )
 
 
@@ -381,6 +390,7 @@ def _notes(inputs: JudgementInputs) -> list[str]:
 
 def _iteration(record: IterationRecord) -> IterationDocument:
     since: _SinceDocument = {}
+    further: _FurtherDocument = {"metrics": {m.name: m.to_dict() for m in record.further}} if record.further else {}
     if not record.is_baseline:
         since = {"deltas": {"from_previous": dict(record.from_previous), "from_baseline": dict(record.from_baseline)}}
     return {
@@ -390,6 +400,7 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "timestamp": record.timestamp,
         "classification": record.classification,
         **cast("MetricsDocument", record.metrics.to_dict()),
+        **further,
         **since,
         "quality_score": record.quality_score,
         "adjusted_score": record.adjusted_score,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up
+from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up, plain_number
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report.wording import ABSENT, money, number, rounded_weights, score, signed_text
 
@@ -131,7 +131,8 @@ def iteration_view(document: Document) -> IterationView:
             _metric_row(spec, record)
             for spec in METRICS
             if spec.name not in SEED_ROWS and value_of(record, spec) is not None
-        ),
+        )
+        + tuple(_further_row(name, each) for name, each in (record.get("metrics") or {}).items()),
         dimensions=_dimensions(record),
         alerts=alerts,
         # The worst first; an unknown severity comes last.
@@ -192,6 +193,12 @@ def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
         number(_before(value, from_baseline, spec), spec),
         signed_text(from_baseline, spec),
     )
+
+
+def _further_row(name: str, metric: Document) -> MetricRow:
+    value, unit = metric.get("value"), f" {metric['unit']}" if metric.get("unit") else ""
+    current = ABSENT if value is None else f"{plain_number(value)}{unit}"
+    return MetricRow(name, current, ABSENT, ABSENT, ABSENT, ABSENT)
 
 
 def _before(value: Any, change: float | None, spec: MetricSpec) -> float | None:  # noqa: ANN401  # as value_of

@@ -67,7 +67,7 @@ BAD = {
     "number as text": ("config", {"loop": {"max_iterations": "5"}}),
     "score in percent": ("config", {"loop": {"target_score": 90}}),
     "negative limit": ("config", {"loop": {"hardLimitUsd": -1}}),
-    "unknown mode": ("config", {"selection": {"mode": "best"}}),
+    "mode that is no name": ("config", {"selection": {"mode": 1}}),
     "unknown time of a rerun": ("config", {"integrity": {"rerun": "always"}}),
     "unknown metric": ("metrics", {"testing": {"tests": 1}}),
     "negative count": ("metrics", {"testing": {"test_count": -1}}),

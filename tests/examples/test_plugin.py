@@ -1,4 +1,4 @@
-"""The distribution in examples/plugin, installed beside ralph-tracker: its format, host, exporter and mode."""
+"""The distribution in examples/plugin, installed beside ralph-tracker: its format, host, exporter, metric and mode."""
 
 import json
 import os
@@ -64,7 +64,7 @@ def test_doctor_names_each_of_them(call):
     lines = [line for line in call("doctor").splitlines() if "ralph-tracker-example" in line]
     assert lines == [
         f"ok       {what}: a plug-in of ralph-tracker-example 1.0"
-        for what in ("format vale-json", "host acme", "exporter markdown", "mode first_good")
+        for what in ("format vale-json", "host acme", "exporter markdown", "metric todos", "mode first_good")
     ]
 
 
@@ -76,6 +76,18 @@ def test_its_format_is_recognised_and_counted(call):
 def test_its_exporter_writes_a_loop(call):
     call("hook", "pre-loop")
     assert call("export", "--to", "markdown").splitlines()[2] == "| ralph-001 | 0 | 1.0 | 1 |"
+
+
+def test_its_metric_is_on_record_and_shown_and_no_part_of_the_score(call, tmp_path):
+    with (tmp_path / "ralph-tracker.yaml").open("a") as file:
+        file.write("metrics: {todos: {}}\n")
+    call("hook", "pre-loop")
+    (tmp_path / "app.py").write_text("one = 1  # TODO: two\n")
+    record = json.loads(call("hook", "post-iteration", "--json"))["iteration_metrics"]
+    assert record["metrics"] == {"todos": {"value": 1, "unit": "", "direction": "down"}}
+    assert "todos" not in record["components"]
+    for words in (("show", "1"), ("report", "1")):
+        assert " 1 " in next(line for line in call(*words).splitlines() if "todos" in line)
 
 
 def test_its_mode_selects_with_its_reason_where_the_configuration_or_the_command_names_it(call, tmp_path):
