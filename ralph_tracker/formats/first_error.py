@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 from ralph_tracker.formats.report_content import plain
 
 _LONGEST: Final = 300
-_MOST_LINES: Final = 50_000
-_LONGEST_READ: Final = 2_000
 _LINES_AFTER: Final = 40
 _PATH: Final = r"(?P<file>(?:[A-Za-z]:)?[^\s:()\[\]\"'`*][^:()\[\]\"'`*]*\.\w+)"
 # What a program puts before an error that it did not expect.
@@ -109,11 +107,6 @@ _FRAME: Final = (
     r"|(?:async )?<anonymous>|native)(?: \{|,)?$|\s+[❯›] .*:\d+:\d+\)?$|\s+\.\.\. \d+ more$"
 )
 _NAMED: Final = rf"\s*(?:Uncaught )?[A-Z][\w$.]*{_CODE}: \S"
-_LINES_ABOVE: Final = 30
-# Below what a tool prints the reason why it gave up, if no line of it is an error by its form.
-_HEADING: Final = r"ESLint: \d+\.\d+\.\d+\S*$|● Validation Error:$"
-# What ends a crash of Node, whatever it was.
-_NEVER_LAST: Final = r"Node\.js v\d|\W*$"
 # By what an error begins whose message follows, and how many lines that has.
 _MESSAGE_BELOW: Final = {"CMake Error at ": 1, "import file mismatch:": 4, "An error occurred inside PHPUnit.": 1}
 _ENDED_BY_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+")
@@ -124,7 +117,7 @@ _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
 def first_error(text: str) -> FirstError | None:
     """Return the first real error line of a tool's output, None if there is none."""
-    lines = plain(text).splitlines()[:_MOST_LINES]
+    lines = plain(text).splitlines()[:50_000]
     if re.search(r"(?m)^TAP version \d", text):  # node's comments have what the test files printed
         lines = [line.removeprefix("# ") for line in lines]
     # Here, not at import: most checks pass, and have no error to look for.
@@ -132,7 +125,7 @@ def first_error(text: str) -> FirstError | None:
     errors = tuple(map(re.compile, _ERRORS))
     place: FirstError | None = None
     for index, raw in enumerate(lines):
-        line = _PYTEST.sub("", raw[:_LONGEST_READ]).rstrip()
+        line = _PYTEST.sub("", raw[:2_000]).rstrip()
         if not line or never.search(line):
             continue
         if above := before.match(line):
@@ -142,7 +135,7 @@ def first_error(text: str) -> FirstError | None:
             continue
         found = next((match for pattern in errors if (match := pattern.match(line))), None)
         if found is None:
-            if re.match(_FRAME, line) and (head := _above_the_frames(lines[max(0, index - _LINES_ABOVE) : index])):
+            if re.match(_FRAME, line) and (head := _above_the_frames(lines[max(0, index - 30) : index])):
                 near = place or _place_after(lines[index : index + _LINES_AFTER])
                 return FirstError(head) if near is None else near._replace(line=f"{head} ({near.file}:{near.number})")
             continue
@@ -167,7 +160,8 @@ def first_error(text: str) -> FirstError | None:
 
 def is_no_reason(line: str) -> bool:
     """Return whether a line is part of a stack trace, or ends a crash, so that it never says what went wrong."""
-    return re.match(_FRAME, line) is not None or re.match(_NEVER_LAST, line) is not None
+    # What ends a crash of Node, whatever it was.
+    return re.match(_FRAME, line) is not None or re.match(r"Node\.js v\d|\W*$", line) is not None
 
 
 def _above_the_frames(lines: list[str]) -> str | None:
@@ -180,7 +174,10 @@ def _above_the_frames(lines: list[str]) -> str | None:
 
 def _below_a_heading(lines: list[str]) -> FirstError | None:
     """Return the reason that a tool prints below the heading of its failure, None without one."""
-    below = [index for index, line in enumerate(lines) if re.match(_HEADING, line)]
+    # Below what a tool prints the reason why it gave up, if no line of it is an error by its form.
+    below = [
+        index for index, line in enumerate(lines) if re.match(r"ESLint: \d+\.\d+\.\d+\S*$|● Validation Error:$", line)
+    ]
     reason = _first_lines(lines[below[-1] + 1 :], 1) if below else []
     return FirstError(reason[0][:_LONGEST]) if reason else None
 

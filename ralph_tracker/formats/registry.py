@@ -148,10 +148,7 @@ BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 # between JSON lines, so those files may begin with anything.
 _JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
 _SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
-_OPENING: Final = 4096
-_MOST_LISTED_BYTES: Final = 20_000_000
 _MISSHAPEN: Final = (KeyError, TypeError, IndexError, AttributeError, ValueError)
-_MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
@@ -216,7 +213,7 @@ def diagnostics(
     damage ends the list without an error: `read` tells of it. `severity` overrides by prefix of the code.
     """
     content = Content(data)
-    if len(data) > _MOST_LISTED_BYTES or not content.opening:
+    if len(data) > 20_000_000 or not content.opening:
         return ()
     chosen = recognise(content) if format is None else by_name(format)
     if (chosen is None or not chosen.sniff(content)) and _is_document(chosen) and content.document is not None:
@@ -248,9 +245,13 @@ def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFA
     Damage of a whole XML or JSON document is placed at its beginning.
     """
     reading = _read(data, format, limits)
-    result, text = reading.result, Content(data[:_OPENING], limits).text
+    result, text = reading.result, Content(data[:4096], limits).text
     begins = len(text) - len(text.lstrip())
-    if not isinstance(result, Unreadable) or result.line is not None or text[begins : begins + 1] not in _MARKED_UP:
+    if (
+        not isinstance(result, Unreadable)
+        or result.line is not None
+        or text[begins : begins + 1] not in ("<", "{", "[")
+    ):
         return reading
     before = text[:begins]
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))

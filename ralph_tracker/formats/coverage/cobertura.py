@@ -21,16 +21,16 @@ from ralph_tracker.formats.report_content import (
     last_digit,
 )
 
-_SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
 _HEAD: Final = 1 << 16
-_CLOVER: Final = "project"
 
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with Cobertura's parts or rate in it."""
     root, attributes, second, *_ = content.xml
-    return root == "coverage" and (second in _SECOND or (second != _CLOVER and "line-rate" in attributes))
+    return root == "coverage" and (
+        second in {"sources", "packages"} or (second != "project" and "line-rate" in attributes)
+    )
 
 
 def read(content: Content) -> CoverageReport:

@@ -7,17 +7,14 @@ from ralph_tracker.formats.parsed_report import CoverageReport, Files, count_lin
 from ralph_tracker.formats.report_content import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
-_MAX_DIGITS: Final = 18
 _SHOWN: Final = 40
-_NEGLIGIBLE: Final = 1e-6
-_COUNT: Final = re.compile(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class LineNumbers(dict[str, int]):
     """Parse line numbers, caching some: the files of a project share them. Raises DamageError."""
 
     def __missing__(self, text: str) -> int:
-        if not (text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS):
+        if not (text.isascii() and text.isdecimal() and len(text) <= 18):
             raise DamageError(f"{text[:_SHOWN]!r} is no line number")
         found = int(text)
         if len(self) < _REMEMBERED:
@@ -33,7 +30,7 @@ class Hits(dict[str, bool]):
 
     def __missing__(self, text: str) -> bool:
         number = text.partition(",")[0].strip()
-        count = _COUNT.fullmatch(number)
+        count = re.fullmatch(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", number, flags=re.ASCII)
         if count is None:
             raise DamageError(f"{text[:_SHOWN]!r} is no number of hits")
         found = not number.startswith("-") and count["digits"].strip("0.") != ""
@@ -107,7 +104,7 @@ def contradiction(stated: DeclaredTotals, covered: int, total: int) -> str | Non
     if stated.covered not in (None, covered) or stated.total not in (None, total):
         return f"declared lines: {_ratio_text(stated.covered, stated.total)}, listed: {_ratio_text(covered, total)}"
     percent = share(covered, total)
-    if stated.percent is None or percent is None or abs(stated.percent - percent) <= stated.rounding + _NEGLIGIBLE:
+    if stated.percent is None or percent is None or abs(stated.percent - percent) <= stated.rounding + 1e-6:
         return None
     return f"declared: {stated.percent:.2f} % of the lines, listed: {percent:.2f} %"
 

@@ -21,7 +21,6 @@ _TOTAL: Final = re.compile(
 )
 _ADVICE: Final = "write a report with `coverage json` and name that one"
 
-_SQLITE: Final = b"SQLite format 3\0"
 _BEFORE_5: Final = b"!coverage.py: This is a private format"
 
 
@@ -133,7 +132,7 @@ def read_text(content: Content) -> CoverageReport:
 
 def sniff_sqlite(content: Content) -> bool:
     """Whether it is a database or data of coverage.py before version 5; no other report is either."""
-    return content.data.startswith((_SQLITE, _BEFORE_5))
+    return content.data.startswith((b"SQLite format 3\0", _BEFORE_5))
 
 
 def read_sqlite(content: Content) -> NoReturn:

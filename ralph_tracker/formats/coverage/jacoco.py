@@ -7,13 +7,14 @@ from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, plausible
 
-_SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
 _DOCTYPE: Final = "//JACOCO//DTD"
 
 
 def sniff(content: Content) -> bool:
     """Whether the root is `report`, with JaCoCo's document type or one of its first elements."""
-    return content.xml.root == "report" and (_DOCTYPE in content.opening or content.xml.second in _SECOND)
+    return content.xml.root == "report" and (
+        _DOCTYPE in content.opening or content.xml.second in {"sessioninfo", "group", "package", "counter"}
+    )
 
 
 def read(content: Content) -> CoverageReport:

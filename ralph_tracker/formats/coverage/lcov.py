@@ -8,7 +8,6 @@ from ralph_tracker.formats.report_content import Content, DamageError, attribute
 
 _BEGIN: Final = "SF:"
 _END: Final = "end_of_record"
-_REMEMBERED: Final = 20_000
 _MARKS: Final = ("\nDA:", "\nLF:", f"\n{_END}")
 
 
@@ -60,7 +59,7 @@ class _Rows(dict[str, tuple[int, bool]]):
     def __missing__(self, line: str) -> tuple[int, bool]:
         number, _, hits = line[3:].partition(",")
         found = self._numbers[number], self._hits[hits]
-        if len(self) < _REMEMBERED:
+        if len(self) < 20_000:
             self[line] = found
         return found
 

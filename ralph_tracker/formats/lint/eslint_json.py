@@ -10,7 +10,6 @@ from ralph_tracker.formats.parsed_report import LintReport, Row, Severity, code_
 from ralph_tracker.formats.report_content import Content, any_of, json_array, json_object
 
 sniff: Final = any_of(json_array("filePath", "messages"), json_object("results", "metadata", only=True))
-_FATAL: Final = "fatal"
 _SEVERITIES: Final[dict[str, Severity]] = {"1": "warning", "2": "error"}
 
 
@@ -62,7 +61,7 @@ def _rows(files: list[_File]) -> Iterator[Row]:
         for each in file.messages:
             fatal = each.fatal is True
             word = "error" if fatal else _SEVERITIES.get(str(each.severity), "none")
-            yield file.filePath, each.line, code_text(each.ruleId) or (_FATAL if fatal else ""), word, each.message
+            yield file.filePath, each.line, code_text(each.ruleId) or ("fatal" if fatal else ""), word, each.message
 
 
 def _files(content: Content) -> list[_File]:

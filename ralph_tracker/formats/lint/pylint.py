@@ -27,7 +27,6 @@ _FINDING: Final = re.compile(
 _RATING: Final = re.compile(r"^Your code has been rated at (?P<rating>-?\d{1,9}\.\d\d)/10", re.MULTILINE)
 _OF_GITHUB: Final = re.compile(r"^::(?:error|warning|notice) ", re.MULTILINE)
 sniff_text: Final = text_with(_FINDING, _RATING, unless=_OF_GITHUB, not_opening="{[")
-_PERFECT: Final = 10.0
 _LEVELS: Final[Mapping[str, Severity]] = {
     **dict.fromkeys("EF", "error"),
     "W": "warning",
@@ -109,7 +108,7 @@ def read_text(content: Content) -> LintReport:
         elif line.strip():
             rated = _RATING.match(line) or rated
             skipped += 1
-    if not findings and (rated is None or float(rated["rating"]) < _PERFECT):
+    if not findings and (rated is None or float(rated["rating"]) < 10.0):
         raise DamageError("no line is a message of pylint; leave its layout as it is, or use --output-format=json")
     if rated is None and not content.text.endswith("\n"):
         raise DamageError("cut short: the last line has no end, and pylint's rating is missing")

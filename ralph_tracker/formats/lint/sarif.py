@@ -15,9 +15,7 @@ from ralph_tracker.formats.report_content import Content
 
 VERSION: Final = "2.1.0"
 _BESIDE: Final = frozenset({"version", "$schema", "inlineExternalProperties"})
-_LEVELS: Final = frozenset({"error", "warning", "note", "none"})
 _PLACE: Final = (("artifactLocation", "uri"), ("region", "startLine"))
-_DEFAULT: Final[Severity] = "warning"
 
 
 class _Head(msgspec.Struct):
@@ -214,8 +212,12 @@ def _severity(result: _Result, rules: _Rules) -> Severity:
         return own
     rule = rules.of(result)
     default = rule.defaultConfiguration if rule is not None else None
-    return (default and _level(default.level)) or _DEFAULT
+    return (default and _level(default.level)) or "warning"
 
 
 def _level(word: object) -> Severity | None:
-    return severity_of_word(word) if isinstance(word, str) and word.lower() in _LEVELS else None
+    return (
+        severity_of_word(word)
+        if isinstance(word, str) and word.lower() in {"error", "warning", "note", "none"}
+        else None
+    )

@@ -10,7 +10,6 @@ from ralph_tracker.formats.parsed_report import Row
 from ralph_tracker.formats.report_content import Content, DamageError, json_array
 
 sniff: Final = json_array("source", "warnings", "invalidOptionWarnings")
-_UNPARSED: Final = "parseError"
 
 
 class _Warning(msgspec.Struct, gc=False):
@@ -33,6 +32,6 @@ def diagnostics(content: Content) -> Iterator[Row]:
         for invalid in file.invalidOptionWarnings:
             raise DamageError(f"Stylelint could not run a rule: {invalid.text}")
         for error in file.parseErrors:
-            yield file.source, error.line, _UNPARSED, "error", error.text
+            yield file.source, error.line, "parseError", "error", error.text
         for each in file.warnings:
             yield file.source, each.line, each.rule, each.severity, each.text

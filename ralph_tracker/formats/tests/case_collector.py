@@ -28,7 +28,6 @@ from ralph_tracker.formats.report_content import attribute_count, plain, plausib
 
 SEPARATOR: Final = "::"
 UNNAMED: Final = "(unnamed)"
-_GENERIC: Final = frozenset({"pytest"})
 ADDRESS: Final = " at 0x"
 _ADDRESS: Final = re.compile(ADDRESS + "[0-9a-fA-F]+")
 _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
@@ -39,9 +38,7 @@ CHARACTERS: Final = 600
 _PYTEST: Final = re.compile(r"E(?: {3}|$)")
 _PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
 _COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
-_OF_NODE: Final = "ERR_TEST_FAILURE"
 _PANIC: Final = re.compile(r"thread .* panicked at (?P<place>\S+\.rs:\d+:\d+):$")
-_TRACEBACK: Final = "Traceback (most recent call last):"
 _FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
 _LIBRARY: Final = re.compile(
     r"node_modules|node:internal|\(<anonymous>\)$|at (?:new Promise|process\.)"
@@ -105,7 +102,7 @@ class Ordinals(dict[str, int]):
 
 
 def _adds_information(suite: str, owner: str) -> bool:
-    if not suite or suite in _GENERIC:
+    if not suite or suite == "pytest":
         return False
     if not owner:
         return True
@@ -271,7 +268,7 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
-    if _OF_NODE in text and said.strip() not in _NOTHING:  # a dump of the error, and of what caused it
+    if "ERR_TEST_FAILURE" in text and said.strip() not in _NOTHING:  # a dump of the error, and of what caused it
         frames = [
             line.removesuffix(" {") for line in text.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)
         ]
@@ -287,7 +284,7 @@ def _failure_lines(lines: list[str]) -> list[str]:
     marked = [line[4:].rstrip() for line in lines if _PYTEST.match(line)]
     if marked:
         return dedent("\n".join(marked)).splitlines() + [line for line in lines if _PYTEST_PLACE.match(line)][-1:]
-    if _TRACEBACK in lines:
+    if "Traceback (most recent call last):" in lines:
         frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
         return lines[frames[-1] if frames else 0 :]
     return lines

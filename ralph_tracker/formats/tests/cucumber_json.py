@@ -19,9 +19,7 @@ _OUTCOMES: Final = {
     "skipped": SKIPPED,
     **dict.fromkeys(("failed", "undefined", "ambiguous", "pending", "unknown"), FAILED),
 }
-_NANOSECONDS: Final = 1e9
 _VALUE: Final = r"\"[^\"]*\"|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?!\w)"
-_LONGEST: Final = 200
 
 
 class _Result(msgspec.Struct):
@@ -56,7 +54,7 @@ class _Scenario(msgspec.Struct):
     @property
     def texts(self) -> str:
         """Return the texts of its steps."""
-        return ", ".join(step.name for step in self.steps if step.name)[:_LONGEST]
+        return ", ".join(step.name for step in self.steps if step.name)[:200]
 
 
 class _Feature(msgspec.Struct):
@@ -81,7 +79,7 @@ def read(content: Content) -> TestReport:
                 continue
             background = []
             name = " > ".join(filter(None, (feature.name, next(names))))
-            seconds = sum(step.result.duration for step in steps) / _NANOSECONDS
+            seconds = sum(step.result.duration for step in steps) / 1e9
             outcome = _outcome(steps)
             cases.add(case_id(file_name(feature.uri, content.folders), name), outcome, seconds, said=_message(steps))
     return cases.report()

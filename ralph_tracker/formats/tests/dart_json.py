@@ -19,7 +19,6 @@ from ralph_tracker.formats.tests.case_collector import (
     file_name,
 )
 
-_LOADING: Final = "loading "
 _OUTCOMES: Final = {"success": PASSED, "failure": FAILED, "error": ERROR}
 
 
@@ -100,7 +99,7 @@ class _Run:
                     None if began is None or ended is None else (ended - began) / 1000,
                     said=self._errors.get(number_),
                 )
-                if text(test, "name").startswith(_LOADING):
+                if text(test, "name").startswith("loading "):
                     cases.add_not_loaded(self._suites.get(number(test, "suiteID"), ""), self._errors.get(number_, ""))
         whole = self._announced == len(self._suites) and self._expected <= len(cases.outcomes)
         if self._done is None and (unfinished or not whole):

@@ -18,21 +18,18 @@ from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
-_OF_BUILDS: Final = ("build-output", "build-fail")
-_OWNERS: Final = ("Package", "Test", "ImportPath")
 # What Go writes besides the events for a package that could not be set up.
 _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
 # Before Go 1.24 the compiler's output was written between the events, below this heading.
 _BUILD: Final = re.compile(r"# (\S+)")
 _SWALLOWED: Final = re.compile(r".--- (?P<end>PASS|FAIL|SKIP): (?P<test>.+) \(\d[\d.]*s\)$")
 _FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
-_KEPT_LINES: Final = 50
-_KEPT_TESTS: Final = 1_000  # those running or failed
-_LONGEST: Final = 1_000
 
 _Key = tuple[str, str]
 
-sniff: Final = json_lines(lambda event: text(event, "Action") in _ACTIONS and any(key in event for key in _OWNERS))
+sniff: Final = json_lines(
+    lambda event: text(event, "Action") in _ACTIONS and any(key in event for key in ("Package", "Test", "ImportPath"))
+)
 
 
 def read(content: Content) -> TestReport:
@@ -66,7 +63,7 @@ class _Run:
     def take(self, event: Object) -> None:
         """Handle one event; build events name no package whose tests ran."""
         action, package, test = text(event, "Action"), text(event, "Package"), text(event, "Test")
-        if action in _OF_BUILDS:
+        if action in ("build-output", "build-fail"):
             if action == "build-fail":
                 self._broken_builds[text(event, "ImportPath")] = None
             else:
@@ -79,7 +76,8 @@ class _Run:
             swallowed = _SWALLOWED.search(output.rstrip("\n"))
             if swallowed and swallowed["test"] == test:
                 self._swallowed[key] = _ENDS[swallowed["end"].lower()]
-            if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
+            # those running or failed
+            if not _FRAME.match(output) and (key in self._output or len(self._output) < 1_000):
                 _keep(self._output.setdefault(key, []), output)
         elif test:
             self._packages.setdefault(package, None)
@@ -153,5 +151,5 @@ class _Run:
 
 
 def _keep(lines: list[str], output: str) -> None:
-    if len(lines) < _KEPT_LINES:
-        lines.append(output[:_LONGEST])
+    if len(lines) < 50:
+        lines.append(output[:1_000])

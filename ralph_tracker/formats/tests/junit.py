@@ -146,23 +146,15 @@ _STATUSES: Final = {
     **dict.fromkeys(("pending", "todo", "undefined", "canceled", "cancelled"), _SKIPPED),
 }
 _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
-_SUITE: Final = "(suite)"
-_TODO: Final = "todo"
 # What gotestsum calls a test of a package, which it runs again with --rerun-fails.
 _GO_TEST: Final = re.compile(r"(?:Test|Example|Fuzz)")
 _RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Framework\\RiskyTest"})
-_REMEMBERED: Final = 10_000
 _ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
 _OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
-_PYTEST_TEARDOWN: Final = "failed on teardown"
-_PYTEST_COLLECTION: Final = "collection failure"
-_UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
-_JEST_LOADING: Final = "Test suite failed to run"
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
-_BY_NODE: Final = "test"  # the class of all its tests
 _FILE: Final = "(test file)"
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
@@ -213,7 +205,7 @@ class _Seconds(dict[str, float]):
         except ValueError:
             found = math.nan
         found = found if 0 <= found < math.inf else math.nan
-        if len(self) < _REMEMBERED:
+        if len(self) < 10_000:
             self[text] = found
         return found
 
@@ -289,7 +281,7 @@ class _Reader:
         elif path and path[-1] == "testcase":
             self._child(local, attributes)
         elif path and path[-1] == "testsuite" and local in {"error", "failure"}:
-            self._of_suite = (id_prefix(self._suites[-1].names, "") + _SUITE, attributes.get("message", ""))
+            self._of_suite = (id_prefix(self._suites[-1].names, "") + "(suite)", attributes.get("message", ""))
             self._gathering = local
             self.text.begin()
         path.append(local)
@@ -333,12 +325,12 @@ class _Reader:
             return
         verdict = self._verdicts.setdefault(len(self._cases), _Verdict())
         verdict.rank = max(verdict.rank, rank)
-        verdict.is_todo = verdict.is_todo or (local == "skipped" and attributes.get("type") == _TODO)
+        verdict.is_todo = verdict.is_todo or (local == "skipped" and attributes.get("type") == "todo")
         if local in _RERUNS:
             verdict.reruns += 1
             verdict.flaky = verdict.flaky or local.startswith("flaky")
         elif rank == _ERROR:
-            verdict.teardown = attributes.get("message", "").startswith(_PYTEST_TEARDOWN)
+            verdict.teardown = attributes.get("message", "").startswith("failed on teardown")
         if rank >= _FAILED and not verdict.text:
             said = verdict.said = attributes.get("message", "")
             if len(self._messages) < MAX_FAILURES or _file_not_loaded(self._cases[-1], said):
@@ -463,11 +455,12 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     pytest, unittest, jest-junit, vitest and the writers for Go each mark it with a special case.
     """
     owner, name = attributes.get("classname", ""), attributes.get("name", "")
-    if said == _PYTEST_COLLECTION:
+    if said == "collection failure":
         return attributes.get("file") or f"{(owner or name).replace('.', '/')}.py"
-    if owner.startswith(_UNITTEST_LOADING):
+    # _FailedTest
+    if owner.startswith("unittest.loader."):
         return f"{name.replace('.', '/')}.py"
-    if owner == _JEST_LOADING or (owner == name and _SCRIPT.search(name)):
+    if owner == "Test suite failed to run" or (owner == name and _SCRIPT.search(name)):
         return file_name(name)
     if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
         return owner
@@ -477,7 +470,8 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
 def _file_of_node(attributes: dict[str, str]) -> str | None:
     """Return the path of a test file that node lists as a test, since its process failed; None for a test."""
     name = attributes.get("name", "")
-    is_path = attributes.get("classname") == _BY_NODE and name.startswith("/") and _SCRIPT.search(name)
+    # the class of all its tests
+    is_path = attributes.get("classname") == "test" and name.startswith("/") and _SCRIPT.search(name)
     return name if is_path else None
 
 

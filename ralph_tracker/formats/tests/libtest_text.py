@@ -25,11 +25,7 @@ _HASH: Final = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
 # Parts of a name that do not identify the test: how it runs, and the line of a documentation test.
 _UNSTEADY: Final = re.compile(r" - should panic$| \(line \d+\)")
 _OUTPUT: Final = re.compile(r"^---- (.+) stdout ----$")
-_KEPT_LINES: Final = 50
-_FAILED_BUILD: Final = "error: could not compile "
-_FAILED_RUN: Final = ("error: test failed", "error: doctest failed")
 _OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
-_NOTE: Final = "some tests have no names in it, so changed outcomes cannot be named"
 
 
 def read(content: Content) -> TestReport:
@@ -72,7 +68,7 @@ class _Run:
             self._shown = self._messages.setdefault(_UNSTEADY.sub("", shown[1]), [])
         elif line in ("failures:", "stack backtrace:") or line.startswith("note: "):
             self._shown = None
-        elif self._shown is not None and len(self._shown) < _KEPT_LINES:
+        elif self._shown is not None and len(self._shown) < 50:
             self._shown.append(line)
 
     def _between(self, line: str) -> None:
@@ -83,9 +79,9 @@ class _Run:
             self._binary = f"{crate} {found['source'] or ''}".strip()
         elif found := _DOC_TESTS.match(line):
             self._binary = f"{found['crate']} doc-tests"
-        elif line.startswith(_FAILED_BUILD):
+        elif line.startswith("error: could not compile "):
             self._problems.append("(build)")
-        elif line.startswith(_FAILED_RUN):
+        elif line.startswith(("error: test failed", "error: doctest failed")):
             self._problems.append(WHOLE_RUN)
 
     def _close(self, numbers: list[int]) -> None:
@@ -115,5 +111,5 @@ class _Run:
             raise DamageError("no `test result:` in the output of `cargo test`")
         if self._problems and not self._cases.failed and not self._unnamed.failed:
             self._cases.add(self._problems[0], ERROR)
-        note = _NOTE if self._unnamed.tests else None
+        note = "some tests have no names in it, so changed outcomes cannot be named" if self._unnamed.tests else None
         return self._cases.report(unnamed=self._unnamed, note=note)

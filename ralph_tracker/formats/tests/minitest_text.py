@@ -25,8 +25,6 @@ _ENDS: Final = re.compile(_RESULT)
 _DETAIL: Final = re.compile(r" {1,4}\d{1,9}\) (?:Failure|Error|Skipped):$")
 _OF: Final = re.compile(r"(?P<name>[A-Z].*?#.{1,1000}?)(?: \[(?P<place>[^\]]+)\])?:(?: |$)")
 _OUTCOMES: Final = {".": PASSED, "F": FAILED, "E": ERROR, "S": SKIPPED}
-_KEPT_LINES: Final = 12
-_LONGEST: Final = 4000
 _NO_NAMES: Final = "without -v the tests have no names, so changed outcomes cannot be named"
 
 
@@ -56,7 +54,7 @@ def _listed_tests(content: Content) -> list[tuple[str, str, float]]:
     name: str | None = None
     for raw in content.lines():
         line = plain(raw.rstrip("\r"))
-        if len(line) > _LONGEST:
+        if len(line) > 4000:
             continue
         whole = _WHOLE.match(line)
         begun = whole or _BEGINS.match(line)
@@ -75,7 +73,7 @@ def _failure_messages(text: str) -> dict[str, str]:
     for at, line in enumerate(lines):
         heading = _OF.match(lines[at + 1]) if _DETAIL.match(line) and at + 1 < len(lines) else None
         if heading:
-            rest = lines[at + 2 : at + 2 + _KEPT_LINES]
+            rest = lines[at + 2 : at + 2 + 12]
             end = next((number for number, each in enumerate(rest) if not each.strip()), len(rest))
             place = [f"at {heading['place']}"] if heading["place"] else []
             said.setdefault(heading["name"], "\n".join([*rest[:end], *place]))

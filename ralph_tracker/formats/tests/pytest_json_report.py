@@ -12,8 +12,6 @@ from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector, unl
 from ralph_tracker.formats.tests.pytest_reportlog import outcome_of
 
 sniff: Final = json_object("created", "exitcode", "summary")
-_PHASES: Final = ("setup", "call", "teardown")
-_STOPPED: Final = (2, 3, 4)
 
 
 class _Summary(msgspec.Struct):
@@ -84,7 +82,7 @@ def read(content: Content) -> TestReport:
             summary.error,
             summary.skipped + summary.xfailed,
         )
-    if report.exitcode in _STOPPED and not cases.failed + (unnamed.failed + unnamed.errors if unnamed else 0):
+    if report.exitcode in (2, 3, 4) and not cases.failed + (unnamed.failed + unnamed.errors if unnamed else 0):
         raise DamageError(f"the run was stopped: pytest ended with {report.exitcode}")
     found = len(cases.outcomes) - loaded + (unnamed.tests if unnamed else 0)
     wrong = unlike("tests", summary.total, found) if found != summary.total else None
@@ -92,7 +90,7 @@ def read(content: Content) -> TestReport:
 
 
 def _add(cases: CaseCollector, test: _Test) -> None:
-    phases = [(name, phase) for name in _PHASES if (phase := getattr(test, name)) is not None]
+    phases = [(name, phase) for name in ("setup", "call", "teardown") if (phase := getattr(test, name)) is not None]
     outcome = outcome_of((name, phase.outcome) for name, phase in phases)
     said = next((phase.said for _, phase in phases if phase.outcome == "failed"), "")
     again = test.outcome == "rerun"

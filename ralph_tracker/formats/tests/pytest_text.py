@@ -49,7 +49,6 @@ _UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MU
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
 sniff: Final = text_with(_SUMMARY, unless=_COVERAGE)  # such a text is a coverage report
 _STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
-_LONGEST: Final = 4000
 _NOTE: Final = "read from pytest's terminal summary, because there is no JUnit report"
 _NO_NAMES: Final = "; the tests have no names in it, so changed outcomes cannot be named"
 
@@ -87,7 +86,7 @@ def _names(text: str) -> dict[str, str]:
     """Return the outcomes of the tests that have a line of their own."""
     found: dict[str, str] = {}
     for line in text.splitlines():
-        if "::" in line and len(line) <= _LONGEST:
+        if "::" in line and len(line) <= 4000:
             said = _VERBOSE.match(line) or _PARALLEL.match(line) or _LISTED.match(line)
             if said:
                 found[said["name"]] = _NAMED[said["outcome"]]

@@ -12,7 +12,6 @@ sniff: Final = xml_root("robot")
 _OUTCOMES: Final = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED, "NOT RUN": SKIPPED}
 # The tag of a test that was not run, since an earlier one had failed; its status is FAIL.
 _NOT_RUN: Final = "robot:exit"
-_TEARDOWN: Final = "uite teardown failed"
 
 
 def read(content: Content) -> TestReport:
@@ -66,7 +65,7 @@ class _Reader(Elements):
             owner = ".".join(suite for suite, _ in self._suites)
             spent = seconds(self._status.get("elapsed"))
             self._tests.append((case_id(owner, self._name), _OUTCOMES[status], spent, self.text))
-        elif name == "status" and above == "suite" and self._suites and _TEARDOWN in self.text:
+        elif name == "status" and above == "suite" and self._suites and "uite teardown failed" in self.text:
             begins = self._suites[-1][1]
             self._tests[begins:] = [
                 (case, FAILED, spent, said or self.text) for case, _, spent, said in self._tests[begins:]

@@ -17,7 +17,6 @@ _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
 _LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?(?: - Did you mean\?)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
 _OWN_FRAME: Final = re.compile(r"(?P<place>(?!.*/gems/)(?:\./)?[^\s/:][^\s:]*\.rb:\d+):in ")
-_OUTSIDE: Final = "(outside of examples)"
 _FILE: Final = "(test file)"  # one that could not be loaded
 
 
@@ -70,7 +69,7 @@ def read(content: Content) -> TestReport:
         error = text[number] if number < len(text) else ""
         loading, found = _LOADING.search(error), _ERROR.search(error)
         if loading is None:
-            cases.add(_OUTSIDE, ERROR, said=error)
+            cases.add("(outside of examples)", ERROR, said=error)
             continue
         file, first = file_name(loading[1]), first_error(error)
         why = first.line if first is not None else f"{found[1]}: {found[2]}" if found else error

@@ -42,7 +42,6 @@ _MESSAGE: Final = re.compile(
     r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
 )
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
-_KEPT_LINES: Final = 12
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -51,7 +50,6 @@ _SCRIPT: Final = re.compile(r"^\S.*\.[cm]?[jt]sx?$")
 _SUBTEST: Final = re.compile(r"# Subtest: (?P<name>.*)$")
 _SUITE: Final = re.compile(r"  type: 'suite'\s*$")
 _FILE: Final = "(test file)"
-_FAILED_ITSELF: Final = "it failed although no test in it did"
 # What AVA lists for a file without tests, and for one that ended with an error, which it lists before.
 _AVA_FILE: Final = re.compile(
     r"(?:No tests found in (?P<file>\S+?),? .*|(?P<other>\S+) exited with a non-zero exit code.*)$"
@@ -59,7 +57,6 @@ _AVA_FILE: Final = re.compile(
 _AVA_ERROR: Final = re.compile(r"\w*Error(?: \[\w+\])?: ")
 _BY_AVA: Final = re.compile(r"^not ok \d+ - (?:No tests found in |\S+ exited with a non-zero exit code)", re.MULTILINE)
 _INDENT: Final = 4
-_DEEPEST: Final = 32
 # What tape prints at its end; its headings are told from comments of other programs by it.
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
 _BY_NODE: Final = re.compile(r"^# suites \d+\n# pass \d+", re.MULTILINE)
@@ -160,7 +157,7 @@ class _Run:
             self._below(line)
             return
         depth, rest = divmod(indent, _INDENT)
-        if rest or depth > _DEEPEST:
+        if rest or depth > 32:
             self._below(line)
         elif inner == "}" and self._levels[depth : depth + 1]:
             self._close_brace(depth)
@@ -255,7 +252,7 @@ class _Run:
             test.seconds = float(found["number"]) / 1000
         elif _SUITE.match(line):
             test.is_suite = True
-        elif test.outcome == FAILED and len(test.said) < _KEPT_LINES:
+        elif test.outcome == FAILED and len(test.said) < 12:
             if said := _MESSAGE.match(line):
                 test.said.append(said["text"].strip("'\""))
             elif comment := _COMMENT.match(line):
@@ -275,7 +272,7 @@ class _Run:
             self._add_case(test, path)
         elif test.outcome == FAILED and not failed_within and (test.has_run or not test.is_suite):
             if test.is_suite:
-                self._cases.add_broken(_name(path, ""), "\n".join(test.said) or _FAILED_ITSELF)
+                self._cases.add_broken(_name(path, ""), "\n".join(test.said) or "it failed although no test in it did")
             else:
                 self._add_case(test, path)
 
