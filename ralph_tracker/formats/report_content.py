@@ -27,7 +27,6 @@ _BOMS: Final = (
 )
 _OPENING: Final = 1024
 _TRIED: Final = 20  # objects of a text, enough to tell formats apart
-_CHUNK: Final = 1 << 16
 LONGEST_TEXT: Final = 65_536
 _PIECE: Final = 1 << 20  # bytes
 
@@ -188,7 +187,7 @@ class Content:
     def lines(self) -> Iterator[str]:
         """Yield the lines without holding them all; only newlines end a line, carriage returns stay."""
         text, start = self.text, 0
-        while (end := text.find("\n", start + _CHUNK)) >= 0:
+        while (end := text.find("\n", start + (1 << 16))) >= 0:
             yield from text[start:end].split("\n")
             start = end + 1
         if start < len(text):

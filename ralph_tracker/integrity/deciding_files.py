@@ -96,7 +96,6 @@ _SUFFIXES: Final = (
 )
 # Endings of files named in commands that are reports, not programs.
 _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
-_SCRIPT: Final = re.compile(r"[cm]?[jt]sx?|vue|svelte")
 _DATA: Final = re.compile(r"\.(json\w?|txt|[ct]sv|xml|dat|bin|out|expected)$")
 
 
@@ -258,4 +257,4 @@ def is_named(path: str, texts: Iterable[str], *, whole: bool = False) -> bool:
 
 def _language(path: str) -> str:
     suffix = path.rpartition(".")[2]
-    return "js" if _SCRIPT.fullmatch(suffix) else suffix
+    return "js" if re.fullmatch(r"[cm]?[jt]sx?|vue|svelte", suffix) else suffix

@@ -25,7 +25,6 @@ Fate = Literal[
 # How a name that an earlier test needs is missing: from the whole source, or from where it was.
 Lost = Literal["gone", "moved"]
 Edit = Literal["edited", "new", "gone"]
-_FAILURE_SHOWN: Final = 600
 _WHY_SHOWN: Final = 120
 
 
@@ -117,7 +116,7 @@ def _finding(what: Fate, cases: list[CaseHistory], number: int, *, source_change
         tests=tuple(case.test for case in cases),
         against=first.against,
         about=f"{first.name or first.against}>{number}{'' if first.now is None else f' {first.now}'}",
-        failure=None if failure is None else failure[:_FAILURE_SHOWN],
+        failure=None if failure is None else failure[:600],
         command=repeat_command(number),
     )
 

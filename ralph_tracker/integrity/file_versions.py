@@ -11,7 +11,6 @@ from ralph_tracker.short_text import shorten
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
-TEXT_SHOWN: Final = 300
 _QUOTED: Final = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
 # Unambiguous alternatives, so that any text takes a single pass.
 _PYTHON: Final = re.compile(
@@ -26,14 +25,13 @@ _BRACES: Final = re.compile(
     re.DOTALL,
 )
 _HASH: Final = re.compile(rf"{_QUOTED}|(?P<comment>(?:^|(?<=\s))\#[^\n]*)|(?P<block>(?!))", re.DOTALL | re.MULTILINE)
-_NOT_NEWLINE: Final = r"[^\n]"
 _HASH_SUFFIXES: Final = (".rb", ".sh", ".bash", ".bats", ".ex", ".exs", ".pl", ".pm", ".nim")
 _BRACES_SUFFIXES: Final = (".json", ".gradle", ".kts")
 
 
 def one_line(text: str) -> str:
     """Return a text on one line, shortened for display."""
-    return shorten(" ".join(text.split()), TEXT_SHOWN)
+    return shorten(" ".join(text.split()), 300)
 
 
 def token_key(text: str) -> str:
@@ -76,7 +74,7 @@ class Text:
     def code(self) -> str:
         """Return the text with comments and Python's triple-quoted strings blanked; line numbers stay the same."""
         return self._tokens().sub(
-            lambda found: re.sub(_NOT_NEWLINE, " ", found[0]) if found.lastgroup else found[0], self.text
+            lambda found: re.sub(r"[^\n]", " ", found[0]) if found.lastgroup else found[0], self.text
         )
 
     @cached_property

@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.integrity_result import Severity, SuppressionKind
 from ralph_tracker.integrity.file_versions import ChangedFile, Text
 
-_OF_TESTS: Final = frozenset({"test", "support", "data"})
-
 
 class Rule:
     """One rule: a pattern, where it is searched, and the message.
@@ -54,7 +52,7 @@ class Rule:
         if self.where == "source":
             looked_at = file.is_source
         elif self.where == "tests":
-            looked_at = file.is_code and file.kind in _OF_TESTS
+            looked_at = file.is_code and file.kind in {"test", "support", "data"}
         elif self.where == "programs":
             looked_at = file.is_code
         else:

@@ -69,7 +69,6 @@ _HONESTLY_LEFT_OUT: Final = (
 _BY_FILE: Final = re.compile(r"[\"']([^\"'\n]+)[\"']\s*=\s*\[([^\]]*)\]")
 _SECTION_BY_FILE: Final = re.compile(r"^\[(.*)\.((?:extend-)?per-file-ignores)\]$\n((?:.+\n?)*)", re.MULTILINE)
 _HEADER: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
-_OF_MANY_TOOLS: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$"
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _ITEM: Final = r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)"
 _LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
@@ -122,7 +121,7 @@ def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 
 def _is_known_tool(section: str, old: Text) -> bool:
     """Return whether the earlier settings had a section of the tool; a file of one tool always has."""
-    if not re.search(_OF_MANY_TOOLS, old.path):
+    if not re.search(r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$", old.path):
         return True
     return _tool(section) in {_tool(name) for _, name in _sections(old.text, old.path)}
 

@@ -20,8 +20,6 @@ from ralph_tracker.iteration.earlier_tests import NOT_RUN, RerunResult, Runner
 from ralph_tracker.iteration.file_forms import EarlierFile, FileForms
 
 _NOTHING_CHANGED: Final = "no file that decides about tests differs"
-_FAILS_IN_COPY: Final = "in a copy of the project it fails too"
-_DOUBTFUL: Final = frozenset({"demand_changed", "outcome_forged", "green_by_edit"})
 # Groups of references that are run once more by themselves.
 _MOST_GROUPS: Final = 3
 
@@ -360,7 +358,7 @@ class EarlierRun:
 
     def _confirmed(self, fates: list[tuple[CaseHistory, Fate]]) -> list[tuple[CaseHistory, Fate]]:
         """Return what is left after failures that prove nothing: in a copy as it is, or by forms that do not fit."""
-        doubtful = [case for case, what in fates if what in _DOUBTFUL]
+        doubtful = [case for case, what in fates if what in {"demand_changed", "outcome_forged", "green_by_edit"}]
         kept = self._asked.kept
         passing = [case.test for case in doubtful if case.now == PASSED]
         gone = [case.test for case in doubtful if case.now != PASSED]
@@ -387,7 +385,7 @@ class EarlierRun:
             if case.test in unfit:
                 continue
             if case.test in astray:
-                other = case._replace(earlier=None, why=_FAILS_IN_COPY)
+                other = case._replace(earlier=None, why="in a copy of the project it fails too")
                 again = fate(other)
                 found += [] if again is None else [(other, again)]
             else:

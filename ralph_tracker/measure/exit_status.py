@@ -106,7 +106,6 @@ _STOP_SETTINGS: Final[Mapping[str, tuple[tuple[str, ...], str]]] = {
     "mocha": ((*_MOCHA, "package.json"), r"\b(bail)[\"']?\s*:\s*true\b"),
     "rspec": ((".rspec", ".rspec-local"), r"^\s*(--fail-fast)\b"),
 }
-_LARGEST_SETTINGS: Final = 1_000_000
 # What any runner, or a tracer around it, says of a threshold that is not reached.
 _THRESHOLD: Final = (
     r"^(?:FAIL |ERROR: |.*\bFAIL(?:ED)? )?Required test coverage of \S+ not reached.*"  # pytest-cov
@@ -178,7 +177,7 @@ def stopped_by_settings(runner: Runner, folder: Path) -> str | None:
     files, pattern = _STOP_SETTINGS.get(runner.name, ((), ""))
     for name in files:
         with suppress(OSError, InputError):
-            text = read_regular(folder / name, limit=_LARGEST_SETTINGS, name=name).decode("utf-8", "replace")
+            text = read_regular(folder / name, limit=1_000_000, name=name).decode("utf-8", "replace")
             if found := re.search(pattern, text, re.MULTILINE):
                 return f"{runner.name} stopped at a failing test ({found[1]} in {name}), so what is missing was not run"
     return None

@@ -27,7 +27,6 @@ from ralph_tracker.errors import InputError, short_text
 from ralph_tracker.safe_files import read_regular
 
 PASS_RATE_TOLERANCE: Final = 0.1
-_ROUNDING_SLACK: Final = 1e-9
 _COUNT: Final = "test_count"
 _PARTS: Final[Mapping[str, str]] = {"tests_passed": PASSED, "tests_failed": FAILED, "tests_skipped": SKIPPED}
 OUTCOMES: Final[Mapping[str, str]] = {
@@ -245,7 +244,7 @@ def contradiction(given: Metrics) -> str | None:
         return f"testing: passed + failed + skipped is {counted}, but test_count is {count}"
     if given.pass_rate is not None and passed is not None and failed is not None and passed + failed:
         derived = passed / (passed + failed) * 100
-        if abs(given.pass_rate - derived) > PASS_RATE_TOLERANCE + _ROUNDING_SLACK:
+        if abs(given.pass_rate - derived) > PASS_RATE_TOLERANCE + 1e-9:
             return f"testing: pass_rate is {given.pass_rate:g}, but {passed} of {passed + failed} is {derived:.1f}"
     return None
 

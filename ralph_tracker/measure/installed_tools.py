@@ -41,7 +41,6 @@ for name in sys.argv[1:]:
     if not there:
         print("lacks", name)
 """
-_INSTALL_NOTHING: Final = frozenset({"tests", "coverage", "lint", "types"})
 PROBE_TIMEOUT_S: Final = 60
 _ADDS: Final = {
     "uv": "uv add --dev {}",
@@ -225,7 +224,7 @@ def missing_modules(checks: Sequence[Check], root: Path, environment: Mapping[st
         for module in modules:
             if not _is_at_hand(call, module, root / check.cwd, {**environment, **env}):
                 wanted.setdefault((call, check.cwd, tuple(env.items())), {}).setdefault(module, check.name)
-        if (check.kind or check.name.partition("-")[0]) not in _INSTALL_NOTHING:
+        if (check.kind or check.name.partition("-")[0]) not in {"tests", "coverage", "lint", "types"}:
             break
     return {
         name: MissingModule(call, module)

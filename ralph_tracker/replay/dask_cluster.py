@@ -30,7 +30,6 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.snapshots.user_repository import NOBODY, UserRepository, new_repository
 from ralph_tracker.version import __version__
 
-_PATIENCE_S: Final = 600.0
 _TOOLS_SHOWN: Final = 3
 
 
@@ -86,7 +85,7 @@ def _repository(place: Path, order: Order, bundle: bytes | None) -> UserReposito
     if not made.is_dir():
         if bundle is None:
             return None
-        with hold_lock(place.with_suffix(".lock"), "replay: bundle", _PATIENCE_S):
+        with hold_lock(place.with_suffix(".lock"), "replay: bundle", 600.0):
             if not made.is_dir():
                 with as_store_error(place):
                     staged = place.with_name(temporary_name())
@@ -154,10 +153,6 @@ _NO_WORKER: Final = (
 )
 _CONNECT_S: Final = 10
 _LOOK_S: Final = 0.1
-# A commit that takes so many times as long as the longest so far is asked of another worker too.
-_MUCH_LONGER: Final = 4.0
-# How long a scheduler may be silent.
-_SILENCE_S: Final = 30.0
 
 
 class Cluster:
@@ -273,7 +268,8 @@ class Cluster:
         """Notice that the scheduler is gone, or that the replay is to end. Raises Interrupted."""
         if self._stop.is_set():
             raise ReplayInterrupted
-        if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > _SILENCE_S):
+        # How long a scheduler may be silent.
+        if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > 30.0):
             self._lost = True
             self._tell(f"the scheduler {self._address} is gone; the rest is measured here")
 
@@ -309,7 +305,8 @@ class Cluster:
             self._look()
             if self._lost or worker not in self._slots:
                 return Answer(failed="it is gone")
-            limit_s = max(30.0, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
+            # A commit that takes so many times as long as the longest so far is asked of another worker too.
+            limit_s = max(30.0, 4.0 * self._longest_s) if self._longest_s else self._patience_s
             if time.monotonic() - began > limit_s:
                 self._late.append(future)  # one that nobody holds is forgotten
                 future.add_done_callback(lambda _: self._release(worker))

@@ -130,8 +130,6 @@ _LIMITS: Final = {"max_iterations": None}
 _MEND: Final = "fix that, then the same command measures again"
 # uv would install what the project needs into the working tree.
 _UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
-# How long the first commit may take a worker of a cluster, its environment included, before another is asked.
-_PATIENCE_S: Final = 900.0
 
 
 class Turn(NamedTuple):
@@ -400,7 +398,8 @@ class Replay:
         options = self._options
         if options.cluster is None or not commits:
             return None
-        found = Cluster(options.cluster, self._history, options.jobs, self._stop, _PATIENCE_S)
+        # How long the first commit may take a worker of a cluster, its environment included, before another is asked.
+        found = Cluster(options.cluster, self._history, options.jobs, self._stop, 900.0)
         checks = measurable_checks(self._config)
         document = dict(self._config.document)
         found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)

@@ -13,7 +13,6 @@ from ralph_tracker.core.metrics import half_up, plain_number
 from ralph_tracker.report.wording import Point
 
 WIDTH: Final = 880
-HEIGHT: Final = 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
 # In a Mermaid chart the labels of more columns than these run into each other.
@@ -40,7 +39,7 @@ class _Frame(NamedTuple):
     low: float
     high: float
     width: float = WIDTH
-    height: float = HEIGHT
+    height: float = 260
     left: float = _LEFT
     right: float = _RIGHT
     top: float = _TOP

@@ -7,13 +7,9 @@ import re
 import unicodedata
 from typing import Final
 
-# Invisible formatting characters that can change how the text around them is displayed.
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 # An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
-# Starts of a heading, a list or a rule: a backslash is added after the group.
-_BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
 
 
 def for_terminal(text: str) -> str:
@@ -24,7 +20,8 @@ def for_terminal(text: str) -> str:
 
 
 def _visible_char(char: str) -> str:
-    if unicodedata.category(char) not in _INVISIBLE:
+    # Invisible formatting characters that can change how the text around them is displayed.
+    if unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}:
         return char
     code = ord(char)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
@@ -44,4 +41,5 @@ def for_markdown(text: str) -> str:
     if _WORDS.fullmatch(text):
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
-    return _BLOCK_START.sub(r"\1\\", escaped)
+    # Starts of a heading, a list or a rule: a backslash is added after the group.
+    return re.sub(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))", r"\1\\", escaped)

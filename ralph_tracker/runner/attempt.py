@@ -19,8 +19,6 @@ from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 FOLDER: Final = "agent"
-# How many times longer to wait for a provider's limit than after a failed agent.
-_LIMIT_TIMES: Final = 6
 
 
 class Stream(NamedTuple):
@@ -270,7 +268,8 @@ def step_after(
         elif ran.report.retry_after_s is not None:
             pause = ran.report.retry_after_s
         else:
-            pause = min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), 1800.0)
+            # How many times longer to wait for a provider's limit than after a failed agent.
+            pause = min(6 * patience.pause_s * 2.0 ** (tried - 1), 1800.0)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)

@@ -22,7 +22,6 @@ _TOKENS: Final = re.compile(
     rf", (?P<received>{NUMBER}) received\.(?: {_COST})?"
 )
 _COST_ALONE: Final = re.compile(_COST)
-_ERROR: Final = re.compile(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b")
 
 
 class Aider:
@@ -46,7 +45,7 @@ class Aider:
             self._trouble = None
         if cost and cost["cost"]:
             self._cost = amount(float(cost["cost"]))
-        if _ERROR.match(stripped):
+        if re.match(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b", stripped):
             self._trouble = outcome_of_error(stripped)
 
     def heard(self) -> StreamReport | None:

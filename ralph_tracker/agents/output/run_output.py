@@ -28,7 +28,6 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.report_content import parse_json
 
 MAX_LINE: Final = 1 << 20
-_END: Final = re.compile(rb"[\r\n]")
 
 
 _LONGEST: Final = 4_000
@@ -80,7 +79,7 @@ class Lines:
     def take(self, chunk: bytes) -> Iterator[str]:
         """Yield the lines that end within the chunk, without line ends and blank lines."""
         start = 0
-        for end in _END.finditer(chunk):
+        for end in re.finditer(rb"[\r\n]", chunk):
             self._add(memoryview(chunk)[start : end.start()])
             yield from self.end()
             start = end.end()

@@ -22,7 +22,6 @@ from ralph_tracker.formats.report_content import (
 )
 
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
-_HEAD: Final = 1 << 16
 
 
 def sniff(content: Content) -> bool:
@@ -39,7 +38,7 @@ def read(content: Content) -> CoverageReport:
     A rate has few digits, cut or rounded. With a single source folder paths begin with it, because the packages of a
     workspace may have files of the same name.
     """
-    found = _SOURCE.findall(content.data, 0, _HEAD)
+    found = _SOURCE.findall(content.data, 0, 1 << 16)
     folders = tuple(bytes(each).strip().decode(errors="replace").rstrip("/\\") for each in found)
     return _Reader(content, folders).walk().report()
 

@@ -1,19 +1,16 @@
 """JaCoCo's XML: rows of lines per source file, and counters for everything."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, plausible
 
-_DOCTYPE: Final = "//JACOCO//DTD"
-
 
 def sniff(content: Content) -> bool:
     """Whether the root is `report`, with JaCoCo's document type or one of its first elements."""
     return content.xml.root == "report" and (
-        _DOCTYPE in content.opening or content.xml.second in {"sessioninfo", "group", "package", "counter"}
+        "//JACOCO//DTD" in content.opening or content.xml.second in {"sessioninfo", "group", "package", "counter"}
     )
 
 

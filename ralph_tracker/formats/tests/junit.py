@@ -80,7 +80,7 @@ class Totals:
             errors=attribute_count(attributes, "errors"),
             skipped=first_count(attributes, "skipped", "skips", "skip"),
         )
-        self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
+        self._below_zero = self._below_zero or impossible(said, 10**18)
         return said
 
     def children(self, declared: int | None, number: int) -> None:
@@ -149,7 +149,6 @@ _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
 # What gotestsum calls a test of a package, which it runs again with --rerun-fails.
 _GO_TEST: Final = re.compile(r"(?:Test|Example|Fuzz)")
 _RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Framework\\RiskyTest"})
-_ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
