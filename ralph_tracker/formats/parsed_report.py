@@ -18,9 +18,9 @@ __all__ = [
     "Block",
     "CoverageReport",
     "Diagnostic",
-    "Kind",
     "LintReport",
     "Report",
+    "ReportKind",
     "Row",
     "Severity",
     "TestReport",
@@ -482,5 +482,5 @@ class TypeReport(NamedTuple):
         )
 
 
-Kind = Literal["tests", "coverage", "lint", "types"]
+ReportKind = Literal["tests", "coverage", "lint", "types"]
 Report = TestReport | CoverageReport | LintReport | TypeReport

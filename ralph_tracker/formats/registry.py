@@ -16,9 +16,9 @@ from ralph_tracker.formats.parsed_report import (
     EMPTY,
     MAX_DIAGNOSTICS,
     Diagnostic,
-    Kind,
     LintReport,
     Report,
+    ReportKind,
     Row,
     Severity,
     TypeReport,
@@ -45,7 +45,7 @@ class Format(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: ReportKind
     syntax: Syntax
     tool: str | None = None
     silence: Report | None = None

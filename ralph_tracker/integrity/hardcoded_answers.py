@@ -102,7 +102,7 @@ class _Branch(NamedTuple):
 
 
 def find_hardcoded_answers(
-    files: Iterable[ChangedFile], tests: Mapping[str, str], green: tuple[str, ...]
+    files: Iterable[ChangedFile], tests: Mapping[str, str], green_ids: tuple[str, ...]
 ) -> Iterator[Finding]:
     """Yield the new conditions and tables in source that name inputs of tests that turned green.
 
@@ -114,7 +114,7 @@ def find_hardcoded_answers(
         return
     inside = {file.path: parted(file.path, file.new.text)[1] for file in files}
     texts = {**tests, **{path: text for path, text in inside.items() if text}}
-    asked = [_asked(test, block) for test, block in blocks_of(green, texts).items()]
+    asked = [_asked(test, block) for test, block in blocks_of(green_ids, texts).items()]
     asked = [each for each in asked if each.rows]
     if not asked:
         return

@@ -8,7 +8,7 @@ from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.integrity.file_versions import ChangedFile, Text, one_line
 from ralph_tracker.integrity.line_rules import CHECKERS, CI, COMMANDS
 
-Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
+SettingKind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
 
 
 class Setting(NamedTuple):
@@ -18,7 +18,7 @@ class Setting(NamedTuple):
     not shrink. A strict switch must stay on, a loose one off, a level must not be lowered.
     """
 
-    kind: Kind
+    kind: SettingKind
     files: str
     sections: str
     keys: str
@@ -158,7 +158,7 @@ def _without_installation(workflow: Text) -> list[str]:
     return [line for line in workflow.code.split("\n") if "install" not in line]
 
 
-def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:
+def _is_lower(kind: SettingKind, old: Value | None, new: Value | None) -> str | None:
     """Return how a setting was weakened, None if it was not; a value of None is an absent key."""
     if kind in {"floor", "ceiling"}:
         return _is_number_eased(old, new, up=kind == "ceiling")

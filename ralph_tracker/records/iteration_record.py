@@ -200,7 +200,7 @@ def earlier_tests_document(earlier: EarlierTests) -> EarlierTestsDocument:
 
 
 def rerun_document(rerun: Rerun) -> RerunDocument:
-    """Return a run of earlier tests: which form of which files, by what command, what it gave."""
+    """Describe a run of earlier tests: file versions, command, outcomes."""
     document: RerunDocument = encode(rerun._replace(files=rerun.files[:TESTS_LISTED], flaky=rerun.flaky[:TESTS_LISTED]))
     return document
 

@@ -22,7 +22,7 @@ FOLDER: Final = "agent"
 
 
 class Stream(NamedTuple):
-    """A growing file, and the function that gets each new piece of it, in order."""
+    """A log, and the callbacks for its new bytes."""
 
     path: Path
     feed: Sequence[Callable[[bytes], None]]
@@ -239,14 +239,14 @@ _ENDED_WELL: Final = frozenset({AttemptVerdict.DONE, AttemptVerdict.UNCHANGED, A
 _LOST: Final = frozenset({AttemptVerdict.CRASHED, AttemptVerdict.SILENT, AttemptVerdict.NOT_STARTED})
 
 
-def session_after(verdict: AttemptVerdict, before: str | None, heard: str | None) -> str | None:
+def session_after(verdict: AttemptVerdict, before: str | None, reported: str | None) -> str | None:
     """Return the client's session that the next run may continue, None for a new one.
 
     It is the one of a run that ended well. After a run that crashed, never started or said nothing it is a new one,
     since the session may be the cause; after any other it is the one before.
     """
     if verdict in _ENDED_WELL:
-        return heard
+        return reported
     return None if verdict in _LOST else before
 
 

@@ -34,7 +34,7 @@ class Aider:
         self._cost: float | None = None
         self._trouble: RunOutcome | None = None
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         stripped = line.strip()
         tokens = _TOKENS.fullmatch(stripped)
         cost = tokens or _COST_ALONE.fullmatch(stripped)
@@ -48,7 +48,7 @@ class Aider:
         if re.match(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b", stripped):
             self._trouble = outcome_of_error(stripped)
 
-    def heard(self) -> StreamReport | None:
+    def result(self) -> StreamReport | None:
         if not self._messages and self._trouble is None:
             return None
         usage = Usage(cost_usd=self._cost, input_tokens=self._sent, output_tokens=self._received, turns=self._messages)

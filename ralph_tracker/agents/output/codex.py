@@ -42,7 +42,7 @@ class Codex:
         self._trouble: RunOutcome | None = None
         self._last: str | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         match word(event, "type"):
             case "turn.completed":
                 self._outcome, self._trouble = RunOutcome(Ending.DONE), None
@@ -63,6 +63,6 @@ class Codex:
             case _:
                 pass
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
         return StreamReport(usage, self._outcome, self._trouble, self._last)
