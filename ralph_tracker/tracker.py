@@ -30,7 +30,7 @@ from ralph_tracker.iteration.record_and_recover import (
     repeated_record,
     write_report,
 )
-from ralph_tracker.iteration.restore_iteration import follow, restore, undo_restore
+from ralph_tracker.iteration.restore_iteration import record_rollback, restore, undo_restore
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
@@ -342,7 +342,7 @@ class Tracker(NamedTuple):
                 apply = "none"
             applied = apply_iteration(files, chosen, apply, branch).after(verifying=verify)
             if applied.undo is not None:
-                summary = follow(store, summary, chosen, UndoIds(applied.undo), utc_text(self.clock.now()))
+                summary = record_rollback(store, summary, chosen, UndoIds(applied.undo), utc_text(self.clock.now()))
             applied = applied._replace(placement=placement)
             closed = write_closing_reports(
                 store, selection, rows, lost, summary, applied, utc_text(self.clock.now()), finish=finish

@@ -53,7 +53,7 @@ def read_session(lines: Iterable[str], name: str) -> Iterator[Event]:
         reader = _READERS[known.name]()
         for number, line in enumerate(whole, 1):
             if line.strip():
-                yield from reader.take(object_of(line, f"{name}, line {number}"))
+                yield from reader.feed(object_of(line, f"{name}, line {number}"))
         yield from reader.end()
     elif known is not None and known.name in {"claude-code", "amp", "cursor", "qwen-code"}:
         yield from read_stream(whole, name)
@@ -100,7 +100,7 @@ class _Answers:
 class _Codex(_Answers):
     """A reader of `codex exec --json`; the tokens of a run are those of its last turn."""
 
-    def take(self, line: Object) -> Iterator[Event]:
+    def feed(self, line: Object) -> Iterator[Event]:
         item = inner(line, "item")
         match word(line, "type"), word(item, "type"):
             case "item.completed", "agent_message":
@@ -151,7 +151,7 @@ def _codex_files(item: Object) -> Iterator[Event]:
 class _Gemini(_Answers):
     """A reader of `gemini --output-format stream-json`; the tokens of a run are those of its last turn."""
 
-    def take(self, line: Object) -> Iterator[Event]:
+    def feed(self, line: Object) -> Iterator[Event]:
         call = word(line, "tool_id")
         match word(line, "type"):
             case "message" if line.get("role") == "assistant":
@@ -175,7 +175,7 @@ class _Opencode:
     def __init__(self) -> None:
         self._said: list[str] = []
 
-    def take(self, line: Object) -> Iterator[Event]:
+    def feed(self, line: Object) -> Iterator[Event]:
         part = inner(line, "part")
         match word(line, "type"):
             case "text":

@@ -12,9 +12,9 @@ from ralph_tracker.cli.terminal import complain, say, say_json
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, InputError
 from ralph_tracker.formats.parsed_report import (
     CoverageReport,
-    Kind,
     LintReport,
     Report,
+    ReportKind,
     TestReport,
     TypeReport,
     Unreadable,
@@ -67,7 +67,7 @@ class ReadDocument(_NumbersDocument):
 
     path: str
     status: Literal["ok", "unreadable"]
-    kind: Kind | None
+    kind: ReportKind | None
     format: str | None
     why: str | None
     line: int | None

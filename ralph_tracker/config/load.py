@@ -92,7 +92,7 @@ def frozen_config(document: Any, source: str, digest: str, mark: object) -> Conf
 
 
 def validity_mark(document: Any) -> str:  # noqa: ANN401  # as parsed
-    """Return what tells that a document is one that this version has validated: a digest of its content."""
+    """Return the digest that marks a document as validated by this version."""
     return hashlib.sha256(f"{__version__}\n{document!r}".encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -153,58 +153,58 @@ class AlertFacts(NamedTuple):
         )
 
 
-def working_tests_failing(at: AlertFacts) -> Alert | None:
+def working_tests_failing(facts: AlertFacts) -> Alert | None:
     """Raise an alert if a test that passed before fails now; without names, if fewer pass and more fail."""
     kind = "working_tests_failing"
-    if at.tests is not None:
-        if not at.tests.broken:
+    if facts.tests is not None:
+        if not facts.tests.broken:
             return None
-        names = names_in_short(at.tests.broken)
-        return at.alert(
-            kind, f"Previously passing tests now failing: {names}", at.stale_names_note, tests=at.tests.broken
+        names = names_in_short(facts.tests.broken)
+        return facts.alert(
+            kind, f"Previously passing tests now failing: {names}", facts.stale_names_note, tests=facts.tests.broken
         )
-    passed, failed = at.fall("tests_passed"), at.readings.get("tests_failed")
-    now_failed = at.metrics.tests_failed
+    passed, failed = facts.fall("tests_passed"), facts.readings.get("tests_failed")
+    now_failed = facts.metrics.tests_failed
     if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
         return None
     now, before = passed
-    names = f"failing: {names_in_short(at.failing_named)}" if at.failing_named else "names are not known"
+    names = f"failing: {names_in_short(facts.failing_named)}" if facts.failing_named else "names are not known"
     counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
-    alert = at.alert(kind, "Previously passing tests now failing", counts, at.age(before))
+    alert = facts.alert(kind, "Previously passing tests now failing", counts, facts.age(before))
     return alert._replace(until=("tests_passed", before.value))
 
 
-def build_broken(at: AlertFacts) -> Alert | None:
+def build_broken(facts: AlertFacts) -> Alert | None:
     """Raise an alert if tests are not collected, rather than deleted, because a file no longer loads."""
-    if not at.build_broke:
+    if not facts.build_broke:
         return None
-    files = [why for place, why in at.not_loaded.items() if not is_of_run(place)]
+    files = [why for place, why in facts.not_loaded.items() if not is_of_run(place)]
     more = f", and {len(files) - 1} more" if len(files) > 1 else ""
-    message = f"Does not build: {files[0]}{more}" if files else next(iter(at.not_loaded.values()))
-    lost = {} if at.tests is None else at.tests.not_collected
+    message = f"Does not build: {files[0]}{more}" if files else next(iter(facts.not_loaded.values()))
+    lost = {} if facts.tests is None else facts.tests.not_collected
     note = f"{len(lost)} tests are not collected: {names_in_short(lost)}" if lost else "no test was collected"
-    return at.alert("build_broken", message, note, tests=lost)
+    return facts.alert("build_broken", message, note, tests=lost)
 
 
-def _functionality_loss(at: AlertFacts) -> Alert | None:
-    if at.earlier is not None or working_tests_failing(at) is not None or at.build_broke:
+def _functionality_loss(facts: AlertFacts) -> Alert | None:
+    if facts.earlier is not None or working_tests_failing(facts) is not None or facts.build_broke:
         return None
-    lost = at.tests.lost if at.tests else {}
-    fall = at.fall("tests_passed")
-    if fall is None or (at.tests is not None and fall[1].value - fall[0] <= len(at.tests.flaky)):
-        skipped = {name: was for name, was in lost.items() if at.tests and name not in at.tests.vanished}
+    lost = facts.tests.lost if facts.tests else {}
+    fall = facts.fall("tests_passed")
+    if fall is None or (facts.tests is not None and fall[1].value - fall[0] <= len(facts.tests.flaky)):
+        skipped = {name: was for name, was in lost.items() if facts.tests and name not in facts.tests.vanished}
         message = f"Passing tests are skipped now: {names_in_short(skipped)}"
-        return at.alert("functionality_loss", message, at.stale_names_note, tests=skipped) if skipped else None
+        return facts.alert("functionality_loss", message, facts.stale_names_note, tests=skipped) if skipped else None
     now, before = fall
     message = f"Passing tests decreased from {before.value:g} to {now:g}"
     if lost:
         note = f"deleted, skipped or renamed away: {names_in_short(lost)}"
-        return at.alert("functionality_loss", message, note, at.age(before), tests=lost)
-    return at.alert("functionality_loss", message, at.age(before))._replace(until=("tests_passed", before.value))
+        return facts.alert("functionality_loss", message, note, facts.age(before), tests=lost)
+    return facts.alert("functionality_loss", message, facts.age(before))._replace(until=("tests_passed", before.value))
 
 
-def _coverage_regression(at: AlertFacts) -> Alert | None:
-    fall, limit = at.fall("coverage_percentage"), at.thresholds.alerts.coverage_drop
+def _coverage_regression(facts: AlertFacts) -> Alert | None:
+    fall, limit = facts.fall("coverage_percentage"), facts.thresholds.alerts.coverage_drop
     if fall is None:
         return None
     now, before = fall
@@ -212,55 +212,55 @@ def _coverage_regression(at: AlertFacts) -> Alert | None:
         return None
     drop = f"{plain_number(before.value)}%→{plain_number(now)}%"
     message = f"Coverage dropped {drop} (exceeds -{plain_number(limit)}% threshold)"
-    return at.alert("coverage_regression", message, at.age(before))
+    return facts.alert("coverage_regression", message, facts.age(before))
 
 
-def _error_increase(at: AlertFacts) -> Alert | None:
-    count, before = at.metrics.error_count, at.readings.get("error_count")
+def _error_increase(facts: AlertFacts) -> Alert | None:
+    count, before = facts.metrics.error_count, facts.readings.get("error_count")
     if count is None or before is None:
         return None
-    loc = at.readings.get("loc_total")
-    sized = errors_at_size(count, at.metrics.loc_total, loc.value if loc else None)
+    loc = facts.readings.get("loc_total")
+    sized = errors_at_size(count, facts.metrics.loc_total, loc.value if loc else None)
     rise = sized - before.value
-    if rise <= at.thresholds.alerts.error_increase:
+    if rise <= facts.thresholds.alerts.error_increase:
         return None
     note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
-    return at.alert("error_increase", f"Error count increased by {rise:g}", note, at.age(before))
+    return facts.alert("error_increase", f"Error count increased by {rise:g}", note, facts.age(before))
 
 
-def _config_changed(at: AlertFacts) -> Alert | None:
-    if not at.config_changed:
+def _config_changed(facts: AlertFacts) -> Alert | None:
+    if not facts.config_changed:
         return None
-    keys = ", ".join(at.config_changed)
-    return at.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
+    keys = ", ".join(facts.config_changed)
+    return facts.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
 
 
-def _file_deletion(at: AlertFacts) -> Alert | None:
-    fall = at.fall("file_count")
+def _file_deletion(facts: AlertFacts) -> Alert | None:
+    fall = facts.fall("file_count")
     if fall is None:
         return None
     now, before = fall
     note = f"{before.value:g}→{now:g} files"
-    return at.alert("file_deletion", "File count decreased (potential code deletion)", note, at.age(before))
+    return facts.alert("file_deletion", "File count decreased (potential code deletion)", note, facts.age(before))
 
 
-def _complexity_explosion(at: AlertFacts) -> Alert | None:
-    now, before = at.metrics.complexity_score, at.readings.get("complexity_score")
-    growth = at.thresholds.alerts.complexity_growth
+def _complexity_explosion(facts: AlertFacts) -> Alert | None:
+    now, before = facts.metrics.complexity_score, facts.readings.get("complexity_score")
+    growth = facts.thresholds.alerts.complexity_growth
     if now is None or before is None or now <= without_noise((1 + growth) * before.value):
         return None
     note = f"{plain_number(before.value)}→{plain_number(now)} a function"
     message = f"Complexity increased >{plain_number(growth * 100)}%"
-    return at.alert("complexity_explosion", message, note, at.age(before))
+    return facts.alert("complexity_explosion", message, note, facts.age(before))
 
 
-def _flaky_test(at: AlertFacts) -> Alert | None:
-    flaky = {} if at.tests is None else at.tests.flaky
+def _flaky_test(facts: AlertFacts) -> Alert | None:
+    flaky = {} if facts.tests is None else facts.tests.flaky
     told = [f"Flaky test failed: {names_in_short(flaky)}"] if flaky else []
-    if at.failed_first:
-        told.append(f"Flaky test failed, then passed: {names_in_short(at.failed_first)}")
-    tests = {**flaky, **dict.fromkeys(sorted(at.failed_first), PASSED)}
-    return at.alert("flaky_test", "; ".join(told), at.stale_names_note, tests=tests) if told else None
+    if facts.failed_first:
+        told.append(f"Flaky test failed, then passed: {names_in_short(facts.failed_first)}")
+    tests = {**flaky, **dict.fromkeys(sorted(facts.failed_first), PASSED)}
+    return facts.alert("flaky_test", "; ".join(told), facts.stale_names_note, tests=tests) if told else None
 
 
 _RULES: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
@@ -276,44 +276,46 @@ _RULES: Final[tuple[Callable[[AlertFacts], Alert | None], ...]] = (
 )
 
 
-def missing_groups(at: AlertFacts) -> dict[str, tuple[str, ...]]:
+def missing_groups(facts: AlertFacts) -> dict[str, tuple[str, ...]]:
     """Return the metrics that are missing from the loop's components, by group.
 
     For error_count, those of its parts that are missing.
     """
     groups: dict[str, list[str]] = {}
-    for name, value in at.components.items():
+    for name, value in facts.components.items():
         if value is not None:
             continue
         spec = COMPONENT_BY_NAME[name]
         reads = [(metric, spec.group) for metric in spec.reads]
-        if name == "error_count_inverted" and at.basis.error_parts:
-            reads = [(part, _GROUP_OF_PART[part]) for part in at.basis.error_parts]
+        if name == "error_count_inverted" and facts.basis.error_parts:
+            reads = [(part, _GROUP_OF_PART[part]) for part in facts.basis.error_parts]
         for metric, group in reads:
-            if at.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
+            if facts.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
                 groups[group].append(metric)
     return {group: tuple(metrics) for group, metrics in groups.items()}
 
 
-def raise_alerts(at: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
+def raise_alerts(facts: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration, except those of integrity, the worst first."""
-    alerts = [alert for rule in _RULES if (alert := rule(at)) is not None]
-    for group, metrics in missing_groups(at).items():
-        if group in at.already_missing:
+    alerts = [alert for rule in _RULES if (alert := rule(facts)) is not None]
+    for group, metrics in missing_groups(facts).items():
+        if group in facts.already_missing:
             continue
-        why = at.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
+        why = facts.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
         message = f"{group.capitalize()} could not be measured: {why}"
-        alerts.append(Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=at.iteration, message=message, group=group))
+        alerts.append(
+            Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=facts.iteration, message=message, group=group)
+        )
     if cycle is not None:
-        repeats = f"iteration {at.iteration} repeats iteration {cycle.repeats}"
+        repeats = f"iteration {facts.iteration} repeats iteration {cycle.repeats}"
         same = "the same tree for the third time" if cycle.same_tree else ""
-        if at.iteration > at.thresholds.cycling.terminate_after:
-            alerts.append(at.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
+        if facts.iteration > facts.thresholds.cycling.terminate_after:
+            alerts.append(facts.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
         else:
-            alerts.append(at.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
+            alerts.append(facts.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
     if classification == "stalled":
-        window = at.thresholds.stall.window
-        alerts.append(at.alert("stalled", f"No meaningful progress for {window} iterations"))
+        window = facts.thresholds.stall.window
+        alerts.append(facts.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
 
 

@@ -23,41 +23,46 @@ from ralph_tracker.core.score import Basis
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
 
 
-def _test_deletion(at: AlertFacts) -> Alert | None:
+def _test_deletion(facts: AlertFacts) -> Alert | None:
     """Raise an alert where tests are gone: those dropped, by what runs show; else by the fall of the count."""
-    fall = at.fall("test_count")
-    if at.earlier is not None:
-        if at.tests is None or at.tests.vanished.keys().isdisjoint(at.dropped):
+    fall = facts.fall("test_count")
+    if facts.earlier is not None:
+        if facts.tests is None or facts.tests.vanished.keys().isdisjoint(facts.dropped):
             return None  # said when they went
-        of = f"{len(at.dropped)} of {quantity(at.passing, 'passing test')}"
-        message, gone = f"{of} went, and nothing replaces them", dict.fromkeys(at.dropped, PASSED)
-        if at.dropped_too_many and fall is not None:
+        of = f"{len(facts.dropped)} of {quantity(facts.passing, 'passing test')}"
+        message, gone = f"{of} went, and nothing replaces them", dict.fromkeys(facts.dropped, PASSED)
+        if facts.dropped_too_many and fall is not None:
             message = f"Test count decreased from {fall[1].value:g} to {fall[0]:g}"
-        kind = "test_deletion" if at.dropped_too_many else "tests_dropped"
-        return at.alert(kind, message, f"gone: {names_in_short(gone)}", tests=gone)
-    if fall is None or (at.build_broke and not (at.tests and at.tests.vanished)):
+        kind = "test_deletion" if facts.dropped_too_many else "tests_dropped"
+        return facts.alert(kind, message, f"gone: {names_in_short(gone)}", tests=gone)
+    if fall is None or (facts.build_broke and not (facts.tests and facts.tests.vanished)):
         return None
     now, before = fall
     message = f"Test count decreased from {before.value:g} to {now:g}"
-    gone = dict(at.tests.vanished) if at.tests else {}
+    gone = dict(facts.tests.vanished) if facts.tests else {}
     if gone:
-        return at.alert("test_deletion", message, f"gone: {names_in_short(gone)}", at.age(before), tests=gone)
-    return at.alert("test_deletion", message, at.age(before))._replace(until=("test_count", before.value))
+        return facts.alert("test_deletion", message, f"gone: {names_in_short(gone)}", facts.age(before), tests=gone)
+    return facts.alert("test_deletion", message, facts.age(before))._replace(until=("test_count", before.value))
 
 
-def _tests_replaced(at: AlertFacts) -> Alert | None:
-    if at.earlier is not None or at.tests is None or not at.tests.vanished or at.fall("test_count") is not None:
+def _tests_replaced(facts: AlertFacts) -> Alert | None:
+    if (
+        facts.earlier is not None
+        or facts.tests is None
+        or not facts.tests.vanished
+        or facts.fall("test_count") is not None
+    ):
         return None
-    gone = at.tests.vanished
-    message = f"{len(gone)} tests disappeared, {len(at.tests.added)} new: {names_in_short(gone)}"
-    return at.alert("tests_replaced", message, at.stale_names_note, tests=gone)
+    gone = facts.tests.vanished
+    message = f"{len(gone)} tests disappeared, {len(facts.tests.added)} new: {names_in_short(gone)}"
+    return facts.alert("tests_replaced", message, facts.stale_names_note, tests=gone)
 
 
-def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
+def raise_integrity_alerts(facts: AlertFacts) -> tuple[Alert, ...]:
     """Return the new alerts that the verdict depends on, the worst first; neither class nor score is needed."""
-    alerts = [alert for alert in (_test_deletion(at), _tests_replaced(at)) if alert is not None]
+    alerts = [alert for alert in (_test_deletion(facts), _tests_replaced(facts)) if alert is not None]
     found: dict[str, list[Finding]] = {}
-    for each in at.new_findings:
+    for each in facts.new_findings:
         found.setdefault(each.rule, []).append(each)
     for rule, findings in found.items():
         # One alert for all new findings of a rule, as severe as the worst of them.
@@ -67,7 +72,7 @@ def raise_integrity_alerts(at: AlertFacts) -> tuple[Alert, ...]:
         alerts.append(
             Alert(
                 kind=kind,
-                iteration=at.iteration,
+                iteration=facts.iteration,
                 message=f"{message}, and {more} more" if more else message,
                 findings=tuple(findings),
                 severity_override=None if first.severity is kind.severity else first.severity,
@@ -94,52 +99,53 @@ class IntegrityAlerts(NamedTuple):
 
 
 def integrity_alerts_of(
-    state: JudgeState, basis: Basis, at: AlertFacts, metrics: Metrics, measurement: Measurement
+    state: JudgeState, basis: Basis, facts: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
-    new = raise_integrity_alerts(at)
-    carried, fixed = _carry_alerts(state, at, metrics, measurement)
+    new = raise_integrity_alerts(facts)
+    carried, fixed = _carry_alerts(state, facts, metrics, measurement)
     raised = [alert for alert in new if alert.id not in state.accepted]
-    verdict = None if measurement.integrity is None else _verdict(raised, at, basis, metrics)
+    verdict = None if measurement.integrity is None else _verdict(raised, facts, basis, metrics)
     return IntegrityAlerts(verdict, new, carried, fixed)
 
 
 def _carry_alerts(
-    state: JudgeState, at: AlertFacts, metrics: Metrics, measurement: Measurement
+    state: JudgeState, facts: AlertFacts, metrics: Metrics, measurement: Measurement
 ) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
     integrity = measurement.integrity
     fixing = ClosingFacts(
         metrics=metrics,
         tests=measurement.tests,
-        groups=frozenset(Group) - missing_groups(at).keys(),  # what is measured now closes its alerts
+        groups=frozenset(Group) - missing_groups(facts).keys(),  # what is measured now closes its alerts
         findings=None if integrity is None else {each.key: each for each in integrity.findings},
-        explained=_explained(at),
+        explained=_explained(facts),
         # tests that were not measured may not load yet; a loop without any has nothing else to wait for
-        loads=not at.not_collected and (at.metrics.test_count is not None or "all_tests_pass" not in at.components),
-        not_collected=None if at.tests is None else at.tests.not_collected,
+        loads=not facts.not_collected
+        and (facts.metrics.test_count is not None or "all_tests_pass" not in facts.components),
+        not_collected=None if facts.tests is None else facts.tests.not_collected,
     )
     left = [(alert, fixing.remaining_alert(alert)) for alert in state.lineage.open_alerts]
     carried = in_order(now for _, now in left if now is not None)
     return carried, in_order(alert for alert, now in left if now is None)
 
 
-def _explained(at: AlertFacts) -> frozenset[str]:
+def _explained(facts: AlertFacts) -> frozenset[str]:
     """Return the tests whose earlier form passes here, or that went with their code, without a deletion of many."""
-    if at.earlier is None:
+    if facts.earlier is None:
         return frozenset()
-    many = frozenset(at.dropped) if at.dropped_too_many else frozenset()
-    return (at.earlier.held | at.earlier.retired | at.earlier.fixed) - many
+    many = frozenset(facts.dropped) if facts.dropped_too_many else frozenset()
+    return (facts.earlier.held | facts.earlier.retired | facts.earlier.fixed) - many
 
 
-def _verdict(raised: Iterable[Alert], at: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
+def _verdict(raised: Iterable[Alert], facts: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
     """Return the verdict on this iteration alone; findings of earlier ones are asked, but do not lower it again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
     counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
     tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
-    interrupted = at.integrity is not None and any(each.is_interrupted for each in at.integrity.reruns)
-    if at.not_collected or at.failing_runs or interrupted or (basis.has_tests and not tests_ran):
+    interrupted = facts.integrity is not None and any(each.is_interrupted for each in facts.integrity.reruns)
+    if facts.not_collected or facts.failing_runs or interrupted or (basis.has_tests and not tests_ran):
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
 

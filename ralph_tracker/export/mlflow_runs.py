@@ -32,8 +32,6 @@ _MILLI: Final = 1000
 # A request that is tried again by the library could make a second run: we look first.
 _SETTINGS: Final = {"MLFLOW_HTTP_REQUEST_MAX_RETRIES": "0", "MLFLOW_DISABLE_TELEMETRY": "true"}
 _TIMEOUT: Final = {"MLFLOW_HTTP_REQUEST_TIMEOUT": "60", "GIT_PYTHON_REFRESH": "quiet"}
-_TRANSIENT: Final = frozenset({"INTERNAL_ERROR", "TEMPORARILY_UNAVAILABLE", "REQUEST_LIMIT_EXCEEDED", "ABORTED"})
-_ENDED: Final[Mapping[str, str]] = {"running": "RUNNING", "finished": "FINISHED"}
 
 
 class MlflowRuns:
@@ -189,7 +187,7 @@ class MlflowRuns:
         with _errors():
             if summary.status != "running":
                 self._send_files(whole)
-            status = _ENDED.get(summary.status, "KILLED")
+            status = {"running": "RUNNING", "finished": "FINISHED"}.get(summary.status, "KILLED")
             ended = (
                 None if status == "RUNNING" else int(datetime.fromisoformat(summary.updated_at).timestamp() * _MILLI)
             )
@@ -222,7 +220,7 @@ def _errors() -> Iterator[None]:
         yield
     except MlflowException as error:
         said = " ".join(str(error).split())[:_LONGEST]
-        if error.error_code in _TRANSIENT:
+        if error.error_code in {"INTERNAL_ERROR", "TEMPORARILY_UNAVAILABLE", "REQUEST_LIMIT_EXCEEDED", "ABORTED"}:
             raise UnreachableError(f"MLflow does not answer: {said}") from None
         raise RefusedError(f"MLflow refuses: {said}") from None
     except OSError as error:  # requests' errors are OSErrors: of artifacts, which the library does not wrap

@@ -107,10 +107,6 @@ _FRAME: Final = (
     r"|(?:async )?<anonymous>|native)(?: \{|,)?$|\s+[❯›] .*:\d+:\d+\)?$|\s+\.\.\. \d+ more$"
 )
 _NAMED: Final = rf"\s*(?:Uncaught )?[A-Z][\w$.]*{_CODE}: \S"
-# Below what a tool prints the reason why it gave up, if no line of it is an error by its form.
-_HEADING: Final = r"ESLint: \d+\.\d+\.\d+\S*$|● Validation Error:$"
-# What ends a crash of Node, whatever it was.
-_NEVER_LAST: Final = r"Node\.js v\d|\W*$"
 # By what an error begins whose message follows, and how many lines that has.
 _MESSAGE_BELOW: Final = {"CMake Error at ": 1, "import file mismatch:": 4, "An error occurred inside PHPUnit.": 1}
 _ENDED_BY_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+")
@@ -164,7 +160,8 @@ def first_error(text: str) -> FirstError | None:
 
 def is_no_reason(line: str) -> bool:
     """Return whether a line is part of a stack trace, or ends a crash, so that it never says what went wrong."""
-    return re.match(_FRAME, line) is not None or re.match(_NEVER_LAST, line) is not None
+    # What ends a crash of Node, whatever it was.
+    return re.match(_FRAME, line) is not None or re.match(r"Node\.js v\d|\W*$", line) is not None
 
 
 def _above_the_frames(lines: list[str]) -> str | None:
@@ -177,7 +174,10 @@ def _above_the_frames(lines: list[str]) -> str | None:
 
 def _below_a_heading(lines: list[str]) -> FirstError | None:
     """Return the reason that a tool prints below the heading of its failure, None without one."""
-    below = [index for index, line in enumerate(lines) if re.match(_HEADING, line)]
+    # Below what a tool prints the reason why it gave up, if no line of it is an error by its form.
+    below = [
+        index for index, line in enumerate(lines) if re.match(r"ESLint: \d+\.\d+\.\d+\S*$|● Validation Error:$", line)
+    ]
     reason = _first_lines(lines[below[-1] + 1 :], 1) if below else []
     return FirstError(reason[0][:_LONGEST]) if reason else None
 

@@ -11,8 +11,6 @@ from ralph_tracker.formats.report_content import Content, DamageError, Unreadabl
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 _T = TypeVar("_T")
-_BYTE: Final = re.compile(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)$")
-_PATH: Final = re.compile(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", re.DOTALL)
 _STEP: Final = re.compile(r"\.(?P<key>[^.\[\]]+)|\[(?P<number>\d+)\]")
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 Object = Mapping[str, Any]
@@ -51,12 +49,12 @@ def _damage(content: Content, error: Exception, what: str) -> DamageError:
     if isinstance(error, RecursionError):
         return DamageError("malformed JSON: nested too deep")
     if isinstance(error, msgspec.ValidationError):
-        found = _PATH.match(str(error))
+        found = re.match(r"^(?P<why>.*?)(?: - at `(?:key in )?\$(?P<path>.*)`)?$", str(error), flags=re.DOTALL)
         assert found is not None  # noqa: S101  # it matches any text
         path = [step["key"] or int(step["number"]) for step in _STEP.finditer(found["path"] or "")]
         shown = f" ({found['path'].lstrip('.')})" if found["path"] else ""
         return damage_at(content, path, f"no report of {what}: {found['why']}{shown}")
-    malformed = _BYTE.match(str(error))
+    malformed = re.match(r"^JSON is malformed: (?P<why>.*) \(byte (?P<at>\d+)\)$", str(error))
     if malformed is None:
         return DamageError("malformed JSON: cut short", *_place(content.text, len(content.text)))
     before = bytes(content.utf8[: int(malformed["at"])]).decode(errors="replace")

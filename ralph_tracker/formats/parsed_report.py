@@ -18,9 +18,9 @@ __all__ = [
     "Block",
     "CoverageReport",
     "Diagnostic",
-    "Kind",
     "LintReport",
     "Report",
+    "ReportKind",
     "Row",
     "Severity",
     "TestReport",
@@ -295,7 +295,6 @@ Severity = Literal["error", "warning", "note", "none"]
 SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
 NO_CODE: Final = ""
 _PLACE_BELOW: Final = re.compile(r" *--> (?P<file>.+?):(?P<line>\d{1,9}):\d{1,9}")
-_ERROR_CODE: Final = re.compile(r"[EF][0-9]+")
 _WORDS: Final[Mapping[str, Severity]] = {
     **dict.fromkeys(("fatal", "critical", "high", "error"), "error"),
     **dict.fromkeys(("warning", "warn", "medium"), "warning"),
@@ -369,7 +368,7 @@ def severity_of_word(word: object) -> Severity | None:
 
 def severity_of(word: object, code: str) -> Severity:
     """Return the severity for the tool's word; without one error for codes of E and F, else warning."""
-    return severity_of_word(word) or ("error" if _ERROR_CODE.fullmatch(code) else "warning")
+    return severity_of_word(word) or ("error" if re.fullmatch(r"[EF][0-9]+", code) else "warning")
 
 
 def code_text(code: object) -> str:
@@ -483,5 +482,5 @@ class TypeReport(NamedTuple):
         )
 
 
-Kind = Literal["tests", "coverage", "lint", "types"]
+ReportKind = Literal["tests", "coverage", "lint", "types"]
 Report = TestReport | CoverageReport | LintReport | TypeReport

@@ -16,9 +16,9 @@ from ralph_tracker.formats.parsed_report import (
     EMPTY,
     MAX_DIAGNOSTICS,
     Diagnostic,
-    Kind,
     LintReport,
     Report,
+    ReportKind,
     Row,
     Severity,
     TypeReport,
@@ -45,7 +45,7 @@ class Format(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: ReportKind
     syntax: Syntax
     tool: str | None = None
     silence: Report | None = None
@@ -149,7 +149,6 @@ BY_NAME: Final[Mapping[str, Format]] = {each.name: each for each in FORMATS}
 _JSON: Final[tuple[Syntax, ...]] = ("json", "lines", "text")
 _SYNTAXES: Final[Mapping[str, tuple[Syntax, ...]]] = {"<": ("xml", "lines", "text"), "{": _JSON, "[": _JSON}
 _MISSHAPEN: Final = (KeyError, TypeError, IndexError, AttributeError, ValueError)
-_MARKED_UP: Final = ("<", "{", "[")
 _OTHERWISE: Final[tuple[Syntax, ...]] = ("lines", "text")
 
 
@@ -248,7 +247,11 @@ def examine(data: bytes, *, format: str | None = None, limits: ReadLimits = DEFA
     reading = _read(data, format, limits)
     result, text = reading.result, Content(data[:4096], limits).text
     begins = len(text) - len(text.lstrip())
-    if not isinstance(result, Unreadable) or result.line is not None or text[begins : begins + 1] not in _MARKED_UP:
+    if (
+        not isinstance(result, Unreadable)
+        or result.line is not None
+        or text[begins : begins + 1] not in ("<", "{", "[")
+    ):
         return reading
     before = text[:begins]
     return reading._replace(result=result._replace(line=before.count("\n") + 1, column=begins - before.rfind("\n")))

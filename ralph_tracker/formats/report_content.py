@@ -20,7 +20,6 @@ EndHandler = Callable[[str], None]
 Sniff = Callable[["Content"], bool]
 
 EMPTY: Final = "empty"
-_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*[mK]|\x1b\(B")
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
@@ -28,7 +27,6 @@ _BOMS: Final = (
 )
 _OPENING: Final = 1024
 _TRIED: Final = 20  # objects of a text, enough to tell formats apart
-_CHUNK: Final = 1 << 16
 LONGEST_TEXT: Final = 65_536
 _PIECE: Final = 1 << 20  # bytes
 
@@ -46,16 +44,11 @@ _SUSPECTS: Final = tuple(
     for mark, pattern in ((b"&#", _ILLEGAL_REFERENCE), (b"\xef\xbf", "\xef\xbf[\xbe\xbf]"))
 )
 _ILLEGAL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]|" + _ILLEGAL_REFERENCE)
-_COLOUR_IN_XML: Final = re.compile(r"(?:\x1b|&#0*27;|&#x0*1[bB];)(?:\[[0-9;]*[mK]|\(B)")
-_AFTER_THE_ROOT: Final = 9  # expat's number for what follows the document
 # Where XML, or JSON with an object in it, may begin within other lines.
 _BEGINNING: Final = re.compile(rb"(?:\A\s*|^)(?=\{\s*[\"}]|\[\s*[{\]]|<(?:\?xml\s|[A-Za-z]))", re.MULTILINE)
-_JSON_ENDING: Final = re.compile(rb"[}\]][ \t\r]*$", re.MULTILINE)
 _MAX_DIGITS: Final = 18
 _WHOLE: Final = 100
 _MIB: Final = 1024 * 1024
-# More tests, lines or findings than any project has: a count beyond it is an invention or an overflow.
-_MOST: Final = 100_000_000
 
 
 class Unreadable(NamedTuple):
@@ -102,14 +95,15 @@ class DamageError(Exception):
 
 def plausible(number: int, what: str) -> int:
     """Return a number that only the report's own total supports. Raises DamageError if no project has so many."""
-    if not 0 <= number <= _MOST:
+    # More tests, lines or findings than any project has: a count beyond it is an invention or an overflow.
+    if not 0 <= number <= 100_000_000:
         raise DamageError(f"{number} {what}, it says, which cannot be")
     return number
 
 
 def plain(text: str) -> str:
     """Return the text without colours."""
-    return _COLOUR.sub("", text) if "\x1b" in text else text
+    return re.sub(r"\x1b\[[0-9;]*[mK]|\x1b\(B", "", text) if "\x1b" in text else text
 
 
 def local_name(name: str) -> str:
@@ -193,7 +187,7 @@ class Content:
     def lines(self) -> Iterator[str]:
         """Yield the lines without holding them all; only newlines end a line, carriage returns stay."""
         text, start = self.text, 0
-        while (end := text.find("\n", start + _CHUNK)) >= 0:
+        while (end := text.find("\n", start + (1 << 16))) >= 0:
             yield from text[start:end].split("\n")
             start = end + 1
         if start < len(text):
@@ -246,7 +240,8 @@ class Content:
             _feed(parser, data, self.limits.max_tag)
         except pyexpat.ExpatError as error:
             damage = DamageError(f"malformed XML: {pyexpat.ErrorString(error.code)}", error.lineno, error.offset + 1)
-            damage.root_ended = parser.ErrorByteIndex if error.code == _AFTER_THE_ROOT else None
+            # expat's number for what follows the document
+            damage.root_ended = parser.ErrorByteIndex if error.code == 9 else None
             raise damage from None
         except DamageError as damage:
             why = damage.unreadable.why
@@ -271,7 +266,9 @@ class Content:
         if text is None and self.encoding in (None, "utf-8") and _is_legal_utf8(self.data):
             return self.data, "utf-8"
         text = self.text if text is None else text
-        return _ILLEGAL.sub("\ufffd", _COLOUR_IN_XML.sub("", text.strip("\0"))).encode(), "utf-8"
+        return _ILLEGAL.sub(
+            "\ufffd", re.sub(r"(?:\x1b|&#0*27;|&#x0*1[bB];)(?:\[[0-9;]*[mK]|\(B)", "", text.strip("\0"))
+        ).encode(), "utf-8"
 
     @cached_property
     def document(self) -> "Content | None":
@@ -357,7 +354,7 @@ def _root_alone(data: bytes) -> tuple[bytes, bytes] | None:
 def _value_alone(data: bytes) -> tuple[bytes, bytes] | None:
     """Return the JSON object or array at the beginning, up to a line's end, and what follows; None if it has no end."""
     shape = dict if data.startswith(b"{") else list
-    for found in reversed(list(_JSON_ENDING.finditer(data))[-_TRIED:]):
+    for found in reversed(list(re.finditer(rb"[}\]][ \t\r]*$", data, flags=re.MULTILINE))[-_TRIED:]):
         end = found.start() + 1
         if _shallow(data[:end], shape) is not None:
             return data[:end], data[end:].strip()

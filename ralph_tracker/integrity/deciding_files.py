@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal
 
-Kind = Literal["test", "support", "data", "settings"]
+FileKind = Literal["test", "support", "data", "settings"]
 
 _CODE: Final = (
     r"\.(py|pyi|[cm]?[jt]sx?|vue|svelte|go|rs|java|kts?|scala|groovy|rb|dart|exs?|erl|php|cs|fs|swift|mm?|c|cc|cpp|h"
@@ -24,7 +24,7 @@ _RUNNERS: Final = (
     r"_?pytest|unittest|pluggy|nose2?|doctest|coverage|hypothesis|xmlrunner|pytest_\w+|vitest|jest|mocha|chai"
 )
 # The first line that matches "/" + path decides.
-_TABLE: Final[tuple[tuple[Kind | None, str], ...]] = (
+_TABLE: Final[tuple[tuple[FileKind | None, str], ...]] = (
     (
         "support",
         r"""
@@ -96,11 +96,10 @@ _SUFFIXES: Final = (
 )
 # Endings of files named in commands that are reports, not programs.
 _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
-_SCRIPT: Final = re.compile(r"[cm]?[jt]sx?|vue|svelte")
 _DATA: Final = re.compile(r"\.(json\w?|txt|[ct]sv|xml|dat|bin|out|expected)$")
 
 
-def kind_of_file(path: str) -> Kind | None:
+def kind_of_file(path: str) -> FileKind | None:
     """Return how a file decides about tests, by its name; None if it does not.
 
     test: holds tests. support: code that tests or runners load (conftest.py, helpers, fixtures, start-up files). data:
@@ -163,7 +162,7 @@ class DecidingFiles:
         self._texts = texts
         self._called = files_named_in_commands(commands) & self._paths
 
-    def kind(self, path: str) -> Kind | None:
+    def kind(self, path: str) -> FileKind | None:
         """Return how a file decides about tests; None if it does not."""
         by_name = kind_of_file(path)
         if by_name is not None:
@@ -258,4 +257,4 @@ def is_named(path: str, texts: Iterable[str], *, whole: bool = False) -> bool:
 
 def _language(path: str) -> str:
     suffix = path.rpartition(".")[2]
-    return "js" if _SCRIPT.fullmatch(suffix) else suffix
+    return "js" if re.fullmatch(r"[cm]?[jt]sx?|vue|svelte", suffix) else suffix

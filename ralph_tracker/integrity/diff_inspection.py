@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from ralph_tracker.core.integrity_result import Finding, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
@@ -12,9 +12,6 @@ from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, one
 from ralph_tracker.integrity.hardcoded_answers import find_hardcoded_answers
 from ralph_tracker.integrity.line_rules import COMMANDS, RULES, Rule, suppressions
 from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings
-
-# Of these a HIGH finding may be why tests turned green: it names them. R4 knows which itself.
-_MAY_TURN_GREEN: Final = frozenset({"R1", "R2", "R3", "R4"})
 
 
 class Inspection(NamedTuple):
@@ -62,9 +59,10 @@ def inspect(
     if green:
         tests = {file.path: file.new.text for file in files if file.kind == "test"}
         findings += find_hardcoded_answers(files, tests | dict(unchanged_tests or {}), green)
+    # Of these a HIGH finding may be why tests turned green: it names them. R4 knows which itself.
     named = (
         each._replace(tests=each.tests or green)
-        if each.rule in _MAY_TURN_GREEN and each.severity is Severity.HIGH
+        if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH
         else each
         for each in reversed(findings)
     )

@@ -11,7 +11,6 @@ from ralph_tracker.short_text import shorten
 
 MAX_BYTES: Final = 2_000_000
 MAX_LINE: Final = 100_000
-TEXT_SHOWN: Final = 300
 _QUOTED: Final = r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\''
 # Unambiguous alternatives, so that any text takes a single pass.
 _PYTHON: Final = re.compile(
@@ -32,7 +31,7 @@ _BRACES_SUFFIXES: Final = (".json", ".gradle", ".kts")
 
 def one_line(text: str) -> str:
     """Return a text on one line, shortened for display."""
-    return shorten(" ".join(text.split()), TEXT_SHOWN)
+    return shorten(" ".join(text.split()), 300)
 
 
 def token_key(text: str) -> str:

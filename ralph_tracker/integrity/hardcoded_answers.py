@@ -44,11 +44,9 @@ _INLINE_ENTRY: Final = re.compile(
     r"[{,]\s*(?P<key>[\"'`][^\"'`\n]+[\"'`]|-?[\d_.]+)\s*(?::|=>)\s*(?P<value>[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)"
 )
 _ANSWERS: Final = re.compile(r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?")
-_STRING: Final = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`")
 _SEPARATOR: Final = re.compile(r":|=>|,|=")
 _THEN: Final = re.compile(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b")
 _CONDITIONAL: Final = re.compile(r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b")
-_REACH: Final = 3  # lines from a condition to its answer
 _WORD: Final = re.compile(r"\w{4,}")  # a shorter one identifies no string
 
 
@@ -104,7 +102,7 @@ class _Branch(NamedTuple):
 
 
 def find_hardcoded_answers(
-    files: Iterable[ChangedFile], tests: Mapping[str, str], green: tuple[str, ...]
+    files: Iterable[ChangedFile], tests: Mapping[str, str], green_ids: tuple[str, ...]
 ) -> Iterator[Finding]:
     """Yield the new conditions and tables in source that name inputs of tests that turned green.
 
@@ -116,7 +114,7 @@ def find_hardcoded_answers(
         return
     inside = {file.path: parted(file.path, file.new.text)[1] for file in files}
     texts = {**tests, **{path: text for path, text in inside.items() if text}}
-    asked = [_asked(test, block) for test, block in blocks_of(green, texts).items()]
+    asked = [_asked(test, block) for test, block in blocks_of(green_ids, texts).items()]
     asked = [each for each in asked if each.rows]
     if not asked:
         return
@@ -198,7 +196,8 @@ def _branches(side: Text) -> Iterator[_Branch]:
         if not _ASKS.search(line):
             continue
         deeper = re.compile(rf"\s{{{len(line) - len(line.lstrip()) + 1}}}")
-        below = list(takewhile(deeper.match, lines[number : number + _REACH - 1]))
+        # lines from a condition to its answer
+        below = list(takewhile(deeper.match, lines[number : number + 3 - 1]))
         answer = "\n".join(each for each in below if _ANSWERS.search(each) or _LITERAL.match(each.strip()))
         # An answer on the same line follows the condition: `if x == 3: return 9`, `3 => 9`, `x === 3 ? 9 : …`.
         parts = _split(_THEN, line)
@@ -222,4 +221,4 @@ def _split(end: re.Pattern[str], line: str) -> list[str]:
 
 def _masked(line: str) -> str:
     """Return a line of the same length whose strings hold no sign of the language."""
-    return _STRING.sub(lambda found: "_" * len(found[0]), line)
+    return re.sub(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`\n]*`", lambda found: "_" * len(found[0]), line)

@@ -3,7 +3,6 @@
 import re
 from typing import Final
 
-_FILES: Final = re.compile(r"\.(rs|[cm]?[jt]sx?)$")
 _START: Final = re.compile(
     r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*\{"
     r"|if\s*\(\s*import\.meta\.vitest\s*\)\s*\{"
@@ -14,7 +13,7 @@ _BRACES: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\\n]|\\.)'|//[^\n]*|(
 
 def parted(path: str, text: str) -> tuple[str, str]:
     """Return a source file without the block of tests that it holds, and that block, "" where it holds none."""
-    start = _START.search(text) if _FILES.search(path) else None
+    start = _START.search(text) if re.search(r"\.(rs|[cm]?[jt]sx?)$", path) else None
     if start is None:
         return text, ""
     depth, end = 1, len(text)

@@ -8,7 +8,7 @@ from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.integrity.file_versions import ChangedFile, Text, one_line
 from ralph_tracker.integrity.line_rules import CHECKERS, CI, COMMANDS
 
-Kind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
+SettingKind = Literal["floor", "ceiling", "left_out", "looked_at", "strict", "loose", "level"]
 
 
 class Setting(NamedTuple):
@@ -18,7 +18,7 @@ class Setting(NamedTuple):
     not shrink. A strict switch must stay on, a loose one off, a level must not be lowered.
     """
 
-    kind: Kind
+    kind: SettingKind
     files: str
     sections: str
     keys: str
@@ -69,7 +69,6 @@ _HONESTLY_LEFT_OUT: Final = (
 _BY_FILE: Final = re.compile(r"[\"']([^\"'\n]+)[\"']\s*=\s*\[([^\]]*)\]")
 _SECTION_BY_FILE: Final = re.compile(r"^\[(.*)\.((?:extend-)?per-file-ignores)\]$\n((?:.+\n?)*)", re.MULTILINE)
 _HEADER: Final = r"(?m)^[ \t]*\[+([^\]\n]+)\]+[ \t]*(?:#.*)?$"
-_OF_MANY_TOOLS: Final = r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$"
 _NUMBER: Final = r"-?\d+(?:\.\d+)?"
 _ITEM: Final = r"\"((?:[^\"\\\n]|\\.)+)\"|'((?:[^'\\\n]|\\.)+)'|`([^`\n]+)`|([^\s,\[\]{}()\"'`;]+)"
 _LEVELS: Final = {"off": 0, "allow": 0, "0": 0, "warn": 1, "1": 1, "error": 2, "deny": 2, "2": 2, "forbid": 3}
@@ -122,7 +121,7 @@ def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
 
 def _is_known_tool(section: str, old: Text) -> bool:
     """Return whether the earlier settings had a section of the tool; a file of one tool always has."""
-    if not re.search(_OF_MANY_TOOLS, old.path):
+    if not re.search(r"(^|/)(pyproject\.toml|setup\.cfg|tox\.ini|package\.json|Cargo\.toml)$", old.path):
         return True
     return _tool(section) in {_tool(name) for _, name in _sections(old.text, old.path)}
 
@@ -159,7 +158,7 @@ def _without_installation(workflow: Text) -> list[str]:
     return [line for line in workflow.code.split("\n") if "install" not in line]
 
 
-def _is_lower(kind: Kind, old: Value | None, new: Value | None) -> str | None:
+def _is_lower(kind: SettingKind, old: Value | None, new: Value | None) -> str | None:
     """Return how a setting was weakened, None if it was not; a value of None is an absent key."""
     if kind in {"floor", "ceiling"}:
         return _is_number_eased(old, new, up=kind == "ceiling")

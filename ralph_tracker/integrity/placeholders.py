@@ -19,8 +19,6 @@ _SCRIPT: Final = re.compile(
     r"(?m)^\s*export\s+(?:declare\s+)?(?:async\s+)?(?:const|let|var|function\*?|(?:abstract\s+)?class|enum)\s+(\w+)"
     r"|^\s*export\s*\{([^}]*)\}|^\s*export\s+(default)\b|^\s*(?:module\.)?exports\.(\w+)\s*="
 )
-_IS_SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
-_COMMON_JS: Final = re.compile(r"\bmodule\.exports\b|\bexports\.\w+\s*=")
 # What a module hands on without naming it.
 _UNNAMED: Final = re.compile(r"\bimport \*|^\s*export \*|def __getattr__", re.MULTILINE)
 _WORD: Final = re.compile(r"\w+")
@@ -78,7 +76,7 @@ def with_placeholders(path: str, earlier: str, now: str | None, wanted: Iterable
 
     `wanted` are the words of the tests that may import them. `now` is None for a file that is gone.
     """
-    pattern = _PYTHON if path.endswith(".py") else _SCRIPT if _IS_SCRIPT.search(path) else None
+    pattern = _PYTHON if path.endswith(".py") else _SCRIPT if re.search(r"\.[cm]?[jt]sx?$", path) else None
     if pattern is None or _UNNAMED.search(now or ""):
         return None
     names = sorted((_names(pattern, earlier) - _names(pattern, now or "")) & frozenset(wanted))
@@ -109,7 +107,7 @@ def _python(path: str, earlier: str, now: str, names: Iterable[str]) -> str:
 
 
 def _script(path: str, earlier: str, names: Iterable[str]) -> Iterable[str]:
-    common = _COMMON_JS.search(earlier) is not None
+    common = re.search(r"\bmodule\.exports\b|\bexports\.\w+\s*=", earlier) is not None
     typed = ": any" if "ts" in path.rpartition(".")[2] else ""
     yield "" if common else "export {};\n"
     for name in names:

@@ -12,14 +12,8 @@ SEPARATOR: Final = "::"
 # The function is the first name followed by possible parameters; a slash starts Go's subtests, but also separates
 # folders.
 _FUNCTION: Final = r"(?a)(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))"
-_CASE: Final = r"(?:^|::)(\w+)(::case_\d\w*)\Z"  # rstest turns a function with cases into a module
 _ORDINAL: Final = r"#\d+\Z"
-_TITLED: Final = r"(?s)([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z"
-_DOTTED: Final = r"(?s)([\w.]+)\.(\w+)(\(.*|)\Z"  # .NET has no other separator
 _CARGO_TARGET: Final = r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)"
-_GO_TEST: Final = r"(?:Test|Fuzz|Example)(?![a-z])"
-_SUFFIX: Final = r"\.(?:py|java|kt|php)(?=::|\Z)"
-_JOINTS: Final = r"[./:\\$\s]+"
 
 
 class ReportId(NamedTuple):
@@ -36,19 +30,21 @@ class ReportId(NamedTuple):
 @lru_cache(maxsize=1 << 15)
 def split_id(test: str) -> ReportId:
     """Return the parts of an id, or of the name of a test in the source."""
-    if titled := re.match(_TITLED, test):
+    if titled := re.match(r"(?s)([^\s:]+\.(?:[cm]?[jt]sx?|rb|dart))::(.*)\Z", test):
         ordinal = re.search(_ORDINAL, titled[2])
         end = ordinal.start() if ordinal else len(titled[2])
         return ReportId(_parts(titled[1]), titled[2][:end], titled[2][end:])
     test = re.sub(_CARGO_TARGET, lambda found: found[1] or found[0].partition(" ")[0], test)
-    if case := re.search(_CASE, test):
+    # rstest turns a function with cases into a module
+    if case := re.search(r"(?:^|::)(\w+)(::case_\d\w*)\Z", test):
         return ReportId(_parts(test[: case.start()]), case[1], case[2])
     owner, _, leaf = test.rpartition(SEPARATOR)
     if leaf.isidentifier():
         return ReportId(_parts(owner), leaf, "")
     if found := re.search(_FUNCTION, test):
         return ReportId(_parts(test[: found.start()]), found[1] or found[2], test[found.end() :])
-    if not owner and (dotted := re.match(_DOTTED, test)):
+    # .NET has no other separator
+    if not owner and (dotted := re.match(r"(?s)([\w.]+)\.(\w+)(\(.*|)\Z", test)):
         return ReportId(_parts(dotted[1]), dotted[2], dotted[3])
     ordinal = re.search(_ORDINAL, leaf)
     end = ordinal.start() if ordinal else len(leaf)
@@ -100,7 +96,7 @@ def _place(path: str) -> Parts:
 
 
 def _parts(owner: str) -> Parts:
-    return tuple(filter(None, re.split(_JOINTS, re.sub(_SUFFIX, "", owner))))
+    return tuple(filter(None, re.split(r"[./:\\$\s]+", re.sub(r"\.(?:py|java|kt|php)(?=::|\Z)", "", owner))))
 
 
 def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
@@ -117,7 +113,7 @@ def _nearest(owner: Parts, places: Mapping[str, Sequence[tuple[Parts, str]]]) ->
 
 def _at_root(test: ReportId, places: Mapping[str, Sequence[tuple[Parts, str]]]) -> list[str]:
     """Return the possible files of an id in the root package of Go or the root module of Rust."""
-    is_go = re.match(_GO_TEST, test.function) is not None
+    is_go = re.match(r"(?:Test|Fuzz|Example)(?![a-z])", test.function) is not None
     is_rust = test.function.isidentifier() and (len(test.owner) <= 1 or test.owner[-1] in {"test", "tests"})
     suffixes = ("_test.go",) if is_go else (".rs",) if is_rust else ()
     return [path for _, path in places.get("", ()) if path.endswith(suffixes)]

@@ -23,7 +23,6 @@ _OF_SOURCE: Final = re.compile(
     r"(^|/)(tsconfig[^/]*\.json|(deno|composer)\.json|pnpm-workspace\.yaml|go\.(mod|work)|pom\.xml"
     r"|(build|settings)\.gradle(\.kts)?|gradle\.properties|build\.rs)$"
 )
-_CONFIGURATION: Final = re.compile(r"\.(config|workspace)\.[cm]?[jt]s$")
 # What makes a configuration more than a list of places.
 _ACTING: Final = re.compile(
     r"=>|\bfunction\b|\bplugins\b|setupFiles|globalSetup|transform|environment|[rR]unner|reporters|exclude|include"
@@ -45,7 +44,7 @@ def settings_for_retry(path: str, earlier: str | None, now: str | None) -> str |
         return "\n".join([*kept, *(body for header, body in _sections(earlier or "") if own.match(header))])
     if now is not None and name == "package.json":
         return _package_for_retry(earlier, now)
-    if now is not None and _CONFIGURATION.search(path):
+    if now is not None and re.search(r"\.(config|workspace)\.[cm]?[jt]s$", path):
         known = set((earlier or "").splitlines())
         added = "\n".join(line for line in now.splitlines() if line not in known)
         return earlier if _ACTING.search(added) else now

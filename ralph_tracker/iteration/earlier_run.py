@@ -20,8 +20,6 @@ from ralph_tracker.iteration.earlier_tests import NOT_RUN, RerunResult, Runner
 from ralph_tracker.iteration.file_forms import EarlierFile, FileForms
 
 _NOTHING_CHANGED: Final = "no file that decides about tests differs"
-_FAILS_IN_COPY: Final = "in a copy of the project it fails too"
-_DOUBTFUL: Final = frozenset({"demand_changed", "outcome_forged", "green_by_edit"})
 # Groups of references that are run once more by themselves.
 _MOST_GROUPS: Final = 3
 
@@ -63,7 +61,7 @@ class Shown(NamedTuple):
     reruns: tuple[Rerun, ...] = ()
 
 
-class _Answer(NamedTuple):
+class _EarlierOutcome(NamedTuple):
     """The outcome of the earlier form of a test, None if it did not run; why; and the iteration of the form."""
 
     outcome: str | None
@@ -104,7 +102,7 @@ class EarlierRun:
         watched = references if standing and self._changes.is_source_changed(asked.head) else {}
         answers = self._answers(need, watched) if need or watched else {}
         if answers is None:
-            cases = [self._case(test, _Answer(None, "", asked.kept)) for test in need]
+            cases = [self._case(test, _EarlierOutcome(None, "", asked.kept)) for test in need]
             left = self._references_after(references, cases, (), ())
             return Shown(None, still=tuple(again), references=left, reruns=tuple(self._reruns))
         told = {(each.rule, test) for each in again for test in each.tests}
@@ -191,7 +189,7 @@ class EarlierRun:
             files.update(own)
         return files
 
-    def _answers(self, need: set[str], references: Mapping[str, int]) -> dict[str, _Answer] | None:
+    def _answers(self, need: set[str], references: Mapping[str, int]) -> dict[str, _EarlierOutcome] | None:
         """Return what the earlier forms show; None where the kept iteration's own tree cannot be run either."""
         kept = self._asked.kept
         forms = self._changes.forms(kept, references)
@@ -202,7 +200,7 @@ class EarlierRun:
         self._first_forms = forms
         watched = [path for path in references if kind_of_file(path) == "test"]
         first = self._run(forms, need, watched, whole=len(watched) < len(references))
-        answers: dict[str, _Answer] = {}
+        answers: dict[str, _EarlierOutcome] = {}
         self._take(first.tests, need, answers, references)
         of_references = first.tests.outcomes.keys() & self._asked.before.keys() - need if references else ()
         also = [test for test in of_references if self._reference_of(test, references) is not None]
@@ -218,7 +216,7 @@ class EarlierRun:
             return None
         why = (first.rerun.problem or "").removeprefix(NOT_RUN.format(why=""))
         for test in need - answers.keys():
-            answers[test] = _Answer(
+            answers[test] = _EarlierOutcome(
                 None, self._why_no_answer(test) or self._why_not_loaded(test, first.tests) or why, kept
             )
         return answers
@@ -231,14 +229,14 @@ class EarlierRun:
         edited = self._edited_package is not None and test in self._turned
         return f"{self._edited_package} was edited, and no lock file changed" if edited else ""
 
-    def _as_reported(self, test: str) -> _Answer:
+    def _as_reported(self, test: str) -> _EarlierOutcome:
         if why := self._why_no_answer(test):
-            return _Answer(None, why, self._asked.kept)
+            return _EarlierOutcome(None, why, self._asked.kept)
         how = self._asked.now.get(test)
-        return _Answer(how if how != SKIPPED else None, "" if how else _NOTHING_CHANGED, self._asked.kept)
+        return _EarlierOutcome(how if how != SKIPPED else None, "" if how else _NOTHING_CHANGED, self._asked.kept)
 
     def _take(
-        self, ran: TestResults, tests: Iterable[str], answers: dict[str, _Answer], references: Mapping[str, int]
+        self, ran: TestResults, tests: Iterable[str], answers: dict[str, _EarlierOutcome], references: Mapping[str, int]
     ) -> None:
         """Add what a run shows of tests; one whose parameters are gone with a name fails as its neighbours do."""
         bases = {test.partition("[")[0]: test for test, how in ran.outcomes.items() if how == FAILED}
@@ -251,14 +249,18 @@ class EarlierRun:
             if ran.outcomes[name] != SKIPPED:
                 against = self._reference_of(test, references)
                 why = ran.messages.get(name, "")
-                answers[test] = _Answer(ran.outcomes[name], why, self._asked.kept if against is None else against)
+                answers[test] = _EarlierOutcome(
+                    ran.outcomes[name], why, self._asked.kept if against is None else against
+                )
 
     def _reference_of(self, test: str, references: Mapping[str, int]) -> int | None:
         """Return the iteration whose form of a file that concerns the test is still run; None if there is none."""
         own = self._changes.own_files(test)
         return min((number for path, number in references.items() if self._changes.concerns(path, own)), default=None)
 
-    def _take_apart(self, first: TestResults, answers: dict[str, _Answer], references: Mapping[str, int]) -> None:
+    def _take_apart(
+        self, first: TestResults, answers: dict[str, _EarlierOutcome], references: Mapping[str, int]
+    ) -> None:
         """Run the references once more, each as its whole iteration had it, whose tests did not run beside others."""
         apart: dict[int, list[str]] = {}
         for test, how in self._asked.now.items():
@@ -308,7 +310,7 @@ class EarlierRun:
 
     # What became of each test.
 
-    def _case(self, test: str, answer: _Answer) -> CaseHistory:
+    def _case(self, test: str, answer: _EarlierOutcome) -> CaseHistory:
         asked = self._asked
         edited, edits = self._changes.edits(test)
         lost, name = self._changes.lost(answer.why) if answer.outcome != PASSED else (None, "")
@@ -357,7 +359,7 @@ class EarlierRun:
 
     def _confirmed(self, fates: list[tuple[CaseHistory, Fate]]) -> list[tuple[CaseHistory, Fate]]:
         """Return what is left after failures that prove nothing: in a copy as it is, or by forms that do not fit."""
-        doubtful = [case for case, what in fates if what in _DOUBTFUL]
+        doubtful = [case for case, what in fates if what in {"demand_changed", "outcome_forged", "green_by_edit"}]
         kept = self._asked.kept
         passing = [case.test for case in doubtful if case.now == PASSED]
         gone = [case.test for case in doubtful if case.now != PASSED]
@@ -384,7 +386,7 @@ class EarlierRun:
             if case.test in unfit:
                 continue
             if case.test in astray:
-                other = case._replace(earlier=None, why=_FAILS_IN_COPY)
+                other = case._replace(earlier=None, why="in a copy of the project it fails too")
                 again = fate(other)
                 found += [] if again is None else [(other, again)]
             else:
@@ -400,7 +402,9 @@ class EarlierRun:
                 held.remove(test)
                 retired.add(test)
 
-    def _asked_again(self, findings: list[Finding], answers: Mapping[str, _Answer]) -> tuple[list[Finding], set[str]]:
+    def _asked_again(
+        self, findings: list[Finding], answers: Mapping[str, _EarlierOutcome]
+    ) -> tuple[list[Finding], set[str]]:
         """Return the open findings that still hold, and their tests that pass now for the right reason."""
         still: list[Finding] = []
         mended: set[str] = set()

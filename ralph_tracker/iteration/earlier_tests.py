@@ -34,7 +34,6 @@ NOT_RUN: Final = "earlier tests could not be run: {why}"
 _READ_ONLY: Final = {"CI": "1"}
 _MOST_LEFT_OUT: Final = 5
 _COMPILED: Final = re.compile(r"[\w./-]+\.(?:go|rs|java|kts?|scala|cs|swift)\b")
-_WORD: Final = re.compile(r"\w+")
 
 
 class RerunResult(NamedTuple):
@@ -131,7 +130,7 @@ class ScratchRunner(NamedTuple):
         store = self.iteration_snapshots.store
         there = {folder for path in store.paths(tree) if is_code(path) for folder in _module_places(path)}
         codes = [each.object_id for each in earlier if each.object_id and is_code(each.path)]
-        words = frozenset(_WORD.findall(" ".join(map(_text, store.contents(codes).values()))))
+        words = frozenset(re.findall(r"\w+", " ".join(map(_text, store.contents(codes).values()))))
         for each in source:
             if each.new_id is None and not there.isdisjoint(_module_places(each.path)):
                 continue  # the module is another file now

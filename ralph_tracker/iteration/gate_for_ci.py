@@ -28,7 +28,6 @@ SUITE: Final = "ralph-tracker gate"
 RULES: Final = "ralph-tracker.rules"
 CHECKS: Final = "ralph-tracker.checks"
 CLASS_RULE: Final = "class_regression"
-_NO_XML: Final = re.compile("[\ufffe\uffff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,4 +200,4 @@ def _rule(gate: Gate, name: str) -> TestCase:
 def _text(text: str) -> str:
     """Replace what XML cannot hold, control characters and surrogates, by their code."""
     lines = (for_terminal(line) for line in text.split("\n"))
-    return _NO_XML.sub(lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))
+    return re.sub("[\ufffe\uffff]", lambda found: f"\\u{ord(found[0]):04x}", "\n".join(lines))

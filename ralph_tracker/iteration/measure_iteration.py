@@ -410,7 +410,7 @@ def _first_paths(paths: Sequence[str]) -> str:
 
 
 def shorten_output(folder: Path) -> None:
-    """Cut what checks left in `output` and `reports` of a folder to what is kept of it."""
+    """Truncate the checks' output and reports of a folder to the stored size."""
     for path in (folder / "output").iterdir():
         size = path.lstat().st_size
         if not size:

@@ -43,7 +43,6 @@ FINDINGS_KEPT: Final = 200
 ListedKind = Literal["build", "types", "lint"]
 _ORDER: Final[Mapping[str, int]] = {Group.BUILD: 0, Group.TYPES: 1, Group.LINT: 2}
 SIZE_CAP: Final = 1_000_000
-_DEFINES: Final = r"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{}\b"
 _BREAKS: Final = frozenset({"working_tests_failing", "flaky_test"})
 _PLACES: Final = (
     re.compile(r"File \"(?P<file>[^\"]+)\", line (?P<line>\d{1,9})"),
@@ -170,7 +169,7 @@ def source_line_of(root: Path, test: str) -> SourceLine | None:
             text = (root / file).read_text("utf-8", "replace") if (root / file).stat().st_size <= SIZE_CAP else ""
         except OSError:
             return SourceLine(file, None)
-        defines = re.compile(_DEFINES.format(re.escape(name)))
+        defines = re.compile(rf"^\s*(?:async\s+)?(?:def|func|fn|function)\s+(?:\([^)]*\)\s*)?{re.escape(name)}\b")
         return SourceLine(file, next((at for at, line in enumerate(text.splitlines(), 1) if defines.match(line)), None))
     return None
 

@@ -6,7 +6,7 @@ from ralph_tracker.store.loop_summary import Summary, with_events
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
 
 
-def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None, at: str) -> Summary:
+def record_rollback(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None, at: str) -> Summary:
     """Record that the lineage continues from an earlier iteration; `undo` is None if the tree was not restored."""
     moved = {"to": number, "from": summary.head, "after": summary.iteration}
     ids = {} if undo is None else {name: each for name, each in undo._asdict().items() if each is not None}
@@ -20,7 +20,7 @@ def follow(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None
 def restore(store: LoopStore, summary: Summary, number: int, at: str) -> UndoIds:
     """Restore the working tree to that iteration, from which the next one descends; return the ids that undo it."""
     undo = IterationSnapshots(store).restore(number)
-    follow(store, summary, number, undo, at)
+    record_rollback(store, summary, number, undo, at)
     return undo
 
 
@@ -34,7 +34,7 @@ def undo_restore(store: LoopStore, summary: Summary, undo_id: str, at: str) -> U
     if came_from is None:
         iteration_snapshots.restoring.clear()
     else:
-        follow(store, summary, came_from, undone, at)
+        record_rollback(store, summary, came_from, undone, at)
     return undone
 
 
@@ -47,6 +47,6 @@ def record_interrupted_restore(store: LoopStore, summary: Summary, *, resume: bo
             return summary
         restoring = iteration_snapshots.resume_restore()
         if restoring is not None and restoring.number is not None:
-            return follow(store, summary, restoring.number, restoring.undo_ids, restoring.at)
+            return record_rollback(store, summary, restoring.number, restoring.undo_ids, restoring.at)
     iteration_snapshots.restoring.clear()
     return summary

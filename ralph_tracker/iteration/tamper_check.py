@@ -23,7 +23,6 @@ RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."
 # A finding of these rules stays open as long as the line that it names exists.
 _STANDS_WITH_ITS_LINE: Final = frozenset({"R1", "R2", "R3", "R4", "R5", "U"})
-_SPACES: Final = re.compile(r"\s+")
 
 
 class Reruns(NamedTuple):
@@ -251,4 +250,4 @@ class TamperCheck:
 
 
 def _one_line(text: str) -> str:
-    return _SPACES.sub(" ", text).strip()
+    return re.sub(r"\s+", " ", text).strip()

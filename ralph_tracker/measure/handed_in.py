@@ -40,7 +40,7 @@ OUTCOMES: Final[Mapping[str, str]] = {
 _KEYS: Final = ("id", "outcome")
 _SIZES: Final = frozenset({len(_KEYS), len(_KEYS) + 1})  # without a duration or with it
 
-Kind = Literal["status", "count", "amount", "percent", "share"]
+ValueKind = Literal["status", "count", "amount", "percent", "share"]
 _MOST: Final = {"count": LARGEST_VALUE, "amount": LARGEST_VALUE, "percent": 100, "share": 1}
 Values = dict[str, Any]  # by name, None if not measured
 
@@ -282,13 +282,13 @@ def plain_usage(raw: Mapping[str, Any]) -> Values:
     return _read(raw, _USAGE)
 
 
-def _read(raw: Any, kinds: Mapping[str, Kind]) -> Values:  # noqa: ANN401  # any input
+def _read(raw: Any, kinds: Mapping[str, ValueKind]) -> Values:  # noqa: ANN401  # any input
     if type(raw) is not dict or not raw.keys() <= kinds.keys():
         raise NotPlainError
     return {name: None if raw.get(name) is None else _plain(raw[name], kind) for name, kind in kinds.items()}
 
 
-def _plain(value: Any, kind: Kind) -> Any:  # noqa: ANN401  # as above
+def _plain(value: Any, kind: ValueKind) -> Any:  # noqa: ANN401  # as above
     if kind == "status":
         fits = type(value) is str and value in ("success", "failure")
     else:
@@ -321,7 +321,7 @@ def _plain_cases(tests: Any) -> Cases:  # noqa: ANN401  # as above
     return cases
 
 
-def _kind(spec: MetricSpec) -> Kind:
+def _kind(spec: MetricSpec) -> ValueKind:
     if not spec.numeric:
         return "status"
     if not spec.decimals:
@@ -329,10 +329,10 @@ def _kind(spec: MetricSpec) -> Kind:
     return "percent" if spec.unit == "%" else "amount"
 
 
-_METRICS: Final[Mapping[str, Mapping[str, Kind]]] = {
+_METRICS: Final[Mapping[str, Mapping[str, ValueKind]]] = {
     section: {spec.name: _kind(spec) for spec in METRICS if spec.section == section} for section in SECTIONS
 }
-_USAGE: Final[Mapping[str, Kind]] = {
+_USAGE: Final[Mapping[str, ValueKind]] = {
     "cost_usd": "amount",
     "input_tokens": "count",
     "output_tokens": "count",

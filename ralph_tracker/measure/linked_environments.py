@@ -42,8 +42,6 @@ exec {real} "$@"
 """
 # Other dotted names in node_modules are caches of tools (.vite, .cache): the copy has its own.
 _LENT_HIDDEN: Final = frozenset({".pnpm", ".prisma", ".store"})
-# A worktree's .git is a file. Tests rarely read larger ignored files.
-_NEVER_COPIED: Final = frozenset({".git", ".coverage", ".DS_Store"})
 
 
 def link_environments(
@@ -215,7 +213,8 @@ def _copy_files(root: Path, copy: Path) -> None:
     for folder in _folders(copy):
         for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
             place = copy / folder / path.name
-            if path.name in _NEVER_COPIED or os.path.lexists(place) or not path.is_file():
+            # A worktree's .git is a file. Tests rarely read larger ignored files.
+            if path.name in {".git", ".coverage", ".DS_Store"} or os.path.lexists(place) or not path.is_file():
                 continue
             if path.stat().st_size <= 16 << 20:
                 shutil.copy2(path, place)

@@ -29,10 +29,7 @@ kill -KILL "-$group"
 """
 OUTPUT_CAP: Final = 200_000_000
 _TICK_S: Final = 0.05
-_GRACE_S: Final = 2.0
-_GRACE_OF_OTHERS_S: Final = 0.5
 _KILLED_S: Final = 0.25
-_REAP_S: Final = 10.0
 
 
 class Watcher:
@@ -257,13 +254,13 @@ def _end_group(process: subprocess.Popen[bytes], outputs: Sequence[_Output]) -> 
     """
     try:
         if _signal_group(process, signal.SIGTERM):
-            _await_empty(process, outputs, _GRACE_S, _GRACE_OF_OTHERS_S)
+            _await_empty(process, outputs, 2.0, 0.5)
     finally:
         if _signal_group(process, signal.SIGKILL):
             _await_empty(process, outputs, _KILLED_S, _KILLED_S)
         # Only what we may not kill takes longer: another user's program, or one stuck in the kernel.
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_REAP_S)
+            process.wait(10.0)
 
 
 def _await_empty(

@@ -90,7 +90,6 @@ VALUES: Final[Mapping[str, str]] = {
     Group.TYPES: "type_errors",
     Group.BUILD: "build_status",
 }
-_STOPPED: Final = "the checker stopped at an error, there may be more than it counted; fix that one first"
 _NO_REPORT: Final = "the check names no report file; add `reports: [FILE]` to it"
 _OURS: Final = ".aiwg/"
 _HIDDEN: Final = "held-back tests do not load"
@@ -99,8 +98,6 @@ _LOOKED_AT: Final = 1_000_000
 _BUILD_BROKE: Final = re.compile(
     r"COMPILATION ERROR|Compilation failed; see|error: could not compile|\[(?:build|setup) failed\]"
 )
-_PLACE: Final = re.compile(r"[:(]\d+\b")
-_NAMED_FILE: Final = re.compile(r"\bfrom ['\"]?([^'\"\s()]+\.\w+)")
 # Formats of linters that type checkers write too.
 _OF_TYPES: Final = frozenset(each.name for each in FORMATS if each.of_types)
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
@@ -381,7 +378,7 @@ class _Totals:
 
     def _with_place(self, why: str) -> str:
         """Return why something does not load, with the line of the file that the error names without one."""
-        named = None if _PLACE.search(why) else _NAMED_FILE.search(why)
+        named = None if re.search(r"[:(]\d+\b", why) else re.search(r"\bfrom ['\"]?([^'\"\s()]+\.\w+)", why)
         return why if named is None else self._with_line(FirstError(why, named[1]))
 
     def _with_line(self, found: FirstError) -> str:
@@ -582,7 +579,7 @@ def _read(
         silence = _silence(result.check.format, kind)
         return report if silence is None else silence
     if isinstance(report, TypeReport) and report.stopped:
-        return Unreadable(_STOPPED)
+        return Unreadable("the checker stopped at an error, there may be more than it counted; fix that one first")
     if _has_failed(result) and _has_no_line(report):
         read_as = examine(data, format=result.check.format).format
         if read_as is not None and read_as.syntax in ("lines", "text"):

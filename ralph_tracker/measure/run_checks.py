@@ -33,8 +33,6 @@ from ralph_tracker.measure.find_reports import (
 from ralph_tracker.measure.process import OUTPUT_CAP, FinishedCommand, Streams, run_command
 from ralph_tracker.measure.secrets import mask_file, mask_folder, secret_values
 
-_DURATION: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)?")
-_SECONDS: Final[Mapping[str, int]] = {"s": 1, "m": 60, "h": 3600}
 STANDARD_OUTPUT: Final = "-"
 _ACTIVE: Final = "VIRTUAL_ENV"
 # What git sets for its hooks: with it, git in a check would work on the repository of the hook, wherever it runs.
@@ -46,16 +44,14 @@ _OF_GITS_HOOKS: Final = frozenset(
 )
 # The name is also used as a file name.
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}")
-# How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
-_LOOK_UP_S: Final = 0.5
 
 
 def parse_duration(key: str, limit: str | float) -> float:
     """Return a time limit in seconds: a number, or a number with s, m or h. Raises ConfigError."""
-    found = _DURATION.fullmatch(str(limit).strip())
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|h)?", str(limit).strip())
     if found is None or float(found[1]) <= 0:
         raise ConfigError(f"{key}: {limit!r} is no time; write seconds, or 90s, 15m, 1h")
-    return float(found[1]) * _SECONDS[found[2] or "s"]
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2] or "s"]
 
 
 class Check(NamedTuple):
@@ -325,7 +321,8 @@ def _run_all(  # what all checks of a run share
                 running[check.name] = Thread(target=carry_out, args=(check,), name=f"check {check.name}")
                 running[check.name].start()
             with suppress(Empty):
-                name, outcome = ended.get(timeout=_LOOK_UP_S)
+                # How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
+                name, outcome = ended.get(timeout=0.5)
                 running.pop(name).join()
                 if isinstance(outcome, BaseException):
                     raise outcome

@@ -25,7 +25,6 @@ _PARSERS: Final[Mapping[str, tuple[str, ...]]] = {
     ".sh": ("sh", "-n"),
 }
 _LINE: Final = r"(?:[:]\s*|:line |on line )(\d+)"
-_ERROR: Final = re.compile(r"(?:\w+ )?\w*[Ee]rrors?(?:[:,] | found).*")
 
 
 def parse_errors(root: Path, paths: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
@@ -59,6 +58,6 @@ def _error(parser: tuple[str, ...], path: str, root: Path, environment: Mapping[
     if lines[0].startswith(f"{path}:") and parser[-1] == _PYTHON:
         return lines[0]
     line = next((number[1] for each in lines if path in each and (number := re.search(_LINE, each))), None)
-    error = _ERROR.search(text)
+    error = re.search(r"(?:\w+ )?\w*[Ee]rrors?(?:[:,] | found).*", text)
     what = re.sub(rf"^{re.escape(path)}:\s*\d+:\s*", "", (error[0] if error else lines[-1]).strip())
     return f"{path}:{line}: {what}" if line is not None else f"{path}: {what}"

@@ -43,10 +43,7 @@ NO_CODE: Final = frozenset(
     | {".json", ".jsonl", ".lock", ".log", ".md", ".mod", ".pdf", ".png", ".po", ".pot", ".pyi", ".rst", ".scss", ".sh"}
     | {".snap", ".sum", ".svg", ".toml", ".tsv", ".txt", ".typed", ".xml", ".yaml", ".yml"}
 )
-_TIME_LIMIT_S: Final = 20.0
 SCHEMA_VERSION: Final = 1
-_MOST_CACHED: Final = 256 << 20  # bytes
-_SETTLED_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
 SIZE_CAP: Final = 1_000_000
 EVERYTHING: Final = ("**",)
@@ -132,7 +129,7 @@ class LizardAnalyser:
     quadratic.
     """
 
-    def __init__(self, limit_s: float = _TIME_LIMIT_S) -> None:
+    def __init__(self, limit_s: float = 20.0) -> None:
         self._limit_s = limit_s
 
     @property
@@ -236,7 +233,7 @@ def settled_stamp(status: os.stat_result, now_ns: int) -> Stamp | None:
     of the last status change because a program cannot set that back, unlike the modification time.
     """
     last = max(status.st_mtime_ns, status.st_ctime_ns)
-    return _stamp(status) if now_ns - last > _SETTLED_NS else None
+    return _stamp(status) if now_ns - last > 2_000_000_000 else None
 
 
 def _stamp(status: os.stat_result) -> Stamp:
@@ -247,7 +244,8 @@ def load_cache(path: Path, made_by: Mapping[str, Any]) -> CodeCache:
     """Read the cache; empty if made by another version or with other settings, with a note if damaged."""
     damaged = CodeCache(note=f"the cache of code counts was damaged and is made anew: {path.name}")
     try:
-        raw = json.loads(read_regular(path, limit=_MOST_CACHED))
+        # bytes
+        raw = json.loads(read_regular(path, limit=256 << 20))
     except FileNotFoundError:
         return CodeCache()
     except (InputError, OSError, ValueError, RecursionError):

@@ -12,14 +12,13 @@ from ralph_tracker.measure.run_checks import configured_checks, environment_for_
 from ralph_tracker.scratch import temporary_folder
 
 _TRIED: Final = frozenset({Group.LINT, Group.TYPES})
-# One that takes longer is taken to work.
-_TIMEOUT_S: Final = 120.0
 
 
 def without_failing_linters(found: DetectedChecks, root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     """Return what was detected without the linters and type checkers that measure nothing here, each with a note."""
     checks = configured_checks({"checks": found.checks})
-    tried = [check._replace(timeout_s=_TIMEOUT_S, needs=()) for check in checks if measured_kind(check) in _TRIED]
+    # One that takes longer is taken to work.
+    tried = [check._replace(timeout_s=120.0, needs=()) for check in checks if measured_kind(check) in _TRIED]
     if not tried:
         return found
     with temporary_folder() as folder:

@@ -42,8 +42,6 @@ OTHERS: Final[Mapping[str, str | None]] = {
     "go.sum": None,
 }
 _LOCKS: Final = (*TOOLS, *OTHERS)
-# Of those, what is installed into the project's folder, so that it can be seen to be missing.
-_IN_PROJECT: Final = frozenset({"pdm.lock"})
 # What a set-up command may read besides.
 _MANIFESTS: Final = (
     "pyproject.toml",
@@ -139,7 +137,8 @@ class Environments:
         paths = self._paths(name for name, step in OTHERS.items() if step)
         for path, versions in self._history.versions(commits, paths).items():
             name = path.rpartition("/")[2]
-            is_missing = name in _IN_PROJECT and not self._is_installed
+            # Of those, what is installed into the project's folder, so that it can be seen to be missing.
+            is_missing = name == "pdm.lock" and not self._is_installed
             if is_missing or versions != {self._locks_now.get(path)}:
                 found.append(f"{path}: replay does not install it; {OTHERS[name]}")
         return found

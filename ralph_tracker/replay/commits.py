@@ -217,7 +217,7 @@ class History(NamedTuple):
         return {path: versions for path, versions in found.items() if any(versions)}
 
     def blobs_now(self, paths: Sequence[str]) -> dict[str, str]:
-        """Return the ids that those files of the working tree would have, of those that are there."""
+        """Return the blob ids of those files of the working tree that exist."""
         there = [path for path in paths if (self.top / path).is_file()]
         ids = self._run("hash-object", "--no-filters", "--", *there).decode().split() if there else []
         return dict(zip(there, ids, strict=True))

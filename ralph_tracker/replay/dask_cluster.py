@@ -33,7 +33,7 @@ from ralph_tracker.version import __version__
 _TOOLS_SHOWN: Final = 3
 
 
-class Order(NamedTuple):
+class MeasureRequest(NamedTuple):
     """What a worker needs to measure a commit as it would be measured where the replay runs.
 
     `bundle` is the digest of the git bundle that has the commit's tree. `top` is the name of the repository's folder,
@@ -54,7 +54,7 @@ class Order(NamedTuple):
     key: str
 
 
-class Answer(NamedTuple):
+class MeasureResponse(NamedTuple):
     """The packed results of a commit; else why there are none, or that the worker lacks the bundle.
 
     `refused` holds for all commits, `failed` for this one.
@@ -66,21 +66,23 @@ class Answer(NamedTuple):
     lacks_bundle: bool = False
 
 
-def measure_order(order: Order, bundle: bytes | None) -> Answer:
-    """Measure a commit with this machine's tools, if they are those of the order."""
-    if order.version != __version__:
-        return Answer(refused=f"it has ralph-tracker {__version__}, not {order.version}")
+def measure_request(request: MeasureRequest, bundle: bytes | None) -> MeasureResponse:
+    """Measure a commit with this machine's tools, if they are those of the request."""
+    if request.version != __version__:
+        return MeasureResponse(refused=f"it has ralph-tracker {__version__}, not {request.version}")
     try:
         folder = cache_folder()
-        repository = _repository(folder / "bundles" / order.bundle, order, bundle)
-        return Answer(lacks_bundle=True) if repository is None else _measure_order(folder, repository, order)
+        repository = _repository(folder / "bundles" / request.bundle, request, bundle)
+        return (
+            MeasureResponse(lacks_bundle=True) if repository is None else _measure_request(folder, repository, request)
+        )
     except RalphTrackerError as error:
-        return Answer(failed=str(error))
+        return MeasureResponse(failed=str(error))
 
 
-def _repository(place: Path, order: Order, bundle: bytes | None) -> UserRepository | None:
+def _repository(place: Path, request: MeasureRequest, bundle: bytes | None) -> UserRepository | None:
     """Return the repository made of a bundle, None if it is not here and the bundle neither."""
-    top = place / "work" / order.top
+    top = place / "work" / request.top
     made = place / "git"
     if not made.is_dir():
         if bundle is None:
@@ -89,41 +91,41 @@ def _repository(place: Path, order: Order, bundle: bytes | None) -> UserReposito
             if not made.is_dir():
                 with as_store_error(place):
                     staged = place.with_name(temporary_name())
-                    (staged / "work" / order.top).mkdir(parents=True, mode=0o700)
+                    (staged / "work" / request.top).mkdir(parents=True, mode=0o700)
                     file = staged / "bundle"
                     file.write_bytes(bundle)
-                    new_repository(staged / "git", order.object_format).run("bundle", "unbundle", str(file))
+                    new_repository(staged / "git", request.object_format).run("bundle", "unbundle", str(file))
                     file.unlink()
                     shutil.rmtree(place, ignore_errors=True)
                     staged.rename(place)
-    return UserRepository(made, made, top, order.prefix)
+    return UserRepository(made, made, top, request.prefix)
 
 
-def _measure_order(folder: Path, repository: UserRepository, order: Order) -> Answer:
-    history = History(repository, settings=tuple(order.settings.items()))
-    environment = {**os.environ, **order.variables}
-    config, stop = config_of(order.config, None), Event()
-    environments = Environments(history, folder / "environments", environment, order.setup, stop)
-    home = environments.home(order.commit)
+def _measure_request(folder: Path, repository: UserRepository, request: MeasureRequest) -> MeasureResponse:
+    history = History(repository, settings=tuple(request.settings.items()))
+    environment = {**os.environ, **request.variables}
+    config, stop = config_of(request.config, None), Event()
+    environments = Environments(history, folder / "environments", environment, request.setup, stop)
+    home = environments.home(request.commit)
     cache = ResultsCache(folder / "commits")
     with scratch_folder(history.top) as scratch:
         checkouts = Checkouts(history, scratch)
         measurer = CommitMeasurer(history, config, environments, cache, environment, checkouts, stop)
         tools = portable_tools(home.root, measurer.checks, environment)
-        if tools != order.tools:
-            return Answer(refused=_differences(order.tools, tools))
-        known = cache.find(order.key, measurer.checks)
+        if tools != request.tools:
+            return MeasureResponse(refused=_differences(request.tools, tools))
+        known = cache.find(request.key, measurer.checks)
         if known is not None:
-            return Answer(packed=pack(known.folder))
+            return MeasureResponse(packed=pack(known.folder))
         staged = cache.new_folder()
         try:
-            results = measurer.run(order.commit, home, staged)
+            results = measurer.run(request.commit, home, staged)
             packed = pack(staged)
             if results.is_whole:
-                cache.keep(order.key, results)
+                cache.keep(request.key, results)
         finally:
             shutil.rmtree(staged, ignore_errors=True)
-    return Answer(packed=packed)
+    return MeasureResponse(packed=packed)
 
 
 def _differences(expected: Mapping[str, str | None], found: Mapping[str, str | None]) -> str:
@@ -153,10 +155,6 @@ _NO_WORKER: Final = (
 )
 _CONNECT_S: Final = 10
 _LOOK_S: Final = 0.1
-# A commit that takes so many times as long as the longest so far is asked of another worker too.
-_MUCH_LONGER: Final = 4.0
-# How long a scheduler may be silent.
-_SILENCE_S: Final = 30.0
 
 
 class Cluster:
@@ -202,7 +200,7 @@ class Cluster:
         self._bundle = bundle_of(self._history, commits, scratch / "bundle.git")
         self._checks, self._environment = checks, environment
         self._filtered = self._history.trees_with_filters(commits)
-        self._common = Order(
+        self._common = MeasureRequest(
             version=__version__,
             commit=commits[0],
             bundle=hashlib.sha256(self._bundle).hexdigest(),
@@ -236,11 +234,11 @@ class Cluster:
             return None
         tools = portable_tools(home.root, self._checks, self._environment)
         at_tree = commit._replace(sha=commit.tree)  # a worker has trees, no commits
-        order = self._common._replace(commit=at_tree, tools=tools, key=key)
+        request = self._common._replace(commit=at_tree, tools=tools, key=key)
         tried: set[str] = set()
         while (worker := self._free(tried)) is not None:
             tried.add(worker)
-            answer = self._ask_worker(worker, order)
+            answer = self._ask_worker(worker, request)
             if answer.packed is not None:
                 return answer.packed
             if answer.refused is not None:
@@ -272,7 +270,8 @@ class Cluster:
         """Notice that the scheduler is gone, or that the replay is to end. Raises Interrupted."""
         if self._stop.is_set():
             raise ReplayInterrupted
-        if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > _SILENCE_S):
+        # How long a scheduler may be silent.
+        if not self._lost and (self._client.status != "running" or time.monotonic() - self._news_at > 30.0):
             self._lost = True
             self._tell(f"the scheduler {self._address} is gone; the rest is measured here")
 
@@ -287,38 +286,39 @@ class Cluster:
         with self._choosing:
             self._busy[worker] -= 1
 
-    def _ask_worker(self, worker: str, order: Order) -> Answer:
+    def _ask_worker(self, worker: str, request: MeasureRequest) -> MeasureResponse:
         """Ask a worker that was taken, and release it once it has answered."""
         began = time.monotonic()
-        answer = self._answer(worker, order, None)
+        answer = self._answer(worker, request, None)
         if answer.lacks_bundle:
-            answer = self._answer(worker, order, self._bundle)
+            answer = self._answer(worker, request, self._bundle)
         if answer.packed is not None:
             self._longest_s = max(self._longest_s, time.monotonic() - began)
         return answer
 
-    def _answer(self, worker: str, order: Order, bundle: bytes | None) -> Answer:
+    def _answer(self, worker: str, request: MeasureRequest, bundle: bytes | None) -> MeasureResponse:
         options = {"workers": [worker], "allow_other_workers": False, "pure": False, "retries": 0}
         try:
-            future = self._client.submit(measure_order, order, bundle, **options)
+            future = self._client.submit(measure_request, request, bundle, **options)
         except Exception as error:  # noqa: BLE001  # whatever the library makes of a scheduler that is gone
-            return Answer(failed=_error_text(error))
+            return MeasureResponse(failed=_error_text(error))
         began = time.monotonic()
         while not future.done():
             self._look()
             if self._lost or worker not in self._slots:
-                return Answer(failed="it is gone")
-            limit_s = max(30.0, _MUCH_LONGER * self._longest_s) if self._longest_s else self._patience_s
+                return MeasureResponse(failed="it is gone")
+            # A commit that takes so many times as long as the longest so far is asked of another worker too.
+            limit_s = max(30.0, 4.0 * self._longest_s) if self._longest_s else self._patience_s
             if time.monotonic() - began > limit_s:
                 self._late.append(future)  # one that nobody holds is forgotten
                 future.add_done_callback(lambda _: self._release(worker))
-                return Answer(failed="it takes too long")
+                return MeasureResponse(failed="it takes too long")
             time.sleep(_LOOK_S)
         self._look()
         try:
-            answer: Answer = future.result(timeout=_CONNECT_S)
+            answer: MeasureResponse = future.result(timeout=_CONNECT_S)
         except Exception as error:  # noqa: BLE001  # of the worker: without our package, killed, out of memory …
-            answer = Answer(failed=_error_text(error))
+            answer = MeasureResponse(failed=_error_text(error))
         if not answer.lacks_bundle:
             self._release(worker)
         return answer

@@ -45,8 +45,6 @@ from ralph_tracker.version import __version__
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"
 _RESULT: Final = "result.msgpack"
-# What decides about the numbers of a commit; thresholds do not.
-_MEASURING: Final = ("checks", "severity")
 
 
 def cache_folder() -> Path:
@@ -388,7 +386,8 @@ class CommitMeasurer(NamedTuple):
 
     def _key(self, commit: Commit, home: LentEnvironment) -> str:
         document: Mapping[str, Any] = self.config.document
-        settings = {name: document[name] for name in _MEASURING}
+        # What decides about the numbers of a commit; thresholds do not.
+        settings = {name: document[name] for name in ("checks", "severity")}
         tools = tool_versions(home.root, self.checks, self.environment)
         variables = reaching_variables(self.checks, self.environment)
         parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools, variables]

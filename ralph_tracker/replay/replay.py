@@ -31,7 +31,7 @@ from ralph_tracker.iteration.measure_iteration import (
 from ralph_tracker.iteration.open_problems import listed_diagnostics
 from ralph_tracker.iteration.record_and_recover import recover_loop
 from ralph_tracker.iteration.repeat_failing import RunAgain
-from ralph_tracker.iteration.restore_iteration import follow
+from ralph_tracker.iteration.restore_iteration import record_rollback
 from ralph_tracker.iteration.trust_listing import project_runs
 from ralph_tracker.iteration.unmeasured import why_no_baseline, why_nothing
 from ralph_tracker.loop.reports import FinishedLoop, mode_of
@@ -91,7 +91,7 @@ class ReplayJournal(NamedTuple):
             write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
 
 
-def read_progress(paths: LoopPaths) -> ReplayJournal | None:
+def read_replay_journal(paths: LoopPaths) -> ReplayJournal | None:
     """Return the journal of a loop, None if it is no replay. Raises RecordError if the file is damaged."""
     path = paths.folder / FILE
     plain = read_json(path)
@@ -104,7 +104,7 @@ def read_progress(paths: LoopPaths) -> ReplayJournal | None:
         raise RecordError(f"{paths.shown}/{FILE}: damaged; remove {paths.shown} and replay again") from None
 
 
-def digest_of(commits: Sequence[Commit], document: Any, *more: str | None) -> str:  # noqa: ANN401  # any plain value
+def replay_digest(commits: Sequence[Commit], document: Any, *more: str | None) -> str:  # noqa: ANN401  # any plain value
     """Return what two replays have in common if one can continue the other."""
     parts = [[commit.sha for commit in commits], document, more]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
@@ -116,7 +116,7 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool 
     name, number = f"{kind}-{first}-{last}", 1
     begun, loop_id = None, name
     while True:
-        known = read_progress(project.paths.loop(loop_id))
+        known = read_replay_journal(project.paths.loop(loop_id))
         if known is None and not project.is_taken(loop_id):
             return begun or loop_id
         if known is not None and known._replace(first=journal.first) == journal and not anew:
@@ -130,8 +130,6 @@ _LIMITS: Final = {"max_iterations": None}
 _MEND: Final = "fix that, then the same command measures again"
 # uv would install what the project needs into the working tree.
 _UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
-# How long the first commit may take a worker of a cluster, its environment included, before another is asked.
-_PATIENCE_S: Final = 900.0
 
 
 class Turn(NamedTuple):
@@ -230,11 +228,11 @@ class Replay:
         self._configured = configured_by(config.document)
         variables = reaching_variables(checks, tracker.environment)
         here = (tool_versions(root, checks, tracker.environment), self._environments.here.key)
-        digest = digest_of(self.commits, [config.document, variables], options.setup, *here, str(options.reruns))
+        digest = replay_digest(self.commits, [config.document, variables], options.setup, *here, str(options.reruns))
         self._journal = ReplayJournal(self.commits, digest)
         self._kind = "compare" if options.side_by_side else "replay"
         self.loop_id = loop_for(self._project, self._journal, self._kind, anew=options.fresh)
-        begun = read_progress(self._project.paths.loop(self.loop_id))
+        begun = read_replay_journal(self._project.paths.loop(self.loop_id))
         self._journal = begun or self._journal
 
     def _place_to_detect(self) -> Path:
@@ -400,7 +398,8 @@ class Replay:
         options = self._options
         if options.cluster is None or not commits:
             return None
-        found = Cluster(options.cluster, self._history, options.jobs, self._stop, _PATIENCE_S)
+        # How long the first commit may take a worker of a cluster, its environment included, before another is asked.
+        found = Cluster(options.cluster, self._history, options.jobs, self._stop, 900.0)
         checks = measurable_checks(self._config)
         document = dict(self._config.document)
         found.prepare(commits, checks, document, options.setup, self._tracker.environment, scratch)
@@ -427,7 +426,7 @@ class Replay:
                 with store.write_lock("compare") as unfinished:
                     summary = recover_loop(ConfiguredLoop.read(store, configured_by), unfinished=unfinished)
                     if summary.head:
-                        follow(store, summary, 0, None, utc_text(clock.now()))
+                        record_rollback(store, summary, 0, None, utc_text(clock.now()))
             tracker = self._tracker._replace(loop_id=self.loop_id, clock=clock, checkout=checkout, progress=None)
             return tracker.post_iteration(None, notes=(note,)).record
         checkout = checkout._replace(tracked=self._history.paths(self.commits))

@@ -13,12 +13,10 @@ from ralph_tracker.core.metrics import half_up, plain_number
 from ralph_tracker.report.wording import Point
 
 WIDTH: Final = 880
-HEIGHT: Final = 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
 # In a Mermaid chart the labels of more columns than these run into each other.
 MERMAID_COLUMNS: Final = 20
-_HUNDRED: Final = 100
 # More links than these are no help to anybody who goes from one to the next.
 _LINKS: Final = 60
 _TALL: Final = {"f": 0, "s": 4, "p": 7}
@@ -40,7 +38,7 @@ class _Frame(NamedTuple):
     low: float
     high: float
     width: float = WIDTH
-    height: float = HEIGHT
+    height: float = 260
     left: float = _LEFT
     right: float = _RIGHT
     top: float = _TOP
@@ -215,11 +213,11 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     drawn = [point for point in sample if point.score is not None]
     if len(drawn) <= 1:
         return ""
-    scores = [(point.score or 0) * _HUNDRED for point in drawn]
+    scores = [(point.score or 0) * 100 for point in drawn]
     most = max((point.tests or 0 for point in points), default=0)
     named = all(point.passed is not None for point in drawn)
     # A bar per column or none: what is missing cannot be drawn.
-    bars = [(point.passed or 0) / most * _HUNDRED for point in drawn] if most and named else []
+    bars = [(point.passed or 0) / most * 100 for point in drawn] if most and named else []
     # The axis ends on multiples of five, with room below the least value.
     low = max(0, math.floor((min(*scores, *bars) - 1) / _ROUND) * _ROUND)
     high = max(low + _ROUND, math.ceil(max(*scores, *bars) / _ROUND) * _ROUND)

@@ -7,8 +7,6 @@ import re
 import unicodedata
 from typing import Final
 
-# Invisible formatting characters that can change how the text around them is displayed.
-_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 # Runners of CI obey `##[name]` and `##vso[name]` anywhere in a line, and `::name::` after blanks at its start.
 LOG_COMMAND: Final = re.compile(r"##(?=\w*\[)")
 _LOG_COMMAND_FIRST: Final = re.compile(r"^(\s*):(?=:)")
@@ -18,8 +16,6 @@ _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0
 NO_WIDTH: Final = "&#8203;"
 _REFERENCE: Final = re.compile(r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)", re.IGNORECASE)
 _WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
-# Starts of a heading, a list or a rule: a backslash is added after the group.
-_BLOCK_START: Final = re.compile(r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))")
 
 
 def for_terminal(text: str) -> str:
@@ -30,7 +26,8 @@ def for_terminal(text: str) -> str:
 
 
 def _visible_char(char: str) -> str:
-    if unicodedata.category(char) not in _INVISIBLE:
+    # Invisible formatting characters that can change how the text around them is displayed.
+    if unicodedata.category(char) not in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}:
         return char
     code = ord(char)
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
@@ -58,4 +55,6 @@ def for_markdown(text: str) -> str:
     if _WORDS.fullmatch(text):
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
-    return _REFERENCE.sub(NO_WIDTH, _BLOCK_START.sub(r"\1\\", escaped))
+    # Starts of a heading, a list or a rule: a backslash is added after the group.
+    block_start = r"^(\s*(?:(?=#{1,6}(?:\s|$)|[+-](?:\s|$)|(?:-+|=+)\s*$)|\d{1,9}(?=[.)](?:\s|$))))"
+    return _REFERENCE.sub(NO_WIDTH, re.sub(block_start, r"\1\\", escaped))

@@ -19,7 +19,6 @@ _OPENINGS: Final = (
     (re.compile(r"Continue - "), ""),
     (re.compile(r"Escalate to human - "), ""),
 )
-_HUNDRED: Final = 100
 _SETBACKS_SHOWN: Final = 3
 _FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
 _BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
@@ -276,17 +275,17 @@ def cost_per_point(cost_usd: float | None, gained: float | None) -> str:
     """Format the cost per point, a hundredth of the score; n/a if the cost is unknown or nothing was gained."""
     if cost_usd is None or gained is None or gained <= 0:
         return ABSENT
-    price = cost_usd / (gained * _HUNDRED)
+    price = cost_usd / (gained * 100)
     return f"${price:.2f}" if price >= 0.1 or not price else f"${price:.2g}"
 
 
 def rounded_weights(weights: Mapping[str, float]) -> dict[str, str]:
     """Format weights with two decimals that add up to 1.00: the largest remainders are rounded up."""
-    floors = {name: int(weight * _HUNDRED + 1e-9) for name, weight in weights.items()}
-    short = round(sum(weights.values()) * _HUNDRED) - sum(floors.values())
-    by_rest = sorted(weights, key=lambda name: floors[name] - weights[name] * _HUNDRED)
+    floors = {name: int(weight * 100 + 1e-9) for name, weight in weights.items()}
+    short = round(sum(weights.values()) * 100) - sum(floors.values())
+    by_rest = sorted(weights, key=lambda name: floors[name] - weights[name] * 100)
     raised = set(by_rest[:short])
-    return {name: f"{(floor + (name in raised)) / _HUNDRED:.2f}" for name, floor in floors.items()}
+    return {name: f"{(floor + (name in raised)) / 100:.2f}" for name, floor in floors.items()}
 
 
 def in_ranges(numbers: Iterable[int], to: str = " to ") -> str:

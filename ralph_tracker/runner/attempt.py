@@ -21,12 +21,10 @@ from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.layout import LoopPaths, iteration_name
 
 FOLDER: Final = "agent"
-# How many times longer to wait for a provider's limit than after a failed agent.
-_LIMIT_TIMES: Final = 6
 
 
 class Stream(NamedTuple):
-    """A growing file, and the function that gets each new piece of it, in order."""
+    """A log, and the callbacks for its new bytes."""
 
     path: Path
     feed: Sequence[Callable[[bytes], None]]
@@ -256,14 +254,14 @@ _ENDED_WELL: Final = frozenset({AttemptVerdict.DONE, AttemptVerdict.UNCHANGED, A
 _LOST: Final = frozenset({AttemptVerdict.CRASHED, AttemptVerdict.SILENT, AttemptVerdict.NOT_STARTED})
 
 
-def session_after(verdict: AttemptVerdict, before: str | None, heard: str | None) -> str | None:
+def session_after(verdict: AttemptVerdict, before: str | None, reported: str | None) -> str | None:
     """Return the client's session that the next run may continue, None for a new one.
 
     It is the one of a run that ended well. After a run that crashed, never started or said nothing it is a new one,
     since the session may be the cause; after any other it is the one before.
     """
     if verdict in _ENDED_WELL:
-        return heard
+        return reported
     return None if verdict in _LOST else before
 
 
@@ -286,7 +284,8 @@ def step_after(
         elif ran.report.retry_after_s is not None:
             pause = ran.report.retry_after_s
         else:
-            pause = min(_LIMIT_TIMES * patience.pause_s * 2.0 ** (tried - 1), 1800.0)
+            # How many times longer to wait for a provider's limit than after a failed agent.
+            pause = min(6 * patience.pause_s * 2.0 ** (tried - 1), 1800.0)
         if waited_s + pause > patience.limits_s:
             return Step("block", f"{why}; waited {waited_s / 60:.0f} minutes, {pause / 60:.0f} more are asked for")
         return Step("again", why, pause)

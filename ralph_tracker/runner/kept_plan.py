@@ -22,7 +22,6 @@ from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 
 FOLDER: Final = "plans"
-_MOMENT_S: Final = 0.2  # seconds; the time that a process holds it to see who does
 
 
 class KeptPlan(NamedTuple):
@@ -66,7 +65,8 @@ def _lock_path(plan: Path) -> Path:
 def plan_held(plan: Path, purpose: str) -> Iterator[None]:
     """Hold the lock of a plan while the body runs. Raises StoreError naming the holder."""
     lock = _lock_path(plan)
-    with hold_lock(lock, purpose, patience_s=_MOMENT_S):
+    # seconds; the time that a process holds it to see who does
+    with hold_lock(lock, purpose, patience_s=0.2):
         with as_store_error(lock):
             hide_from_tools(lock.parent)
         yield

@@ -48,8 +48,6 @@ _NAME: Final = "plan-{}"
 _UNKNOWN: Final = (
     "{plan}: task {task}: neither a check nor a command is named {word!r}{near}; fix it, or use --allow-missing"
 )
-_UNUSABLE: Final = re.compile(r"[^a-z0-9._-]+")
-_LONGEST_ID: Final = 56  # the limit of LOOP_ID, without the number after it
 _FROZEN: Final = "{names}: the limits of loop {loop} are frozen with it, these count from the next task on"
 
 
@@ -209,8 +207,9 @@ class PlanOutcome(NamedTuple):
 
 def loop_id_of(plan: Path, task_id: str, is_taken: Callable[[str], bool]) -> str:
     """Return a new loop's id from the names of the plan and the task, with a number if it is taken."""
-    words = _UNUSABLE.sub("-", f"{plan.stem}-{task_id}".lower())
-    base = re.sub(r"\.{2,}", ".", words).strip("._-")[:_LONGEST_ID].rstrip("._-") or "plan"
+    words = re.sub(r"[^a-z0-9._-]+", "-", f"{plan.stem}-{task_id}".lower())
+    # the limit of LOOP_ID, without the number after it
+    base = re.sub(r"\.{2,}", ".", words).strip("._-")[:56].rstrip("._-") or "plan"
     number, name = 1, base
     while name in RESERVED or is_taken(name):
         number += 1

@@ -171,7 +171,7 @@ def prompt_of(user: str, found: str, number: int, before: Sequence[str]) -> str:
     return "\n".join([own, "", *lines, ""] if own else [*lines, ""])
 
 
-class Outcome(NamedTuple):
+class RunResult(NamedTuple):
     """How a run ended: with `stop` (then `closed` is its selection), `escalate`, or Ctrl-C (`asked`)."""
 
     how: Literal["stop", "escalate", "asked"]
@@ -203,7 +203,7 @@ class Run:
     prefix: str = ""
     over: str | None = field(default=None, init=False)
 
-    def drive(self) -> Outcome:
+    def drive(self) -> RunResult:
         """Continue from the progress, to the end of the loop or until a person is needed.
 
         Raises as the tracker does; all records are kept, and a later run continues.
@@ -217,7 +217,7 @@ class Run:
             match self.progress.phase:
                 case "agent":
                     if not self._run_agent():
-                        return Outcome("asked", f"as asked, before iteration {self.progress.iteration} was done")
+                        return RunResult("asked", f"as asked, before iteration {self.progress.iteration} was done")
                 case "measure":
                     self._measure()
                 case "decide":
@@ -229,9 +229,9 @@ class Run:
                     closed = self.tracker.select_output(apply=apply)
                     self._go(phase="ended")
                     reason = self.over or self.tracker.store().summary().decision["reason"]
-                    return Outcome("stop", reason, closed)
+                    return RunResult("stop", reason, closed)
 
-    def notify(self, outcome: Outcome, next_step: str) -> None:
+    def notify(self, outcome: RunResult, next_step: str) -> None:
         """Tell the person how the run ended, unless they ended it; what did not work is printed."""
         if outcome.how == "asked":
             return
@@ -403,7 +403,7 @@ class Run:
                 self.screen.line(_NO_COST.format(number=progress.iteration))
         self._go(phase="decide")
 
-    def _decide(self) -> Outcome | None:
+    def _decide(self) -> RunResult | None:
         self.decided = self.tracker.loop_decision(apply=True)
         decision, done = self.decided.decision, self.progress
         record = self._record()
@@ -427,9 +427,9 @@ class Run:
             self.screen.line(f"  the agent is warned; the loop ends after {left} without progress")
         self.progress = done._replace(stalls=stalls).next_iteration().write(self.paths)
         if decision.action == "escalate":
-            return Outcome("escalate", decision.reason)
+            return RunResult("escalate", decision.reason)
         if self.interrupts.asked:
-            return Outcome("asked", f"as asked, after iteration {done.iteration}")
+            return RunResult("asked", f"as asked, after iteration {done.iteration}")
         return None
 
     def _is_done(self) -> bool:

@@ -16,7 +16,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from rich.console import Console, Group
 from rich.control import Control
@@ -26,8 +26,6 @@ from rich.text import Text
 from ralph_tracker.report.escaping import for_log
 from ralph_tracker.session_ui.session_dialog import STOPPING, Conversation
 from ralph_tracker.steering.human_oversight import SILENCE_S, Outcome
-
-_SEQUENCES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|.?)")  # arrows and the like
 
 
 class TypedLine:
@@ -49,7 +47,8 @@ class TypedLine:
             last, self.typed = self.typed, ""
             return [last] if last else []
         lines = []
-        for char in _SEQUENCES.sub("", self._decoder.decode(piece)):
+        # arrows and the like
+        for char in re.sub(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|O.|.?)", "", self._decoder.decode(piece)):
             if char in "\r\n":
                 lines.append(self.typed)
                 self.typed = ""

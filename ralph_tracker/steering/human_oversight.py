@@ -22,7 +22,6 @@ SILENCE_S: Final = 15 * 60.0
 """How long a checkpoint waits for an answer, in seconds."""
 KEPT_TOOLS: Final = 100
 """The number of tools that a log lists; earlier ones are only counted."""
-TOOLS_PER_CHECKPOINT: Final = 20
 _SYMBOLS: Final = {None: "...", True: "✓", False: "✗"}
 _LOG: Final = logging.getLogger(__name__)
 _Answer = TypeVar("_Answer")
@@ -160,7 +159,7 @@ class Interaction:
 
     __slots__ = ("_callbacks", "_every", "_log", "_tasks", "_turn", "cancelled", "tools_used")
 
-    def __init__(self, callbacks: AgentCallbacks | None = None, every: int = TOOLS_PER_CHECKPOINT) -> None:
+    def __init__(self, callbacks: AgentCallbacks | None = None, every: int = 20) -> None:
         """Create it; `every` is the number of tool calls from the start, or an approval, to the next checkpoint."""
         self._callbacks = callbacks
         self._every = every

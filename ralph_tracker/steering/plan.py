@@ -15,7 +15,6 @@ TRIGGERS: Final[tuple[Trigger, ...]] = get_args(Trigger)
 Status = Literal["pending", "complete", "failed", "skipped"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 SKIP: Final = "skip"  # the word that marks a line of an edited plan
-_ID: Final = re.compile(r"\w(?:[\w.-]*\w)?")
 RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
 SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
@@ -129,7 +128,7 @@ class PlanState(NamedTuple):
 
 def is_usable_id(task_id: str) -> bool:
     """Return whether an id can be used in an edited list: one word, other than SKIP."""
-    return _ID.fullmatch(task_id) is not None and task_id.casefold() != SKIP
+    return re.fullmatch(r"\w(?:[\w.-]*\w)?", task_id) is not None and task_id.casefold() != SKIP
 
 
 def new_plan_state(plan: Plan, digest: str = "") -> PlanState:

@@ -30,7 +30,6 @@ from ralph_tracker.steering.plan import (
 
 Choice = Literal["continue", "adjust", "abort"]
 BY_SEVERITY: Final[tuple[Trigger, ...]] = ("budget-critical", "test-failure", "budget-warning", "scheduled")
-CHOICES: Final = "[Continue] [Adjust plan] [Abort]"
 # Sums of costs are binary fractions: $0.10 plus $0.20 must reach $0.30.
 _CENTS_OF_NOTHING: Final = 1e-9
 _WORDS: Final[Mapping[str, Choice]] = {
@@ -135,7 +134,7 @@ def format_checkpoint(checkpoint: Checkpoint) -> str:
     trigger = checkpoint.trigger.replace("-", " ")
     if checkpoint.trigger == "test-failure" and checkpoint.failed:
         trigger += f" in {' '.join(checkpoint.failed.split())}"
-    return f"Checkpoint: {format_standing(checkpoint.summary)}\nTrigger: {trigger}\n{CHOICES}"
+    return f"Checkpoint: {format_standing(checkpoint.summary)}\nTrigger: {trigger}\n[Continue] [Adjust plan] [Abort]"
 
 
 def choice_of(answer: str | None) -> Choice | None:

@@ -18,8 +18,6 @@ from ralph_tracker.errors import InputError
 from ralph_tracker.steering.session_continuation import EVALUATION_INTERVAL
 from ralph_tracker.steering.session_events import Event, TurnEnded
 
-_WORD: Final = re.compile(r"\w+")
-_FIRST_WORD: Final = re.compile(r"\w+(?:[-'’]\w+)*")
 _RUN_WORDS: Final = 20
 _SHOWN: Final = 200
 _RECENT_CHARACTERS: Final = 500
@@ -109,7 +107,7 @@ class SimpleProgressEvaluator(NamedTuple):
         slowest, tokens, took_ms = self.min_tokens_per_second, info.tokens_generated, info.time_elapsed_ms
         if slowest is not None and tokens is not None and took_ms > 0 and tokens * 1000 / took_ms < slowest:
             return False, "Generation too slow"
-        words = _WORD.findall(info.recent_output.casefold())
+        words = re.findall(r"\w+", info.recent_output.casefold())
         runs = Counter(tuple(words[start : start + _RUN_WORDS]) for start in range(len(words) - _RUN_WORDS + 1))
         if any(times >= 4 and any(not word.isdigit() for word in run) for run, times in runs.items()):
             return False, "Detected repetition"
@@ -131,7 +129,7 @@ class LLMProgressEvaluator(NamedTuple):
     async def should_continue(self, info: ProgressInfo) -> tuple[bool, str]:
         """Return whether the session continues, and why."""
         answer = await self.ask(evaluation_prompt(info))
-        first = _FIRST_WORD.search(answer)
+        first = re.search(r"\w+(?:[-'’]\w+)*", answer)
         match first.group().casefold() if first else "":
             case "no":
                 return False, answer.strip()

@@ -137,7 +137,6 @@ def continuation_thresholds_of(section: Mapping[str, Any]) -> ContinuationThresh
     return decode(ContinuationThresholds, {name: section[name] for name in ContinuationThresholds._fields})
 
 
-_SPACES: Final = re.compile(r"[^\S\n]+")
 _MAKES: Final = "write|create|generate|implement|scaffold|draft"
 _CHANGES: Final = "build|add|fix|refactor|document|test|migrate|update|convert|port|deploy|remove|rename"
 # The start of a clause that may be a request: "how to write" does not ask for writing.
@@ -163,7 +162,6 @@ _PATH: Final = re.compile(r"(?:^|[\s`'\"(])(?:[\w.~-]*/[\w./-]+|[\w-]{2,}\.[A-Za
 _QUESTION: Final = re.compile(
     r"^\s*(?:what|how|why|which|who|whose|when|where|is|are|was|does|do(?!\s+not)|did|has|have|should)\b", re.IGNORECASE
 )
-_READ: Final = 20_000  # characters of a prompt, enough to contain the request
 
 
 def classify_task_complexity(
@@ -173,7 +171,8 @@ def classify_task_complexity(
 
     `context_size` is the size of its context in tokens, None if unknown. `thresholds` None are the defaults.
     """
-    text = _SPACES.sub(" ", prompt[:_READ])
+    # characters of a prompt, enough to contain the request
+    text = re.sub(r"[^\S\n]+", " ", prompt[:20_000])
     asked = [found for clause in _CLAUSES.split(text) if (found := _ASKED.match(clause.lstrip(" \t-*•0123456789.)")))]
     verbs = len({found[0].lower().rpartition(" ")[2] for found in asked})
     items = sum(_ITEM.match(line.lstrip()) is not None for line in text.split("\n"))

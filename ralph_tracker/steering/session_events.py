@@ -13,7 +13,6 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.errors import InputError
 
-_SPACE: Final = re.compile(r"\s+")
 # Keys in which two equal calls may differ, as various hosts name them.
 _PASSING: Final = frozenset(
     {
@@ -129,7 +128,7 @@ def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # a
         return [_canonical(each, is_result) for each in value]
     if not isinstance(value, str):
         return value
-    return _SPACE.sub(" ", _TIMES.sub("", value) if is_result else value).strip()
+    return re.sub(r"\s+", " ", _TIMES.sub("", value) if is_result else value).strip()
 
 
 FILE_KEYS: Final[Mapping[str, str]] = {

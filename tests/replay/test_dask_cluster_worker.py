@@ -14,7 +14,7 @@ from ralph_tracker.measure.installed_tools import portable_tools
 from ralph_tracker.measure.run_checks import configured_checks
 from ralph_tracker.replay.commit_environments import Environments
 from ralph_tracker.replay.commits import Checkouts, Choice, History
-from ralph_tracker.replay.dask_cluster import Order, bundle_of, measure_order
+from ralph_tracker.replay.dask_cluster import MeasureRequest, bundle_of, measure_request
 from ralph_tracker.replay.measure_commits import CommitMeasurer, ResultsCache, unpack
 
 
@@ -41,7 +41,7 @@ def order(branch, tmp_path):
     bundle = bundle_of(history, commits, tmp_path / "bundle.git")
     config = load_config(branch.root)
     checks = configured_checks(config.document)
-    return Order(
+    return MeasureRequest(
         version=__version__,
         commit=commits[1]._replace(sha=commits[1].tree),
         bundle=hashlib.sha256(bundle).hexdigest(),
@@ -67,10 +67,10 @@ def machine(monkeypatch, tmp_path):
 def test_it_needs_the_bundle_once_and_nothing_of_the_repository(branch, order, machine, tmp_path):
     wanted, bundle = order
     shutil.rmtree(branch.root)
-    assert measure_order(wanted, None).lacks_bundle
-    answer = measure_order(wanted, bundle)
+    assert measure_request(wanted, None).lacks_bundle
+    answer = measure_request(wanted, bundle)
     assert (answer.failed, answer.refused) == (None, None)
-    assert measure_order(wanted, None).packed
+    assert measure_request(wanted, None).packed
     (tmp_path / "here").mkdir()
     results = unpack(answer.packed, tmp_path / "here", configured_checks(wanted.config))
     assert results.totals.metrics.tests_passed == 6
@@ -79,18 +79,18 @@ def test_it_needs_the_bundle_once_and_nothing_of_the_repository(branch, order, m
 
 def test_other_versions_and_other_tools_are_refused_by_name(order, machine):
     wanted, bundle = order
-    assert "not 0.0.1" in measure_order(wanted._replace(version="0.0.1"), bundle).refused
+    assert "not 0.0.1" in measure_request(wanted._replace(version="0.0.1"), bundle).refused
     tools = {**wanted.tools, "package pytest": "8.3.5", "program pytest": "0" * 64}
-    said = measure_order(wanted._replace(tools=tools), bundle).refused
+    said = measure_request(wanted._replace(tools=tools), bundle).refused
     assert said == "other tools: pytest missing, not 8.3.5, pytest is missing"
     many = {**wanted.tools, **{f"package {name}": "1" for name in "abcde"}}
-    said = measure_order(wanted._replace(tools=many), bundle).refused
+    said = measure_request(wanted._replace(tools=many), bundle).refused
     assert said == "other tools: a missing, not 1, b missing, not 1, c missing, not 1 and 2 more"
 
 
 def test_a_set_up_that_fails_there_is_a_failure_of_this_commit_only(order, machine):
     wanted, bundle = order
-    answer = measure_order(wanted._replace(setup="echo 'no network' >&2; exit 3"), bundle)
+    answer = measure_request(wanted._replace(setup="echo 'no network' >&2; exit 3"), bundle)
     assert (answer.refused, answer.packed) == (None, None)
     assert "no network" in answer.failed
 
@@ -104,7 +104,7 @@ def test_what_it_could_not_measure_is_not_kept_there_either(branch, order, machi
     tools = portable_tools(branch.root, configured_checks(document), {"PATH": "/usr/bin:/bin"})
     wanted = wanted._replace(config=document, tools=tools)
     for asked in (1, 2):
-        answer = measure_order(wanted, bundle)
+        answer = measure_request(wanted, bundle)
         (tmp_path / str(asked)).mkdir()
         found = unpack(answer.packed, tmp_path / str(asked), configured_checks(document))
         assert "did not write x.xml" in found.totals.missing["tests"]
@@ -131,7 +131,7 @@ def test_results_from_elsewhere_are_those_of_here_and_damaged_ones_are_measured_
     wanted, bundle = order
 
     def ask(commit, home, key):
-        return measure_order(wanted._replace(commit=commit._replace(sha=commit.tree), key=key), bundle).packed
+        return measure_request(wanted._replace(commit=commit._replace(sha=commit.tree), key=key), bundle).packed
 
     here, commits = measurer_of(branch, tmp_path / "a", None)
     for number, answer in enumerate((ask, lambda *_: None, lambda *words: ask(*words)[:-40], lambda *_: b"no archive")):

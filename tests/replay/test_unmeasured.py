@@ -10,7 +10,7 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
 from ralph_tracker.errors import NothingMeasuredError
-from ralph_tracker.replay.replay import read_progress
+from ralph_tracker.replay.replay import read_replay_journal
 
 REPORT = {"reports": ["{reports}/junit.xml"]}
 
@@ -128,7 +128,7 @@ def test_killed_before_the_baseline_was_on_record_it_is_looked_for_again(branch,
     paths = branch.tracker.project.paths.loop(replay.loop_id)
     with pytest.raises(NothingMeasuredError):
         list(replay.turns())
-    journal = read_progress(paths)
+    journal = read_replay_journal(paths)
     journal._replace(first=2).write(paths)
     mended.touch()
     assert [turn.commit.subject for turn in branch.replay("v0..HEAD~2").turns()] == ["Begin", "Add two", "Lose most"]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ralph_tracker.runner.run import Outcome, Run, RunRequest, open_run
+from ralph_tracker.runner.run import Run, RunRequest, RunResult, open_run
 from ralph_tracker.tracker import Tracker
 
 CONFIG = """\
@@ -99,7 +99,7 @@ class Project:
         settings = {"pause_s": 0.0, **more} if command else more
         return RunRequest(command, settings, limits, **said)
 
-    def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> Outcome:
+    def drive(self, *arguments: Any, change: Callable[[Run], None] | None = None, **more: Any) -> RunResult:
         """Drive a loop to its end; `change` gets the run before that."""
         with open_run(
             Tracker(self.root, environment=dict(os.environ)), self.asked(*arguments, **more), self.screen

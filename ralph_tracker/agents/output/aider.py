@@ -22,7 +22,6 @@ _TOKENS: Final = re.compile(
     rf", (?P<received>{NUMBER}) received\.(?: {_COST})?"
 )
 _COST_ALONE: Final = re.compile(_COST)
-_ERROR: Final = re.compile(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b")
 
 
 class Aider:
@@ -35,7 +34,7 @@ class Aider:
         self._cost: float | None = None
         self._trouble: RunOutcome | None = None
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         stripped = line.strip()
         tokens = _TOKENS.fullmatch(stripped)
         cost = tokens or _COST_ALONE.fullmatch(stripped)
@@ -46,10 +45,10 @@ class Aider:
             self._trouble = None
         if cost and cost["cost"]:
             self._cost = amount(float(cost["cost"]))
-        if _ERROR.match(stripped):
+        if re.match(r"(?:litellm\.)+(?P<name>\w{1,60}(?:Error|Exception|Timeout))\b", stripped):
             self._trouble = outcome_of_error(stripped)
 
-    def heard(self) -> StreamReport | None:
+    def result(self) -> StreamReport | None:
         if not self._messages and self._trouble is None:
             return None
         usage = Usage(cost_usd=self._cost, input_tokens=self._sent, output_tokens=self._received, turns=self._messages)

@@ -117,7 +117,7 @@ class ClaudeCode:
         self._last: str | None = None
         self._streamed: str | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         match word(event, "type"):
             case "assistant":
                 self._assistant(event)
@@ -142,7 +142,7 @@ class ClaudeCode:
             case _:
                 pass
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         own = total(self._own.values())
         return StreamReport(self._usage(), self._outcome, self._trouble or self._limit, self._last, own_input=own)
 
@@ -272,8 +272,8 @@ class QwenCode(ClaudeCode):
         """Return whether it begins a session of this program."""
         return "qwen_code_version" in _initial(event)
 
-    def heard(self) -> StreamReport:
-        return super().heard()._replace(exits=_QWEN_EXITS)
+    def result(self) -> StreamReport:
+        return super().result()._replace(exits=_QWEN_EXITS)
 
 
 _QWEN_EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
@@ -298,9 +298,9 @@ class Cursor(ClaudeCode):
             ("apiKeySource" in first and "tools" not in first) or word(event, "type") in _CURSORS or alone
         )
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         usage = {_CURSOR_NAMES[key]: value for key, value in inner(event, "usage").items() if key in _CURSOR_NAMES}
-        super().take({**event, "usage": usage} if usage else event)
+        super().feed({**event, "usage": usage} if usage else event)
 
 
 _CURSORS: Final = frozenset({"thinking", "tool_call"})

@@ -43,7 +43,7 @@ class Codex:
         self._trouble: RunOutcome | None = None
         self._last: str | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         match word(event, "type"):
             case "turn.completed":
                 self._outcome, self._trouble = RunOutcome(Ending.DONE), None
@@ -65,7 +65,7 @@ class Codex:
             case _:
                 pass
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         usage = Usage(input_tokens=self._input, output_tokens=self._output)
         models = (ModelTokens("", self._input or 0, self._output or 0, self._cached),)
         return StreamReport(usage, self._outcome, self._trouble, self._last, models=models)

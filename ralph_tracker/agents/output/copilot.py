@@ -34,7 +34,7 @@ class CopilotEvents:
         self._trouble: RunOutcome | None = None
         self._last: str | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         data = inner(event, "data")
         match word(event, "type"):
             case "assistant.message":
@@ -54,7 +54,7 @@ class CopilotEvents:
             case _:
                 pass
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         usage = Usage(turns=self._turns or None, duration_s=self._duration)
         return StreamReport(usage, self._outcome or self._error, self._trouble, self._last)
 
@@ -76,7 +76,7 @@ class CopilotText:
         self._usage: Usage | None = None
         self._duration: float | None = None
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         tokens = _TOKENS.fullmatch(line.strip())
         duration = _DURATION.fullmatch(line.strip())
         if tokens:
@@ -86,7 +86,7 @@ class CopilotText:
         elif duration:
             self._duration = int(duration["h"] or 0) * 3_600.0 + int(duration["m"] or 0) * 60 + int(duration["s"] or 0)
 
-    def heard(self) -> StreamReport | None:
+    def result(self) -> StreamReport | None:
         if self._usage is None:
             return None
         read, written = self._usage.input_tokens, self._usage.output_tokens

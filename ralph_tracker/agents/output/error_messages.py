@@ -26,7 +26,6 @@ _SPAN: Final = re.compile(
     re.IGNORECASE,
 )
 _HEADER: Final = re.compile(r"retry[-_ ]after[\"':=\s]{1,4}(?P<seconds>\d{1,9}(?:\.\d{1,9})?)\b", re.IGNORECASE)
-_EPOCH: Final = re.compile(r"(?:\||resets?_?at[\"':=\s]{1,4})(?P<epoch>\d{10}|\d{13})\b", re.IGNORECASE)
 _ISO: Final = re.compile(
     r"(?:until|\bat|resets?|after)[\"':=\s]{1,4}"
     r"(?P<iso>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d{1,6})?(?:Z|[+-]\d\d:\d\d))",
@@ -152,7 +151,7 @@ def retry_time(words: str) -> When:
 
 
 def _time(words: str) -> float | None:
-    epoch = _EPOCH.search(words)
+    epoch = re.search(r"(?:\||resets?_?at[\"':=\s]{1,4})(?P<epoch>\d{10}|\d{13})\b", words, flags=re.IGNORECASE)
     if epoch:
         digits = epoch["epoch"]
         return float(digits) if len(digits) == 10 else float(digits) / 1_000

@@ -12,7 +12,6 @@ Object = Mapping[str, Any]
 NOTHING: Final[Object] = {}
 _WHY: Final = 200
 _MESSAGE: Final = 2_000
-_SESSION: Final = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)
 _GREATEST: Final = 2**53
 _ESCAPE: Final = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])")
 # Control characters but tab and newline, surrogates, and bidirectional control characters.
@@ -72,7 +71,7 @@ def word(owner: Object, key: str) -> str:
 
 def is_session(value: object) -> bool:
     """Return whether a value can be the id of a session, which becomes an argument of the client."""
-    return isinstance(value, str) and _SESSION.fullmatch(value) is not None
+    return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9][\w-]{0,127}", value, flags=re.ASCII) is not None
 
 
 def plain(words: str) -> str:
@@ -97,10 +96,9 @@ def last_words(words: str | None) -> str | None:
 
 
 NUMBER: Final = r"\d{1,9}(?:,\d{3}){0,4}(?:\.\d{1,3})?[kKmM]?"
-_FACTORS: Final = {"k": 1_000, "m": 1_000_000}
 
 
 def rounded_count(number: str) -> int:
     """Return the count that a rounded number (such as 1.2k) means."""
-    factor = _FACTORS.get(number[-1].lower(), 1)
+    factor = {"k": 1_000, "m": 1_000_000}.get(number[-1].lower(), 1)
     return round(float(number.rstrip("kKmM").replace(",", "")) * factor)

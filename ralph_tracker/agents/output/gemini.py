@@ -44,7 +44,7 @@ class GeminiStream:
         self._last: str | None = None
         self._speaking = False
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         kind = word(event, "type")
         if kind == "message" and event.get("role") == "assistant":
             part = event.get("content")
@@ -59,7 +59,7 @@ class GeminiStream:
         elif kind == "error" and event.get("severity") != "warning":
             self._trouble = outcome_of_error(text(event.get("message")) or "")
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         return StreamReport(self._usage, self._outcome, self._trouble, self._last, _EXITS, self._models)
 
     def _result(self, event: Object) -> None:
@@ -111,7 +111,7 @@ class GeminiJson:
     def __init__(self) -> None:
         self._heard = StreamReport(Usage(), exits=_EXITS)
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         error = inner(event, "error")
         ending = (
             outcome_of_error(text(error.get("message")) or "", count(error.get("code")))
@@ -127,5 +127,5 @@ class GeminiJson:
         )
         self._heard = StreamReport(usage, ending, None, text(event.get("response")), _EXITS)
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         return self._heard

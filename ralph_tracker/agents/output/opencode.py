@@ -34,7 +34,7 @@ class Opencode:
         self._outcome: RunOutcome | None = None
         self._last: str | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         match word(event, "type"):
             case "step_start":
                 self._outcome = None
@@ -61,6 +61,6 @@ class Opencode:
             case _:
                 pass
 
-    def heard(self) -> StreamReport:
+    def result(self) -> StreamReport:
         usage = Usage(cost_usd=self._cost, input_tokens=self._input, output_tokens=self._output, turns=self._steps)
         return StreamReport(usage if self._steps else Usage(), self._outcome, None, self._last)

@@ -28,7 +28,6 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.formats.report_content import parse_json
 
 MAX_LINE: Final = 1 << 20
-_END: Final = re.compile(rb"[\r\n]")
 
 
 _LONGEST: Final = 4_000
@@ -46,7 +45,7 @@ class PlainText:
         self.tail = ""
         self.whole: str | None = ""
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         """Add a line that is not blank."""
         self.said = True
         self._end.append(line[:_LONGEST])
@@ -77,10 +76,10 @@ class Lines:
         self._begun = bytearray()
         self._dropping = False
 
-    def take(self, chunk: bytes) -> Iterator[str]:
+    def feed(self, chunk: bytes) -> Iterator[str]:
         """Yield the lines that end within the chunk, without line ends and blank lines."""
         start = 0
-        for end in _END.finditer(chunk):
+        for end in re.finditer(rb"[\r\n]", chunk):
             self._add(memoryview(chunk)[start : end.start()])
             yield from self.end()
             start = end.end()
@@ -105,14 +104,14 @@ class Lines:
         self._begun += part
 
 
-class Document:
+class PrintedObject:
     """A JSON object printed over several lines, of at most 1 MiB."""
 
     def __init__(self) -> None:
         self._lines: list[str] = []
         self._size = 0
 
-    def take(self, line: str) -> str | None:
+    def feed(self, line: str) -> str | None:
         """Return the object's text if the line ends it, None otherwise."""
         if line == "{":
             self._lines, self._size = [], 0
@@ -168,11 +167,11 @@ class RunOutputReader:
 
     def feed_stdout(self, chunk: bytes) -> None:
         """Read a chunk of standard output."""
-        self._output.take(chunk)
+        self._output.feed(chunk)
 
     def feed_stderr(self, chunk: bytes) -> None:
         """Read a chunk of standard error."""
-        self._errors.take(chunk)
+        self._errors.feed(chunk)
 
     def report(self, exit_code: int | None) -> RunReport:
         """Return the report on the run; `exit_code` is None if a signal ended it, or we did."""
@@ -180,32 +179,32 @@ class RunOutputReader:
         self._errors.end()
         events = self._output.events or self._errors.events
         texts = self._output.of_text() or self._errors.of_text() or StreamReport(Usage())
-        heard = events.heard() if events else texts
+        stream = events.result() if events else texts
         prose = None if events else self._output.text.tail.strip() or None
-        found = self._conclude(heard, prose, exit_code)
+        found = self._conclude(stream, prose, exit_code)
         return RunReport(
-            usage=heard.usage,
+            usage=stream.usage,
             ending=found.ending,
             why=one_line(found.why),
             retry_after_s=found.retry_after_s,
             retry_at=found.retry_at,
-            last_message=last_words(heard.last_message or prose),
+            last_message=last_words(stream.last_message or prose),
             session=self._output.session,
-            models=heard.models,
-            own_input=heard.own_input,
+            models=stream.models,
+            own_input=stream.own_input,
         )
 
-    def _conclude(self, heard: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:
-        said = heard.outcome
-        meant = dict(heard.exits).get(exit_code) if exit_code is not None else None
+    def _conclude(self, stream: StreamReport, prose: str | None, exit_code: int | None) -> RunOutcome:
+        said = stream.outcome
+        meant = dict(stream.exits).get(exit_code) if exit_code is not None else None
         if said is not None and said.ending is Ending.FAILED:
             return said._replace(ending=meant or said.ending)
         if said is not None and (said.ending is not Ending.DONE or not exit_code):
             return said
         asked, last_line = asks_permission(prose or ""), self._errors.text.last_line or self._output.text.last_line
         if exit_code == 0:
-            if heard.trouble is not None:
-                return heard.trouble
+            if stream.trouble is not None:
+                return stream.trouble
             if asked is not None:
                 return RunOutcome(Ending.NEEDS_PERSON, asked)
             anything = self._output.said or self._errors.said
@@ -215,7 +214,7 @@ class RunOutputReader:
         if meant is not None:
             return RunOutcome(meant, last_line)
         trouble = (
-            heard.trouble or self._errors.text.outcome_of_error_line() or self._output.text.outcome_of_error_line()
+            stream.trouble or self._errors.text.outcome_of_error_line() or self._output.text.outcome_of_error_line()
         )
         if trouble is None and asked is not None:
             return RunOutcome(Ending.NEEDS_PERSON, asked)
@@ -231,7 +230,7 @@ class _Stream:
         self.session: str | None = None
         self.text = PlainText(kept)
         self._lines = Lines()
-        self._document = Document()
+        self._document = PrintedObject()
         self._texts = [reader() for reader in TEXTS.values()]
 
     @property
@@ -239,8 +238,8 @@ class _Stream:
         """Return whether there was any output, including dropped lines."""
         return self.text.said or self.events is not None or self._lines.has_dropped
 
-    def take(self, chunk: bytes) -> None:
-        for line in self._lines.take(chunk):
+    def feed(self, chunk: bytes) -> None:
+        for line in self._lines.feed(chunk):
             self._line(line)
 
     def end(self) -> None:
@@ -250,20 +249,20 @@ class _Stream:
 
     def of_text(self) -> StreamReport | None:
         """Return the report of a text format, None if there is none."""
-        return next((heard for each in self._texts if (heard := each.heard()) is not None), None)
+        return next((found for each in self._texts if (found := each.result()) is not None), None)
 
     def _line(self, raw: str) -> None:
         line = plain(raw).rstrip()
         if not line:
             return
-        whole = self._document.take(line)
+        whole = self._document.feed(line)
         if whole is not None and self._events(whole):
             return
         if line.lstrip().startswith(("{", "[")) and self._events(line):
             return
-        self.text.take(line)
+        self.text.feed(line)
         for each in self._texts:
-            each.take(line)
+            each.feed(line)
 
     def _events(self, words: str) -> bool:
         """Read the object, or each of a list of objects; return False if their format is unknown."""
@@ -274,7 +273,7 @@ class _Stream:
                 found = recognise(event)
                 self.events = found.reader() if found else None
             if self.events is not None:
-                self.events.take(event)
+                self.events.feed(event)
                 self.session = self.session or next(
                     (event[key] for key in ("session_id", "sessionID", "thread_id") if is_session(event.get(key))), None
                 )

@@ -1,13 +1,10 @@
 """Clover's XML, written by OpenClover, PHPUnit and Istanbul: rows of lines, and statement counts."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport, share
 from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count
-
-_COUNTS: Final = ("count", "truecount", "falsecount")  # OpenClover counts a condition by its outcomes only
 
 
 def sniff(content: Content) -> bool:
@@ -45,7 +42,8 @@ class _Reader(Elements):
         if name == "line":
             if "file" not in self.path:
                 raise DamageError("a line is outside of any file")
-            counts = [attributes[key] for key in _COUNTS if key in attributes]
+            # OpenClover counts a condition by its outcomes only
+            counts = [attributes[key] for key in ("count", "truecount", "falsecount") if key in attributes]
             if "num" not in attributes or not counts:
                 raise DamageError("a line has no num or no count")
             number, hit = self._numbers[attributes["num"]], any(self._hits[count] for count in counts)

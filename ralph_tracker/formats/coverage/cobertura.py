@@ -21,15 +21,15 @@ from ralph_tracker.formats.report_content import (
     last_digit,
 )
 
-_SECOND: Final = frozenset({"sources", "packages"})
 _SOURCE: Final = re.compile(rb"<source>([^<]*)</source>")
-_HEAD: Final = 1 << 16
 
 
 def sniff(content: Content) -> bool:
     """Whether the root is `coverage`, with Cobertura's parts or rate in it."""
     root, attributes, second, *_ = content.xml
-    return root == "coverage" and (second in _SECOND or (second != "project" and "line-rate" in attributes))
+    return root == "coverage" and (
+        second in {"sources", "packages"} or (second != "project" and "line-rate" in attributes)
+    )
 
 
 def read(content: Content) -> CoverageReport:
@@ -38,7 +38,7 @@ def read(content: Content) -> CoverageReport:
     A rate has few digits, cut or rounded. With a single source folder paths begin with it, because the packages of a
     workspace may have files of the same name.
     """
-    found = _SOURCE.findall(content.data, 0, _HEAD)
+    found = _SOURCE.findall(content.data, 0, 1 << 16)
     folders = tuple(bytes(each).strip().decode(errors="replace").rstrip("/\\") for each in found)
     return _Reader(content, folders).walk().report()
 

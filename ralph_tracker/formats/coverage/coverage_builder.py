@@ -8,7 +8,6 @@ from ralph_tracker.formats.report_content import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
 _SHOWN: Final = 40
-_COUNT: Final = re.compile(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class LineNumbers(dict[str, int]):
@@ -31,7 +30,7 @@ class Hits(dict[str, bool]):
 
     def __missing__(self, text: str) -> bool:
         number = text.partition(",")[0].strip()
-        count = _COUNT.fullmatch(number)
+        count = re.fullmatch(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", number, flags=re.ASCII)
         if count is None:
             raise DamageError(f"{text[:_SHOWN]!r} is no number of hits")
         found = not number.startswith("-") and count["digits"].strip("0.") != ""

@@ -1,18 +1,17 @@
 """JaCoCo's XML: rows of lines per source file, and counters for everything."""
 
 from collections.abc import Mapping
-from typing import Final
 
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.formats.report_content import Content, DamageError, Elements, attribute_count, plausible
 
-_SECOND: Final = frozenset({"sessioninfo", "group", "package", "counter"})
-
 
 def sniff(content: Content) -> bool:
     """Whether the root is `report`, with JaCoCo's document type or one of its first elements."""
-    return content.xml.root == "report" and ("//JACOCO//DTD" in content.opening or content.xml.second in _SECOND)
+    return content.xml.root == "report" and (
+        "//JACOCO//DTD" in content.opening or content.xml.second in {"sessioninfo", "group", "package", "counter"}
+    )
 
 
 def read(content: Content) -> CoverageReport:

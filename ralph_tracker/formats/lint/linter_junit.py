@@ -21,9 +21,6 @@ _PREFIX: Final = re.compile(r"org\.\w+\.")
 _WORD: Final = re.compile(r"\b(Error|Warning|Info) - ")  # ESLint's
 _LINE: Final = re.compile(r"(?:\bline |:)(\d{1,9})\b")
 _CODE: Final = re.compile(r"Test ID: (\w{1,20})")  # Bandit's
-_WARNS_BY_FAILURE: Final = "oxlint"
-_COUNTS_ERRORS: Final = "biome"
-_PRINTS: Final = "mypy"
 
 
 def sniff(content: Content) -> bool:
@@ -78,7 +75,7 @@ class _Reader(Elements):
     def closed(self, name: str) -> None:
         if name in self.TEXTS:
             self._text = self.text
-            if self._tool == _PRINTS:  # a case of mypy's holds all of its output
+            if self._tool == "mypy":  # a case of mypy's holds all of its output
                 from ralph_tracker.formats.types.mypy import diagnostics_text  # noqa: PLC0415  # seldom
 
                 self._rows += diagnostics_text(Content(self._text.encode()))
@@ -96,7 +93,7 @@ class _Reader(Elements):
         by_tool = _CODE.match(self._text)
         word = _WORD.search(self._text)
         words = (attributes.get("type"), self._severity, word[1] if word else None)
-        otherwise = "warning" if element == "failure" and self._tool == _WARNS_BY_FAILURE else "error"
+        otherwise = "warning" if element == "failure" and self._tool == "oxlint" else "error"
         return (
             file,
             self._case.get("line") or (place[1] if place else None),
@@ -107,7 +104,7 @@ class _Reader(Elements):
 
     def findings(self) -> list[Row]:
         """Return the rows; Biome, which lists errors last, says only how many there are."""
-        if self._tool != _COUNTS_ERRORS or self._errors is None:
+        if self._tool != "biome" or self._errors is None:
             return self._rows
         warnings = len(self._rows) - self._errors
         return [self._with_word(row, "warning" if at < warnings else "error") for at, row in enumerate(self._rows)]

@@ -15,7 +15,6 @@ from ralph_tracker.formats.report_content import Content
 
 VERSION: Final = "2.1.0"
 _BESIDE: Final = frozenset({"version", "$schema", "inlineExternalProperties"})
-_LEVELS: Final = frozenset({"error", "warning", "note", "none"})
 _PLACE: Final = (("artifactLocation", "uri"), ("region", "startLine"))
 
 
@@ -217,4 +216,8 @@ def _severity(result: _Result, rules: _Rules) -> Severity:
 
 
 def _level(word: object) -> Severity | None:
-    return severity_of_word(word) if isinstance(word, str) and word.lower() in _LEVELS else None
+    return (
+        severity_of_word(word)
+        if isinstance(word, str) and word.lower() in {"error", "warning", "note", "none"}
+        else None
+    )

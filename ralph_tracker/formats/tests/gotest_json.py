@@ -18,18 +18,18 @@ from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id
 
 _ENDS: Final = {"pass": PASSED, "fail": FAILED, "skip": SKIPPED}
 _ACTIONS: Final = _ENDS.keys() | {"start", "run", "output", "build-output", "build-fail"}
-_OWNERS: Final = ("Package", "Test", "ImportPath")
 # What Go writes besides the events for a package that could not be set up.
 _FAILED_PACKAGE: Final = re.compile(r"FAIL\t(\S+)(?: \[([a-z ]+)\])?\s*$")
 # Before Go 1.24 the compiler's output was written between the events, below this heading.
 _BUILD: Final = re.compile(r"# (\S+)")
 _SWALLOWED: Final = re.compile(r".--- (?P<end>PASS|FAIL|SKIP): (?P<test>.+) \(\d[\d.]*s\)$")
 _FRAME: Final = re.compile(r"\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
-_KEPT_TESTS: Final = 1_000  # those running or failed
 
 _Key = tuple[str, str]
 
-sniff: Final = json_lines(lambda event: text(event, "Action") in _ACTIONS and any(key in event for key in _OWNERS))
+sniff: Final = json_lines(
+    lambda event: text(event, "Action") in _ACTIONS and any(key in event for key in ("Package", "Test", "ImportPath"))
+)
 
 
 def read(content: Content) -> TestReport:
@@ -76,7 +76,8 @@ class _Run:
             swallowed = _SWALLOWED.search(output.rstrip("\n"))
             if swallowed and swallowed["test"] == test:
                 self._swallowed[key] = _ENDS[swallowed["end"].lower()]
-            if not _FRAME.match(output) and (key in self._output or len(self._output) < _KEPT_TESTS):
+            # those running or failed
+            if not _FRAME.match(output) and (key in self._output or len(self._output) < 1_000):
                 _keep(self._output.setdefault(key, []), output)
         elif test:
             self._packages.setdefault(package, None)

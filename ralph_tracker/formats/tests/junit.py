@@ -80,7 +80,7 @@ class Totals:
             errors=attribute_count(attributes, "errors"),
             skipped=first_count(attributes, "skipped", "skips", "skip"),
         )
-        self._below_zero = self._below_zero or impossible(said, _ANY_NUMBER)
+        self._below_zero = self._below_zero or impossible(said, 10**18)
         return said
 
     def children(self, declared: int | None, number: int) -> None:
@@ -149,14 +149,11 @@ _OUTCOMES: Final = (PASSED, SKIPPED, FAILED, FAILED)
 # What gotestsum calls a test of a package, which it runs again with --rerun-fails.
 _GO_TEST: Final = re.compile(r"(?:Test|Example|Fuzz)")
 _RISKY: Final = frozenset({"PHPUnit\\Framework\\RiskyTestError", "PHPUnit\\Framework\\RiskyTest"})
-_ANY_NUMBER: Final = 10**18
 _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
 _OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
-_UNITTEST_LOADING: Final = "unittest.loader."  # _FailedTest
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
-_BY_NODE: Final = "test"  # the class of all its tests
 _FILE: Final = "(test file)"
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
@@ -460,7 +457,8 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     owner, name = attributes.get("classname", ""), attributes.get("name", "")
     if said == "collection failure":
         return attributes.get("file") or f"{(owner or name).replace('.', '/')}.py"
-    if owner.startswith(_UNITTEST_LOADING):
+    # _FailedTest
+    if owner.startswith("unittest.loader."):
         return f"{name.replace('.', '/')}.py"
     if owner == "Test suite failed to run" or (owner == name and _SCRIPT.search(name)):
         return file_name(name)
@@ -472,7 +470,8 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
 def _file_of_node(attributes: dict[str, str]) -> str | None:
     """Return the path of a test file that node lists as a test, since its process failed; None for a test."""
     name = attributes.get("name", "")
-    is_path = attributes.get("classname") == _BY_NODE and name.startswith("/") and _SCRIPT.search(name)
+    # the class of all its tests
+    is_path = attributes.get("classname") == "test" and name.startswith("/") and _SCRIPT.search(name)
     return name if is_path else None
 
 

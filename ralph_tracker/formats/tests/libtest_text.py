@@ -26,7 +26,6 @@ _HASH: Final = re.compile(r"-[0-9a-f]{16}(?:\.exe)?$")
 _UNSTEADY: Final = re.compile(r" - should panic$| \(line \d+\)")
 _OUTPUT: Final = re.compile(r"^---- (.+) stdout ----$")
 _OUTCOMES: Final = {"ok": PASSED, "bench:": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
-_NOTE: Final = "some tests have no names in it, so changed outcomes cannot be named"
 
 
 def read(content: Content) -> TestReport:
@@ -112,5 +111,5 @@ class _Run:
             raise DamageError("no `test result:` in the output of `cargo test`")
         if self._problems and not self._cases.failed and not self._unnamed.failed:
             self._cases.add(self._problems[0], ERROR)
-        note = _NOTE if self._unnamed.tests else None
+        note = "some tests have no names in it, so changed outcomes cannot be named" if self._unnamed.tests else None
         return self._cases.report(unnamed=self._unnamed, note=note)

@@ -33,7 +33,6 @@ _RESULTS: Final = {
     **dict.fromkeys(("skipped", "ignored", "inconclusive", "invalid", "notrunnable", "explicit"), SKIPPED),
 }
 _BAD: Final = frozenset({FAILED, ERROR})
-_NOT_COUNTED: Final = ("not-run", "ignored", "skipped", "invalid")
 
 
 def read(content: Content) -> TestReport:
@@ -69,7 +68,9 @@ class _Reader(Elements):
                 errors=attribute_count(attributes, "errors"),
                 skipped=attribute_count(attributes, "skipped"),
             )
-            self._not_counted = [max(attribute_count(attributes, key) or 0, 0) for key in _NOT_COUNTED]
+            self._not_counted = [
+                max(attribute_count(attributes, key) or 0, 0) for key in ("not-run", "ignored", "skipped", "invalid")
+            ]
         if name == "test-suite":
             self._suites.append(attributes)
             self._bad.append(self._failures)

@@ -10,7 +10,6 @@ from ralph_tracker.formats.report_content import Content, DamageError, json_line
 from ralph_tracker.formats.tests.case_collector import ERROR, CaseCollector
 
 _TYPE: Final = "$report_type"
-_INTERRUPTED: Final = (2, 3, 4)  # pytest's exit statuses
 _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "skipped": SKIPPED}
 sniff: Final = json_lines(
     lambda event: isinstance(event.get(_TYPE), str) and ("pytest_version" in event or "nodeid" in event)
@@ -50,7 +49,8 @@ def read(content: Content) -> TestReport:
         outcome = outcome_of(test.phases)
         flaky = test.is_again and outcome == PASSED
         cases.add(name, outcome, test.seconds, rerun=test.is_again, flaky=flaky, said=test.said)
-    if status in _INTERRUPTED and not cases.failed:
+    # pytest's exit statuses
+    if status in (2, 3, 4) and not cases.failed:
         raise DamageError(f"the run was stopped: pytest ended with {status}")
     return cases.report(skipped_lines=skipped)
 

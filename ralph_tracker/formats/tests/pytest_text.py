@@ -44,11 +44,9 @@ _VERBOSE: Final = re.compile(rf"{_NAME} {_OUTCOME}(?: \(.*\))?\s*(?:\[ *\d+%\])?
 _PARALLEL: Final = re.compile(rf"\[gw\d+\] (?:\[ *\d+%\] )?{_OUTCOME} {_NAME}\s*$")
 _LISTED: Final = re.compile(rf"{_OUTCOME} {_NAME}(?: - .*)?$")
 _SHORT: Final = re.compile(rf"^(?:FAILED|ERROR) {_NAME} - (?P<said>.+)$", re.MULTILINE)
-_COLLECTING: Final = re.compile(r"^_+ ERROR collecting (?P<file>\S+) _+\r?$", re.MULTILINE)
 _UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MULTILINE)
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
 sniff: Final = text_with(_SUMMARY, unless=_COVERAGE)  # such a text is a coverage report
-_STOPPED: Final = re.compile(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", re.MULTILINE)
 _NOTE: Final = "read from pytest's terminal summary, because there is no JUnit report"
 _NO_NAMES: Final = "; the tests have no names in it, so changed outcomes cannot be named"
 
@@ -66,12 +64,12 @@ def read(content: Content) -> TestReport:
     for summary in summaries:
         for number, word in _PART.findall(summary["parts"]):
             counted[_OUTCOMES.get(word, "")] += int(number)
-    stopped = _STOPPED.search(text)
+    stopped = re.search(r"^!{3,} (?P<why>.{1,200}?) !{3,}\r?$", text, flags=re.MULTILINE)
     if stopped and not counted[FAILED] + counted[ERROR]:
         raise DamageError(f"the run was stopped: {stopped['why']}", text.count("\n", 0, stopped.start()) + 1)
     note = f"{_NOTE}; the run was stopped: {stopped['why']}" if stopped else _NOTE
     cases, named = CaseCollector(), _names(text)
-    for heading in _COLLECTING.finditer(text):
+    for heading in re.finditer(r"^_+ ERROR collecting (?P<file>\S+) _+\r?$", text, flags=re.MULTILINE):
         cases.add_not_loaded(heading["file"], _UNTIL_NEXT.split(text[heading.end() :], maxsplit=1)[0])
     if all(counted[outcome] == sum(said == outcome for said in named.values()) for outcome in _NAMED.values()):
         said = {found["name"]: found["said"] for found in _SHORT.finditer(text)}

@@ -10,8 +10,6 @@ from ralph_tracker.formats.tests.case_collector import CaseCollector, case_id, c
 
 sniff: Final = xml_root("robot")
 _OUTCOMES: Final = {"PASS": PASSED, "FAIL": FAILED, "SKIP": SKIPPED, "NOT RUN": SKIPPED}
-# The tag of a test that was not run, since an earlier one had failed; its status is FAIL.
-_NOT_RUN: Final = "robot:exit"
 
 
 def read(content: Content) -> TestReport:
@@ -54,7 +52,8 @@ class _Reader(Elements):
     def closed(self, name: str) -> None:
         above = self.path[-1] if self.path else ""
         if name == "tag" and above == "test":
-            self._is_run = self._is_run and self.text.strip() != _NOT_RUN
+            # The tag of a test that was not run, since an earlier one had failed; its status is FAIL.
+            self._is_run = self._is_run and self.text.strip() != "robot:exit"
         elif name == "status" and above == "test" and not self._is_run:
             self._not_run += 1
             self._cases.leave_out()

@@ -43,14 +43,12 @@ _MESSAGE: Final = re.compile(
 )
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
-_FIRST: Final = re.compile(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", re.MULTILINE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
 _SHOWN: Final = 100
 _SCRIPT: Final = re.compile(r"^\S.*\.[cm]?[jt]sx?$")
 _SUBTEST: Final = re.compile(r"# Subtest: (?P<name>.*)$")
 _SUITE: Final = re.compile(r"  type: 'suite'\s*$")
 _FILE: Final = "(test file)"
-_FAILED_ITSELF: Final = "it failed although no test in it did"
 # What AVA lists for a file without tests, and for one that ended with an error, which it lists before.
 _AVA_FILE: Final = re.compile(
     r"(?:No tests found in (?P<file>\S+?),? .*|(?P<other>\S+) exited with a non-zero exit code.*)$"
@@ -60,7 +58,6 @@ _BY_AVA: Final = re.compile(r"^not ok \d+ - (?:No tests found in |\S+ exited wit
 _INDENT: Final = 4
 # What tape prints at its end; its headings are told from comments of other programs by it.
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
-_BY_NODE: Final = re.compile(r"^# suites \d+\n# pass \d+", re.MULTILINE)
 # A test without the braces of its file.
 _FLAT_OF_VITEST: Final = re.compile(r"^(?:not )?ok \d+ - \S+\.[cm]?[jt]sx? > .* # time=", re.MULTILINE)
 _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$|time=)(?P<name>\S.*)$")
@@ -68,7 +65,7 @@ _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$|time
 
 def sniff(content: Content) -> bool:
     """Whether it names a version of TAP, or has both a test and a plan."""
-    found = _FIRST.search(content.text)
+    found = re.search(r"^(?:TAP version 1[2-9]|1\.\.\d{1,9}|(?:not )?ok)\b", content.text, flags=re.MULTILINE)
     if found is None:
         return False
     if found[0].startswith("TAP"):
@@ -133,7 +130,7 @@ class _Run:
         self._is_flat_of_vitest = _FLAT_OF_VITEST.search(text) is not None
         self._has_times = "# time=" in text
         self._headed: set[str] = set()
-        self._by_node = _BY_NODE.search(text) is not None
+        self._by_node = re.search(r"^# suites \d+\n# pass \d+", text, flags=re.MULTILINE) is not None
         self._cases = CaseCollector()
         self._levels = [_Level()]
         self._last: _Test | None = None
@@ -273,7 +270,7 @@ class _Run:
             self._add_case(test, path)
         elif test.outcome == FAILED and not failed_within and (test.has_run or not test.is_suite):
             if test.is_suite:
-                self._cases.add_broken(_name(path, ""), "\n".join(test.said) or _FAILED_ITSELF)
+                self._cases.add_broken(_name(path, ""), "\n".join(test.said) or "it failed although no test in it did")
             else:
                 self._add_case(test, path)
 

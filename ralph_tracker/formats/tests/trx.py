@@ -21,8 +21,6 @@ _OUTCOMES: Final = {
     **dict.fromkeys(("failed", "aborted", "timeout"), FAILED),
     **dict.fromkeys(("notexecuted", "notrunnable", "inconclusive", "pending"), SKIPPED),
 }
-_BAD_RUNS: Final = frozenset({"failed", "error", "aborted", "timeout", "disconnected"})
-_DURATION: Final = re.compile(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)")
 
 
 def read(content: Content) -> TestReport:
@@ -86,14 +84,14 @@ class _Reader(Elements):
             case = case_id(self._classes.get(test, ""), title)
             cases.add(case, _OUTCOMES.get(outcome.lower(), ERROR), _seconds(duration), said=self._messages.get(number))
         wrong = contradiction(self._declared, cases)
-        if self._run.lower() in _BAD_RUNS and not cases.failed:
+        if self._run.lower() in {"failed", "error", "aborted", "timeout", "disconnected"} and not cases.failed:
             cases.add(WHOLE_RUN, ERROR)
         return cases.report(self._declared, contradiction=wrong)
 
 
 def _seconds(text: str) -> float | None:
     """Return a time span (`[days.]hours:minutes:seconds`) in seconds; None if it is invalid."""
-    found = _DURATION.fullmatch(text)
+    found = re.fullmatch(r"(?:(\d{1,6})\.)?(\d{1,2}):(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)", text)
     if found is None:
         return None
     days, hours, minutes, rest = found.groups(default="0")

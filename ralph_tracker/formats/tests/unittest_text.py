@@ -21,7 +21,6 @@ _END: Final = re.compile(
 _HEADING: Final = re.compile(rf"^(?P<outcome>ERROR|FAIL|UNEXPECTED SUCCESS): {_TEST}", re.MULTILINE)
 _SEPARATOR: Final = "=" * 70
 _RAN: Final = re.compile(r"^Ran (?P<ran>\d{1,9}) tests? in \d+\.\d+s\r?$", re.MULTILINE)
-_RESULT: Final = re.compile(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[a-z =,\d]+)\))?$", re.MULTILINE)
 _PART: Final = re.compile(r"([a-z ]+)=(\d{1,9})")
 _OUTCOMES: Final = {
     "ok": PASSED,
@@ -33,7 +32,6 @@ _OUTCOMES: Final = {
     "expected failure": SKIPPED,
 }
 _WORSE: Final = (PASSED, SKIPPED, FAILED, ERROR)
-_FRAME: Final = re.compile(r'^  File "(?P<file>.+)", line (?P<line>\d+).*\n(?: {4}.*\n)*', re.MULTILINE)
 _FIXTURES: Final = frozenset({"setUpClass", "tearDownClass", "setUpModule", "tearDownModule"})
 _NOT_LOADED: Final = "unittest.loader."
 sniff: Final = text_with(_RAN)
@@ -44,7 +42,7 @@ def read(content: Content) -> TestReport:
     """Read one or more runs. Raises DamageError where the last lines are missing, or count otherwise."""
     text = plain(content.text).replace("\r", "")
     ran = [int(found["ran"]) for found in _RAN.finditer(text)]
-    ends = list(_RESULT.finditer(text))
+    ends = list(re.finditer(r"^(?:OK|FAILED|NO TESTS RAN)(?: \((?P<parts>[a-z =,\d]+)\))?$", text, flags=re.MULTILINE))
     if not ran or len(ran) != len(ends):
         raise DamageError("cut short: the last lines of unittest (Ran 3 tests in …, OK) are missing")
     declared: Counter[str] = Counter()
@@ -134,7 +132,7 @@ def _check(declared: Counter[str], failures: dict[_Key, tuple[str, str]], tests:
 def _add(cases: CaseCollector, key: _Key, outcome: str, failures: dict[_Key, tuple[str, str]]) -> None:
     owner, name = key
     said = failures.get(key, ("", ""))[1]
-    frames = list(_FRAME.finditer(said))
+    frames = list(re.finditer(r'^  File "(?P<file>.+)", line (?P<line>\d+).*\n(?: {4}.*\n)*', said, flags=re.MULTILINE))
     place = f"\n{frames[-1]['file']}:{frames[-1]['line']}" if frames else ""
     cases.add(case_id(owner, name), outcome, said=said[frames[-1].end() if frames else 0 :].strip() + place)
     if owner.startswith(_NOT_LOADED):

@@ -76,7 +76,6 @@ _TOTALS: Final = re.compile(
     r"^(?P<errors>\d{1,9}) errors?, (?P<warnings>\d{1,9}) warnings?, (?P<notes>\d{1,9}) (?:informations?|notes?)\b",
     re.MULTILINE,
 )
-_NOTHING: Final = re.compile(r"^No source files found", re.MULTILINE)
 sniff_text: Final = text_with(_TOTALS, not_opening="{[<")
 
 
@@ -89,7 +88,7 @@ def read_text(content: Content) -> TypeReport:
     totals = list(_TOTALS.finditer(text))
     if not totals:
         raise DamageError("cut short: the number of errors, with which Pyright ends, is missing")
-    if nothing := _NOTHING.search(text):
+    if nothing := re.search(r"^No source files found", text, flags=re.MULTILINE):
         raise DamageError("Pyright found no source file", text.count("\n", 0, nothing.start()) + 1)
     severities = Counter(str(row[3]) for row in diagnostics_text(content))
     errors, warnings, notes = (sum(int(each[name]) for each in totals) for name in ("errors", "warnings", "notes"))

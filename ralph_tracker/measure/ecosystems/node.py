@@ -40,8 +40,6 @@ _TAP: Final = {"ava": ("--tap",), "tap": ("--reporter=tap",), "tape": (), "qunit
 # These belong to the runtime: a script calls the runtime, with a word of its own.
 _OF_RUNTIMES: Final = {"node": "--test", "bun": "test"}
 _UNREADABLE: Final = ("uvu", "jasmine", "karma", "playwright", "cypress", "lab", "wdio")
-_LCOV_SINCE: Final = (20, 11)  # of node
-_GLOBS_SINCE: Final = (21,)  # of node; before, the shell expanded them
 _COVERAGE: Final = "{reports}/coverage-node"
 _COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
@@ -192,11 +190,13 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     # JUnit has no output: why a file could not be run
     run += ["--test-reporter=spec", "--test-reporter-destination=stdout"]
     checks: Checks = {}
-    if runner.version >= _LCOV_SINCE:
+    # of node
+    if runner.version >= (20, 11):
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]
         checks["coverage"] = left_by_the_tests(lcov, "lcov")
     words = [*run, *runner.words]
-    expanded = runner.version < _GLOBS_SINCE and any("*" in word for word in runner.words)
+    # of node; before, the shell expanded them
+    expanded = runner.version < (21,) and any("*" in word for word in runner.words)
     how = " ".join(word if "*" in word else shlex.quote(word) for word in words) if expanded else words
     return {"tests": reported(how, report, "junit"), **checks}, ()
 
@@ -220,7 +220,6 @@ _CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = 
 
 
 NAME: Final = "node"
-_NO_SCRIPT: Final = "no test specified"  # what `npm init` writes
 _FORMATS: Final = (
     "the test script rewrites the source (`{script}`), which no check may do; name the part that only tests with "
     "`ralph-tracker init --test-command 'COMMAND'`"
@@ -234,7 +233,6 @@ _LINT_VALUED: Final = frozenset(
     | {"--fix-type"}
 )
 _REFERENCE: Final = re.compile(r'"path"\s*:\s*"([^"]+)"')
-_REFERENCES: Final = re.compile(r'"references"\s*:\s*\[(.*?)\]', re.DOTALL)
 _NO_FILES: Final = re.compile(r'"files"\s*:\s*\[\s*\]')
 _COMMENT: Final = re.compile(r"^\s*(?://[^\n]*|/\*.*?\*/)", re.MULTILINE | re.DOTALL)
 
@@ -335,7 +333,8 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
 
 def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     """Return the test script as a check by its exit status, or what to install where there is none."""
-    if "test" not in scripts or _NO_SCRIPT in scripts["test"]:
+    # what `npm init` writes
+    if "test" not in scripts or "no test specified" in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
     manager = package.install.split()[0]
     command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
@@ -445,7 +444,7 @@ def _programs(path: Path) -> list[str | None]:
         empty = document.get("files") == []
         references = [each.get("path") for each in document.get("references") or () if isinstance(each, Mapping)]
     else:
-        found = _REFERENCES.search(text)
+        found = re.search(r'"references"\s*:\s*\[(.*?)\]', text, flags=re.DOTALL)
         empty, references = _NO_FILES.search(text) is not None, _REFERENCE.findall(found[1]) if found else []
     named: list[str | None] = [each for each in references if isinstance(each, str)]
     return named if empty and named else [None]

@@ -185,7 +185,6 @@ def _gradle_checks(call: str, text: str) -> tuple[Checks, tuple[str, ...]]:
 
 _CALL: Final = "{call}"
 _WORDS: Final = "{words}"
-_LOOKED_AT: Final = 200  # files of a pattern
 # There it is neither kept nor counted, and outlives an iteration, so that little has to be built again.
 _CMAKE: Final = ".aiwg/ralph/cmake"
 
@@ -233,7 +232,8 @@ class Project:
                     for part in path.relative_to(self.root).parts[:-1]
                 )
             )
-            yield from islice((path for path in paths if path.is_file()), _LOOKED_AT)
+            # files of a pattern
+            yield from islice((path for path in paths if path.is_file()), 200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +414,6 @@ _SPECS: Final = (".rspec", "spec/*_spec.rb", "spec/**/*_spec.rb")
 _RSPEC_REPORT: Final = "{reports}/rspec.json"
 _MINITESTS: Final = ("test/*.rb", "test/**/*.rb", "Gemfile", "*.gemspec")
 _SIMPLECOV: Final = _has("spec/spec_helper.rb", "test/test_helper.rb", ".simplecov", saying="SimpleCov.start")
-_RESULTS: Final = "coverage/.resultset.json"
 _RSPEC: Final = reported(
     [_CALL, "--no-fail-fast", "--format", "progress", "--format", "json", "--out", _RSPEC_REPORT],
     _RSPEC_REPORT,
@@ -462,7 +461,7 @@ _RUBY: Final = Language(
             "coverage",
             ("ruby",),
             _SIMPLECOV,
-            {"coverage": left_by_the_tests(_RESULTS, "simplecov")},
+            {"coverage": left_by_the_tests("coverage/.resultset.json", "simplecov")},
         ),
         Tool(
             "rubocop",
@@ -597,7 +596,6 @@ _BAZEL: Final = Language(
 
 LANGUAGES: Final = (_CSHARP, _PHP, _RUBY, _C, _DENO, _BAZEL)
 _DENO_TASK: Final = re.compile(r'"test"\s*:\s*"deno test ([^"&|;$`]*)"')
-_TARGET: Final = r"^{name}\s*:(?!=)"
 
 
 def detect(language: Language, root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
@@ -665,7 +663,7 @@ def detect_make(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return the target of a Makefile that runs the tests, as a check by exit status; None without one."""
     project = Project(root, environment)
     has = partial(project.has, "GNUmakefile", "makefile", "Makefile")
-    target = next((name for name in ("test", "check", "tests") if has(saying=_TARGET.format(name=name))), None)
+    target = next((name for name in ("test", "check", "tests") if has(saying=rf"^{name}\s*:(?!=)")), None)
     version = version_of(("make",), root, environment) if target and program("make", environment) else None
     if target is None or version is None:
         return None

@@ -17,10 +17,8 @@ _PYTHON: Final = re.compile(r"(?:.*/)?python[\d.]*")
 _RUN_BY: Final = ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "run"}, {"hatch", "run"})
 # Words of coverage before the module or script that it runs.
 _COVERAGE: Final = ("coverage", "run")
-_FACTOR: Final = re.compile(r"^[\w.,!{}-]+:\s+")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
-_NAME: Final = re.compile(r"[\w.-]+")
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
     ("uv.lock", "uv sync", " --group {}", " --extra {}"),
@@ -28,8 +26,6 @@ _LOCKS: Final = (
     ("pdm.lock", "pdm install", " -G {}", " -G {}"),
     ("Pipfile", "pipenv install --dev", "", ""),
 )
-# Groups that these managers install without being asked for.
-_BY_DEFAULT: Final = frozenset({"dev"})
 
 
 def table_of(path: Path, *keys: str) -> Mapping[str, Any]:
@@ -97,7 +93,7 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
 
 def _filled(line: str) -> list[str]:
     """Return the words of a line of tox, [] for one that cannot be told."""
-    line = _POSARGS.sub(lambda found: found[1] or "", _FACTOR.sub("", line.strip()).lstrip("-! "))
+    line = _POSARGS.sub(lambda found: found[1] or "", re.sub(r"^[\w.,!{}-]+:\s+", "", line.strip()).lstrip("-! "))
     for name, place in _ROOT_NAMES.items():
         line = line.replace(name, place)
     for name in ("{envpython}", "{env_python}"):
@@ -156,7 +152,8 @@ def declared_install(root: Path, package: str) -> str | None:
         for lock, command, group, extra in _LOCKS:
             if (root / lock).is_file():
                 how = {"group": group, "extra": extra}.get(kind, "")
-                return command + ("" if name in _BY_DEFAULT and kind == "group" else how.format(name))
+                # Groups that these managers install without being asked for.
+                return command + ("" if name == "dev" and kind == "group" else how.format(name))
         return {
             "file": f"pip install -r {name}",
             "extra": f"pip install -e '.[{name}]'",
@@ -175,7 +172,7 @@ def declares(root: Path, package: str) -> bool:
 
 
 def _is(package: str, requirement: object) -> bool:
-    found = _NAME.match(requirement.strip()) if isinstance(requirement, str) else None
+    found = re.match(r"[\w.-]+", requirement.strip()) if isinstance(requirement, str) else None
     return found is not None and re.sub(r"[-_.]+", "-", found[0]).lower() == package
 
 
