@@ -343,8 +343,8 @@ class Tracker(NamedTuple):
     def accept(self, alert_id: str, reason: str) -> Summary:
         """Record that a person accepts an alert, and judge the loop again; records are not changed.
 
-        Alerts of the same iteration about the same removed tests are accepted with it. Raises LoopError for an id that
-        was never raised or is accepted already.
+        Alerts of the same iteration about the same removed tests are accepted with it. For one that is accepted already
+        the first reason stays. Raises LoopError for an id that was never raised.
         """
         if not reason.strip():
             raise InputError("--reason must say why the alert is wrong")
@@ -353,7 +353,7 @@ class Tracker(NamedTuple):
             loop = ConfiguredLoop.read(store, configured_by)
             summary = recover_loop(loop, unfinished=unfinished)
             if alert_id in summary.accepted:
-                raise LoopError(f"{alert_id} is accepted already")
+                return summary
             alerts = {alert.id: alert for judgement in loop.judge_again() for alert in judgement.record.alerts}
             if not alerts:
                 raise LoopError(f"no alert {alert_id!r}: this loop has raised none")
