@@ -30,6 +30,7 @@ VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]
 _SECRET_BYTES: Final = 32
 _MOST: Final = 1 << 20
+_MARK: Final = 65  # bytes of a line
 _OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which stores nothing"
 _NOT_REMEMBERED: Final = f"what you trust cannot be stored there; make that path writable, or {_OTHERWISE}"
 _FOREIGN: Final = (
@@ -49,12 +50,19 @@ class Trust(NamedTuple):
     consent: Consent = False
 
     def has_project(self) -> bool:
-        """Return whether the user trusts the project: its configuration, plans and templates."""
-        return self._has("project")
+        """Return whether the user trusts the project: its configuration, plans and templates.
+
+        A linked worktree is trusted where the repository is that it belongs to.
+        """
+        if self._has("project"):
+            return True
+        main = _main_tree(self.root)
+        return main is not None and Trust(main)._has("project")  # noqa: SLF001  # of the same class
 
     def require_project(self, runs: Sequence[str]) -> None:
         """Trust the project where it would run nothing, or the user consents; raise UntrustedError otherwise."""
-        self._require("this project", lambda: runs, "project")
+        if not self.has_project():
+            self._require("this project", lambda: runs, "project")
         if not self.has_project():
             self.mark_project()
 
@@ -130,6 +138,7 @@ class Trust(NamedTuple):
             secret = _secret(self.root) or _new_secret(self.root)
             mark = self._made(secret, *parts)
             if mark not in self._lines():
+                self._require_room()
                 self._append(mark)
         except StoreError:
             if self.consent is not True:
@@ -143,6 +152,17 @@ class Trust(NamedTuple):
         if self._file.is_symlink():
             return []
         return (read_own_file(self._file) or b"")[:_MOST].split(b"\n")
+
+    def _require_room(self) -> None:
+        """Raise StoreError for a file in which a mark would not be found again."""
+        kept = b"" if self._file.is_symlink() else read_own_file(self._file) or b""
+        if len(kept) > _MOST - _MARK:
+            why = f"has no room left in {_MOST >> 20} MiB"
+        elif kept and not kept.endswith(b"\n"):
+            why = "does not end with a line break"
+        else:
+            return
+        raise StoreError(f"{self._file}: {why}; `ralph-tracker trust --revoke` removes it, then accept again")
 
     def _append(self, mark: bytes) -> None:
         base = self._file.parent
@@ -212,6 +232,31 @@ def _new_secret(root: Path) -> bytes:
     if secret is None:
         raise StoreError(f"{folder / 'secret'}: was removed meanwhile; run it again")
     return secret
+
+
+def _main_tree(root: Path) -> Path | None:
+    """Return where `root` lies in the main working tree, None where it is in no linked worktree.
+
+    Both have to name each other: a folder that only says whose worktree it is proves nothing.
+    """
+    for top in (root, *root.parents):
+        link = top / ".git"
+        if not link.is_file():
+            if link.is_dir():
+                return None
+            continue
+        with suppress(StoreError, ValueError):
+            own = top / _first_line(link).removeprefix("gitdir: ")
+            common = (own / _first_line(own / "commondir")).resolve()
+            if common.name == ".git" and (own / _first_line(own / "gitdir")).resolve() == link:
+                return common.parent / root.relative_to(top)
+        return None
+    return None
+
+
+def _first_line(path: Path) -> str:
+    """Return the first line of a file of git, "" if it is missing."""
+    return os.fsdecode(read_own_file(path) or b"").partition("\n")[0]
 
 
 def _frozen_digest(paths: LoopPaths) -> str:

@@ -127,3 +127,18 @@ def test_doctor_names_what_is_wrong_with_a_configuration_that_nobody_accepted(cl
     assert examined.out.startswith("missing  configuration: checks.tests.timeout: '1:30' is no time")
     assert "trust: you have not accepted this project" in examined.out
     assert examined.code == 1
+
+
+def test_init_update_starts_no_tool_of_a_project_that_nobody_accepted(clone):
+    python = clone.root / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
+    python.chmod(0o755)
+    (clone.root / "pyproject.toml").write_text('[project]\nname = "a"\nversion = "1"\n')
+    (clone.root / "test_a.py").write_text("def test_a():\n    pass\n")
+    refused = clone.ralph("init", "--update", "--yes")
+    assert (refused.code, ran(clone)) == (1, False)
+    assert refused.complaint.startswith("this project would run checks.tests: touch ran")
+    assert clone.ralph("trust").code == 0
+    clone.ralph("init", "--update", "--yes")
+    assert ran(clone)
