@@ -99,6 +99,7 @@ class Tracker(NamedTuple):
     progress: Callable[[str], None] | None = None
     trust: Consent = False
     checkout: Checkout | None = None
+    tell: Callable[[str], None] | None = None
 
     @property
     def project(self) -> Project:
@@ -113,7 +114,7 @@ class Tracker(NamedTuple):
     @property
     def trusting(self) -> Trust:
         """Return what the user trusts here. Raises StoreError if the root is not a folder."""
-        return Trust(self.project.paths.root, self.trust)
+        return Trust(self.project.paths.root, self.trust, self.tell)
 
     def require_loop(self) -> None:
         """Raise UntrustedError if the selected loop would run what this user has neither started nor accepted."""

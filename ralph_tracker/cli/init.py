@@ -81,7 +81,9 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         return
     _write(folder, text)
     if not update and not project_runs(folder, {}):  # else the project brought commands or templates, to be shown first
-        Trust(folder).mark_project()
+        trust = Trust(folder)
+        trust.mark_project()
+        trust.require_project(project_runs(folder))
     done = "written" if old is None else "changed"
     say(f"{CONFIG_FILE} {done}{_for_git(folder)}")
     say("  next: `ralph-tracker hook pre-loop`")

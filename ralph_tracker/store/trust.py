@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,7 +30,7 @@ VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]
 _SECRET_BYTES: Final = 32
 _MOST: Final = 1 << 20
-_MARK: Final = 65  # bytes of a line
+_COMMANDS: Final = b"commands"
 _OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which stores nothing"
 _NOT_REMEMBERED: Final = f"what you trust cannot be stored there; make that path writable, or {_OTHERWISE}"
 _FOREIGN: Final = (
@@ -43,11 +43,12 @@ class Trust(NamedTuple):
     """What this user trusts in the project at `root`, an absolute path without links.
 
     `consent` is how to decide about the rest: False refuses, True accepts, a function is asked with what it is about
-    and the lines of what would run.
+    and the lines of what would run. `tell` gets a line for each command that changed since it last ran or was accepted.
     """
 
     root: Path
     consent: Consent = False
+    tell: Callable[[str], None] | None = None
 
     def has_project(self) -> bool:
         """Return whether the user trusts the project: its configuration, plans and templates.
@@ -65,6 +66,33 @@ class Trust(NamedTuple):
             self._require("this project", lambda: runs, "project")
         if not self.has_project():
             self.mark_project()
+        with suppress(StoreError):  # what cannot be remembered is told again
+            self._tell_changes({name: run for name, _, run in (line.partition(": ") for line in runs)})
+
+    def _tell_changes(self, runs: Mapping[str, str]) -> None:
+        now = {name: run for name, run in runs.items() if name.startswith("checks.")}
+        secret = None if trusted_by_environment() else _secret(self.root)
+        if secret is None:
+            return
+        known = self._commands(secret)
+        if now.items() <= known.items():
+            return
+        for name, run in now.items():
+            if known and self.tell is not None and run != known.get(name):
+                was = f"was `{known[name]}`, is now `{run}`" if name in known else f"is new: `{run}`"
+                self.tell(f"{name} changed since you accepted this project: it {was}")
+        text = json.dumps({**known, **now})
+        self._append(b" ".join((_COMMANDS, self._made(secret, "commands", text), text.encode())))
+
+    def _commands(self, secret: bytes) -> dict[str, str]:
+        """Return the commands that were told or accepted last; a line of another user or project is none."""
+        for line in reversed(self._lines()):
+            kind, _, rest = line.partition(b" ")
+            mark, _, text = rest.partition(b" ")
+            if kind == _COMMANDS and hmac.compare_digest(mark, self._made(secret, "commands", os.fsdecode(text))):
+                known: dict[str, str] = json.loads(text)
+                return known
+        return {}
 
     def mark_project(self) -> None:
         """Remember that the user trusts the project. Raises StoreError if that cannot be remembered."""
@@ -138,7 +166,6 @@ class Trust(NamedTuple):
             secret = _secret(self.root) or _new_secret(self.root)
             mark = self._made(secret, *parts)
             if mark not in self._lines():
-                self._require_room()
                 self._append(mark)
         except StoreError:
             if self.consent is not True:
@@ -153,10 +180,10 @@ class Trust(NamedTuple):
             return []
         return (read_own_file(self._file) or b"")[:_MOST].split(b"\n")
 
-    def _require_room(self) -> None:
-        """Raise StoreError for a file in which a mark would not be found again."""
+    def _require_room(self, line: bytes) -> None:
+        """Raise StoreError for a file in which a line would not be found again."""
         kept = b"" if self._file.is_symlink() else read_own_file(self._file) or b""
-        if len(kept) > _MOST - _MARK:
+        if len(kept) + len(line) >= _MOST:
             why = f"has no room left in {_MOST >> 20} MiB"
         elif kept and not kept.endswith(b"\n"):
             why = "does not end with a line break"
@@ -164,7 +191,8 @@ class Trust(NamedTuple):
             return
         raise StoreError(f"{self._file}: {why}; `ralph-tracker trust --revoke` removes it, then accept again")
 
-    def _append(self, mark: bytes) -> None:
+    def _append(self, line: bytes) -> None:
+        self._require_room(line)
         base = self._file.parent
         with as_store_error(self._file, _NOT_REMEMBERED):
             base.mkdir(parents=True, exist_ok=True)
@@ -172,7 +200,7 @@ class Trust(NamedTuple):
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o600)
             try:
-                os.write(descriptor, mark + b"\n")
+                os.write(descriptor, line + b"\n")
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)

@@ -52,11 +52,28 @@ def test_a_pipe_is_refused_in_one_line_until_it_is_accepted_and_again_once_it_is
     assert clone.ralph("hook", "post-iteration").code == 0
 
 
-def test_an_edit_of_ones_own_configuration_asks_nothing(clone):
-    assert clone.ralph("hook", "pre-loop", "--trust").code == 0
-    (clone.root / "ralph-tracker.yaml").write_text(CONFIG.replace("touch ran", "touch edited"))
-    assert clone.ralph("hook", "pre-loop", "--new").code == 0
+def test_an_edit_of_ones_own_configuration_asks_nothing_and_is_shown_once(clone):
+    assert clone.ralph("hook", "pre-loop", "--trust").err == ""
+    edited = CONFIG.replace("touch ran", "touch edited")
+    more = """  more: {run: "cp results.xml {reports}/more.xml", reports: ["{reports}/more.xml"], kind: tests}\n"""
+    (clone.root / "ralph-tracker.yaml").write_text(edited + more)
+    answer = clone.ralph("hook", "pre-loop", "--new")
+    told = "ralph-tracker: checks.{} changed since you accepted this project: it {}\n".format
+    was, now = (f"touch {what}; cp results.xml {{reports}}/junit.xml" for what in ("ran", "edited"))
+    assert answer.err == told("tests", f"was `{was}`, is now `{now}`") + told(
+        "more", "is new: `cp results.xml {reports}/more.xml`"
+    )
+    assert answer.code == 0
     assert (clone.root / "edited").exists()
+    assert clone.ralph("hook", "pre-loop", "--new").err == ""
+
+
+def test_a_pull_cannot_say_that_its_commands_were_accepted(clone):
+    assert clone.ralph("trust").code == 0
+    (clone.root / "ralph-tracker.yaml").write_text(CONFIG.replace("touch ran", "touch pulled"))
+    with (clone.root / ".aiwg/ralph/trust").open("a") as file:
+        file.write(f'commands {"0" * 64} {{"checks.tests": "touch pulled; cp results.xml {{reports}}/junit.xml"}}\n')
+    assert "is now `touch pulled" in clone.ralph("hook", "pre-loop").err
 
 
 def test_a_loop_of_somebody_else_in_a_project_of_ones_own_is_not_run(clone, monkeypatch, tmp_path):
