@@ -99,6 +99,7 @@ class Tracker(NamedTuple):
     progress: Callable[[str], None] | None = None
     trust: Consent = False
     checkout: Checkout | None = None
+    tell: Callable[[str], None] | None = None
 
     @property
     def project(self) -> Project:
@@ -113,7 +114,7 @@ class Tracker(NamedTuple):
     @property
     def trusting(self) -> Trust:
         """Return what the user trusts here. Raises StoreError if the root is not a folder."""
-        return Trust(self.project.paths.root, self.trust)
+        return Trust(self.project.paths.root, self.trust, self.tell)
 
     def require_loop(self) -> None:
         """Raise UntrustedError if the selected loop would run what this user has neither started nor accepted."""
@@ -355,8 +356,8 @@ class Tracker(NamedTuple):
     def accept(self, alert_id: str, reason: str) -> Summary:
         """Record that a person accepts an alert, and judge the loop again; records are not changed.
 
-        Alerts of the same iteration about the same removed tests are accepted with it. Raises LoopError for an id that
-        was never raised or is accepted already.
+        Alerts of the same iteration about the same removed tests are accepted with it. For one that is accepted already
+        the first reason stays. Raises LoopError for an id that was never raised.
         """
         if not reason.strip():
             raise InputError("--reason must say why the alert is wrong")
@@ -365,7 +366,7 @@ class Tracker(NamedTuple):
             loop = ConfiguredLoop.read(store, configured_by)
             summary = recover_loop(loop, unfinished=unfinished)
             if alert_id in summary.accepted:
-                raise LoopError(f"{alert_id} is accepted already")
+                return summary
             alerts = {alert.id: alert for judgement in loop.judge_again() for alert in judgement.record.alerts}
             if not alerts:
                 raise LoopError(f"no alert {alert_id!r}: this loop has raised none")

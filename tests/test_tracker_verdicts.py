@@ -83,10 +83,11 @@ class TestAcceptance:
             deleted.tracker.accept(alert_id, reason)
         assert documents(deleted.root) == before
 
-    def test_is_refused_twice(self, deleted):
-        deleted.tracker.accept(DELETION, "merged")
-        with pytest.raises(LoopError, match="it2-test_deletion is accepted already"):
-            deleted.tracker.accept(DELETION, "merged")
+    def test_is_one_answer_when_it_is_repeated(self, deleted, documents):
+        first = deleted.tracker.accept(DELETION, "merged")
+        before = documents(deleted.root)
+        assert deleted.tracker.accept(DELETION, "another reason") == first
+        assert documents(deleted.root) == before
 
     def test_is_taken_after_the_end_too(self, deleted):
         deleted.tracker.select_output()

@@ -14,11 +14,15 @@ from ralph_tracker.tracker import Tracker
 
 
 class AcceptanceDocument(TypedDict):
-    """`accepted_with` are alerts of the same removal of tests; `decision` is the one of now."""
+    """`at` and `reason` are those of the first time; `accepted_with` are alerts of the same removal of tests.
+
+    `decision` is the one of now.
+    """
 
     accepted: str
     accepted_with: list[str]
     reason: str
+    at: str
     best_iteration: int | None
     decision: DecisionDocument
 
@@ -30,20 +34,25 @@ class AcceptanceDocument(TypedDict):
 def command(alert_id: str, root: Path, loop_id: str | None, as_json: bool, reason: str) -> None:
     """Accept alert ID, so that it no longer counts; the decision is recomputed, the records are not changed."""
     tracker = Tracker(root, loop_id)
+    before = {event["id"] for event in tracker.store().acceptances()}
     summary = tracker.accept(alert_id, reason)
-    others = [event["id"] for event in tracker.store().acceptances() if event.get("with") == alert_id]
+    events = tracker.store().acceptances()
+    own = next(event for event in events if event["id"] == alert_id)
+    others = [event["id"] for event in events if event.get("with") == alert_id]
     decision = summary.recommendation
     if as_json:
         document: AcceptanceDocument = {
             "accepted": alert_id,
             "accepted_with": others,
-            "reason": reason,
+            "reason": own["reason"],
+            "at": own["at"],
             "best_iteration": summary.best_iteration,
             "decision": decision,
         }
         say_json(document)
         return
-    say_wrapped(f"Accepted {alert_id}: {reason}")
+    said = f"{alert_id} was accepted already, at {own['at']}" if alert_id in before else f"Accepted {alert_id}"
+    say_wrapped(f"{said}: {own['reason']}")
     if others:
         say_wrapped(f"also accepted, because the same removal raised it: {', '.join(others)}", indent=2)
     say_wrapped(f"decision now: {decision_in_words(decision)}", indent=2)

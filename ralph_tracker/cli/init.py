@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import click
 import yaml
 
-from ralph_tracker.cli.terminal import say, say_wrapped
+from ralph_tracker.cli.terminal import consent, say, say_wrapped
 from ralph_tracker.config.load import CONFIG_FILE, FOR_EDITORS, PYPROJECT, SCHEMA_FILE, config_of, load_config
 from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
@@ -53,6 +53,8 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         return
     if source == PYPROJECT:  # only with --update
         raise ConfigError(f"{PYPROJECT} holds the configuration, and --update adds to {CONFIG_FILE} only")
+    if update:  # an own file, or one that came with the project
+        Trust(folder, consent(trust=False)).require_project(project_runs(folder))
     found = without_failing_linters(detect(folder, os.environ), folder, os.environ)
     asks = not yes and sys.stdin.isatty()
     if test_command is None and not found.checks and asks:
@@ -79,7 +81,9 @@ def command(root: Path, yes: bool, update: bool, force: bool, test_command: str 
         return
     _write(folder, text)
     if not update and not project_runs(folder, {}):  # else the project brought commands or templates, to be shown first
-        Trust(folder).mark_project()
+        trust = Trust(folder)
+        trust.mark_project()
+        trust.require_project(project_runs(folder))
     done = "written" if old is None else "changed"
     say(f"{CONFIG_FILE} {done}{_for_git(folder)}")
     say("  next: `ralph-tracker hook pre-loop`")

@@ -202,7 +202,7 @@ def tracker_of(root: "Path", loop_id: str | None, *, trust: bool = False) -> "Tr
     """Return the tracker of a loop (None: the one that is meant); progress and questions are for a terminal."""
     from ralph_tracker.tracker import Tracker  # loop-decision does without it
 
-    return Tracker(root, loop_id, progress=progress(), trust=consent(trust=trust))
+    return Tracker(root, loop_id, progress=progress(), trust=consent(trust=trust), tell=complain)
 
 
 def consent(*, trust: bool) -> "Consent":

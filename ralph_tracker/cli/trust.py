@@ -45,6 +45,7 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
     _say("project", known, project)
     if not show:
         trust.mark_project()
+        trust.require_project(project)
     if paths is not None:
         _loop_too(trust, paths, show=show)
     if show:

@@ -10,7 +10,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -30,6 +30,7 @@ VARIABLE: Final = "RALPH_TRACKER_TRUST"
 Consent = bool | Callable[[str, Sequence[str]], bool]
 _SECRET_BYTES: Final = 32
 _MOST: Final = 1 << 20
+_COMMANDS: Final = b"commands"
 _OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which stores nothing"
 _NOT_REMEMBERED: Final = f"what you trust cannot be stored there; make that path writable, or {_OTHERWISE}"
 _FOREIGN: Final = (
@@ -42,21 +43,56 @@ class Trust(NamedTuple):
     """What this user trusts in the project at `root`, an absolute path without links.
 
     `consent` is how to decide about the rest: False refuses, True accepts, a function is asked with what it is about
-    and the lines of what would run.
+    and the lines of what would run. `tell` gets a line for each command that changed since it last ran or was accepted.
     """
 
     root: Path
     consent: Consent = False
+    tell: Callable[[str], None] | None = None
 
     def has_project(self) -> bool:
-        """Return whether the user trusts the project: its configuration, plans and templates."""
-        return self._has("project")
+        """Return whether the user trusts the project: its configuration, plans and templates.
+
+        A linked worktree is trusted where the repository is that it belongs to.
+        """
+        if self._has("project"):
+            return True
+        main = _main_tree(self.root)
+        return main is not None and Trust(main)._has("project")  # noqa: SLF001  # of the same class
 
     def require_project(self, runs: Sequence[str]) -> None:
         """Trust the project where it would run nothing, or the user consents; raise UntrustedError otherwise."""
-        self._require("this project", lambda: runs, "project")
+        if not self.has_project():
+            self._require("this project", lambda: runs, "project")
         if not self.has_project():
             self.mark_project()
+        with suppress(StoreError):  # what cannot be remembered is told again
+            self._tell_changes({name: run for name, _, run in (line.partition(": ") for line in runs)})
+
+    def _tell_changes(self, runs: Mapping[str, str]) -> None:
+        now = {name: run for name, run in runs.items() if name.startswith("checks.")}
+        secret = None if trusted_by_environment() else _secret(self.root)
+        if secret is None:
+            return
+        known = self._commands(secret)
+        if now.items() <= known.items():
+            return
+        for name, run in now.items():
+            if known and self.tell is not None and run != known.get(name):
+                was = f"was `{known[name]}`, is now `{run}`" if name in known else f"is new: `{run}`"
+                self.tell(f"{name} changed since you accepted this project: it {was}")
+        text = json.dumps({**known, **now})
+        self._append(b" ".join((_COMMANDS, self._made(secret, "commands", text), text.encode())))
+
+    def _commands(self, secret: bytes) -> dict[str, str]:
+        """Return the commands that were told or accepted last; a line of another user or project is none."""
+        for line in reversed(self._lines()):
+            kind, _, rest = line.partition(b" ")
+            mark, _, text = rest.partition(b" ")
+            if kind == _COMMANDS and hmac.compare_digest(mark, self._made(secret, "commands", os.fsdecode(text))):
+                known: dict[str, str] = json.loads(text)
+                return known
+        return {}
 
     def mark_project(self) -> None:
         """Remember that the user trusts the project. Raises StoreError if that cannot be remembered."""
@@ -147,7 +183,19 @@ class Trust(NamedTuple):
             return []
         return (read_own_file(self._file) or b"")[:_MOST].split(b"\n")
 
-    def _append(self, mark: bytes) -> None:
+    def _require_room(self, line: bytes) -> None:
+        """Raise StoreError for a file in which a line would not be found again."""
+        kept = b"" if self._file.is_symlink() else read_own_file(self._file) or b""
+        if len(kept) + len(line) >= _MOST:
+            why = f"has no room left in {_MOST >> 20} MiB"
+        elif kept and not kept.endswith(b"\n"):
+            why = "does not end with a line break"
+        else:
+            return
+        raise StoreError(f"{self._file}: {why}; `ralph-tracker trust --revoke` removes it, then accept again")
+
+    def _append(self, line: bytes) -> None:
+        self._require_room(line)
         base = self._file.parent
         with as_store_error(self._file, _NOT_REMEMBERED):
             base.mkdir(parents=True, exist_ok=True)
@@ -155,7 +203,7 @@ class Trust(NamedTuple):
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             descriptor = os.open(self._file, flags, 0o600)
             try:
-                os.write(descriptor, mark + b"\n")
+                os.write(descriptor, line + b"\n")
                 os.fsync(descriptor)
             finally:
                 os.close(descriptor)
@@ -215,6 +263,31 @@ def _new_secret(root: Path) -> bytes:
     if secret is None:
         raise StoreError(f"{folder / 'secret'}: was removed meanwhile; run it again")
     return secret
+
+
+def _main_tree(root: Path) -> Path | None:
+    """Return where `root` lies in the main working tree, None where it is in no linked worktree.
+
+    Both have to name each other: a folder that only says whose worktree it is proves nothing.
+    """
+    for top in (root, *root.parents):
+        link = top / ".git"
+        if not link.is_file():
+            if link.is_dir():
+                return None
+            continue
+        with suppress(StoreError, ValueError):
+            own = top / _first_line(link).removeprefix("gitdir: ")
+            common = (own / _first_line(own / "commondir")).resolve()
+            if common.name == ".git" and (own / _first_line(own / "gitdir")).resolve() == link:
+                return common.parent / root.relative_to(top)
+        return None
+    return None
+
+
+def _first_line(path: Path) -> str:
+    """Return the first line of a file of git, "" if it is missing."""
+    return os.fsdecode(read_own_file(path) or b"").partition("\n")[0]
 
 
 def _frozen_digest(paths: LoopPaths) -> str:

@@ -52,11 +52,28 @@ def test_a_pipe_is_refused_in_one_line_until_it_is_accepted_and_again_once_it_is
     assert clone.ralph("hook", "post-iteration").code == 0
 
 
-def test_an_edit_of_ones_own_configuration_asks_nothing(clone):
-    assert clone.ralph("hook", "pre-loop", "--trust").code == 0
-    (clone.root / "ralph-tracker.yaml").write_text(CONFIG.replace("touch ran", "touch edited"))
-    assert clone.ralph("hook", "pre-loop", "--new").code == 0
+def test_an_edit_of_ones_own_configuration_asks_nothing_and_is_shown_once(clone):
+    assert clone.ralph("hook", "pre-loop", "--trust").err == ""
+    edited = CONFIG.replace("touch ran", "touch edited")
+    more = """  more: {run: "cp results.xml {reports}/more.xml", reports: ["{reports}/more.xml"], kind: tests}\n"""
+    (clone.root / "ralph-tracker.yaml").write_text(edited + more)
+    answer = clone.ralph("hook", "pre-loop", "--new")
+    told = "ralph-tracker: checks.{} changed since you accepted this project: it {}\n".format
+    was, now = (f"touch {what}; cp results.xml {{reports}}/junit.xml" for what in ("ran", "edited"))
+    assert answer.err == told("tests", f"was `{was}`, is now `{now}`") + told(
+        "more", "is new: `cp results.xml {reports}/more.xml`"
+    )
+    assert answer.code == 0
     assert (clone.root / "edited").exists()
+    assert clone.ralph("hook", "pre-loop", "--new").err == ""
+
+
+def test_a_pull_cannot_say_that_its_commands_were_accepted(clone):
+    assert clone.ralph("trust").code == 0
+    (clone.root / "ralph-tracker.yaml").write_text(CONFIG.replace("touch ran", "touch pulled"))
+    with (clone.root / ".aiwg/ralph/trust").open("a") as file:
+        file.write(f'commands {"0" * 64} {{"checks.tests": "touch pulled; cp results.xml {{reports}}/junit.xml"}}\n')
+    assert "is now `touch pulled" in clone.ralph("hook", "pre-loop").err
 
 
 def test_a_loop_of_somebody_else_in_a_project_of_ones_own_is_not_run(clone, monkeypatch, tmp_path):
@@ -127,3 +144,18 @@ def test_doctor_names_what_is_wrong_with_a_configuration_that_nobody_accepted(cl
     assert examined.out.startswith("missing  configuration: checks.tests.timeout: '1:30' is no time")
     assert "trust: you have not accepted this project" in examined.out
     assert examined.code == 1
+
+
+def test_init_update_starts_no_tool_of_a_project_that_nobody_accepted(clone):
+    python = clone.root / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text("#!/bin/sh\ntouch ran\nexit 1\n")
+    python.chmod(0o755)
+    (clone.root / "pyproject.toml").write_text('[project]\nname = "a"\nversion = "1"\n')
+    (clone.root / "test_a.py").write_text("def test_a():\n    pass\n")
+    refused = clone.ralph("init", "--update", "--yes")
+    assert (refused.code, ran(clone)) == (1, False)
+    assert refused.complaint.startswith("this project would run checks.tests: touch ran")
+    assert clone.ralph("trust").code == 0
+    clone.ralph("init", "--update", "--yes")
+    assert ran(clone)

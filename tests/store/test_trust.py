@@ -2,6 +2,7 @@
 
 import shutil
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -144,3 +145,46 @@ def test_without_a_named_folder_it_is_in_the_home(root, tmp_path, monkeypatch):
     Trust(root).mark_project()
     assert len((tmp_path / "home/.local/state/ralph-tracker/secret").read_bytes()) == 32
     assert not Path("relative").exists()
+
+
+@pytest.fixture
+def worktree(root, tmp_path):
+    """Return a linked worktree of the project's repository."""
+    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"], ["worktree", "add", "-q", "../linked"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b", *words], cwd=root, check=True)
+    return (tmp_path / "linked").resolve()
+
+
+def test_a_linked_worktree_is_trusted_where_its_repository_is(root, worktree):
+    (worktree / "part").mkdir()
+    assert not Trust(worktree).has_project()
+    Trust(root).mark_project()
+    assert Trust(worktree).has_project()
+    assert not Trust(worktree / "part").has_project(), "that folder of the repository was not accepted"
+    Trust(worktree).require_project(RUNS)
+    Trust(root).revoke()
+    with pytest.raises(UntrustedError):
+        Trust(worktree / "part").require_project(RUNS)
+
+
+def test_what_only_says_that_it_is_a_worktree_of_a_trusted_repository_is_not_trusted(root, worktree, tmp_path):
+    Trust(root).mark_project()
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    for said in (worktree / ".git").read_text(), "gitdir: \n", "", "gitdir: \0\n", f"gitdir: {root}/.git\n":
+        (stranger / ".git").write_text(said)
+        assert not Trust(stranger).has_project()
+
+
+@pytest.mark.parametrize(
+    ("kept", "why"), [(b"a mark cut sho", "does not end with a line break"), (b"\n" * (1 << 20), "has no room left")]
+)
+def test_a_file_in_which_a_mark_would_not_be_found_is_said_once_and_revoking_helps(root, kept, why):
+    (root / ".aiwg/ralph/trust").write_bytes(kept)
+    with pytest.raises(StoreError, match=rf"{why}.*; `ralph-tracker trust --revoke` removes it"):
+        Trust(root).mark_project()
+    assert (root / ".aiwg/ralph/trust").read_bytes() == kept
+    Trust(root, consent=True).require_project(RUNS)
+    Trust(root).revoke()
+    Trust(root).mark_project()
+    assert Trust(root).has_project()

@@ -18,7 +18,7 @@ VERBS = [step.name for step in STEPS]
 # A sample has half of the verbs by its seed, the other half comes up with another.
 CHOSEN = VERBS if FULL else sorted(random.Random(SEED).sample(VERBS, len(VERBS) // 2))
 # What a verb says that has been carried out already.
-DONE = ("still running; end it with", "is accepted already", "nothing to resume")
+DONE = ("still running; end it with", "nothing to resume")
 # The shell notes the exit code once the command has ended: from there on it has been reported.
 SCRIPT = 'ralph-tracker "$@"; echo $? > ../ended'
 STORM = """\
