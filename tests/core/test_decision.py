@@ -226,8 +226,15 @@ class TestRows:
 
     @pytest.mark.parametrize(
         "changes",
-        [{"green": False}, {"unchanged": False}, {"verified": False}, {"trusted": False}, {"questions": 1}]
-        + [{"open_tasks": 1}, {"gained": True, "unchanged": False}],
+        [
+            {"green": False},
+            {"unchanged": False},
+            {"verified": False},
+            {"trusted": False},
+            {"questions": 1},
+            {"open_tasks": 1},
+            {"gained": True, "unchanged": False},
+        ],
         ids=str,
     )
     def test_12_not_while_anything_is_left(self, facts, changes):
@@ -239,8 +246,12 @@ class TestRows:
 
     @pytest.mark.parametrize(
         ("changes", "rule"),
-        [({"green": True, "gained": True}, 12), ({"green": True}, 11), ({"gained": True}, 11)]
-        + [({"green": True, "gained": True, "questions": 1}, 11)],
+        [
+            ({"green": True, "gained": True}, 12),
+            ({"green": True}, 11),
+            ({"gained": True}, 11),
+            ({"green": True, "gained": True, "questions": 1}, 11),
+        ],
         ids=str,
     )
     def test_12_at_the_first_green_where_that_is_asked(self, facts, changes, rule):

@@ -201,7 +201,7 @@ class TestTarget:
         loop = start(thresholds=self.RULES)
         assert loop.state.met_target
         (note,) = loop.records[0].notes
-        assert note.startswith("the baseline already meets the target of ")
+        assert note.startswith("the target 0.5 never stops this loop, because its baseline already scores ")
         assert loop.turn().decision.rule == 11
 
     def test_is_compared_with_the_adjusted_score(self, start):

@@ -162,8 +162,8 @@ class TestGoingWrong:
         ends = "the agent is warned; the loop ends after {} without progress"
         assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
         prompt = (project.folder / "prompt.md").read_text()
-        warning = "No meaningful progress for 3 iterations: nothing got better. The loop ends after 1 more iteration"
-        assert f"{warning} without progress. Consider" in prompt
+        stall = "No meaningful progress for 3 iterations: no measured value got better; the last one changed notes.md"
+        assert f"{stall}.\nThe loop ends after 1 more iteration without progress.\n" in prompt
 
     def test_a_stall_that_the_agent_gets_out_of_once_told_does_not_end_the_loop(self, project):
         steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(3)]

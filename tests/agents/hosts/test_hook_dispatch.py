@@ -267,7 +267,8 @@ class TestSessionStart:
         tests = session.loop / "iterations" / "iteration-000" / "tests.json"
         tests.write_text(json.dumps({"schema_version": 99}))
         lines = self.context(session.send("SessionStart", source="startup"))
-        assert lines[2] == "What costs the score most:"
+        assert lines[1].startswith("Iteration 0: baseline, score ")
+        assert lines[2:] == ["Left of the loop: 20 iterations."]
 
     def test_the_tools_of_a_session_whose_loop_has_not_begun_are_not_noted(self, session):
         session.environment["RALPH_TRACKER_LOOP"] = "1"
