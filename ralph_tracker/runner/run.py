@@ -352,6 +352,8 @@ class Run:
                 self.screen.line(recorded.problem)
             if usage.cost_usd is None and self.limits.max_cost_usd is not None:
                 self.screen.line(_NO_COST.format(number=progress.iteration))
+        else:
+            self.record = None  # the agent may have recorded it, with a question for a person
         self._go(phase="decide")
 
     def _decide(self) -> Outcome | None:

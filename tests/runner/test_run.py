@@ -1,6 +1,8 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -222,6 +224,13 @@ class TestGoingWrong:
         assert "needs a person" in outcome.reason
         assert project.records()[1]["blocked"].startswith("needs a person: ")
         assert project.records()[1]["action"] == "escalate"
+
+    def test_an_agent_may_ask_a_person(self, project):
+        program = Path(sys.executable).with_name("ralph-tracker")
+        ask = f"{program} hook post-iteration --blocked 'which API key?'"
+        outcome = project.drive(("/bin/sh", "-c", ask), target_score=None)
+        assert (outcome.how, outcome.reason) == ("escalate", "Escalate to human - blocked: which API key?")
+        assert len(project.records()) == 2
 
     def test_an_agent_that_vanishes_meanwhile_is_no_end_without_a_word(self, project):
         agent = project.root.parent / "agent"

@@ -5,12 +5,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
 from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.core.decision import BLOCKED_RULE
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.records.iteration_record import IterationRecord
@@ -162,6 +164,11 @@ class Stop:
 
 
 def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
+    summary = summary_at(stop.paths)
+    recorded = datetime.fromisoformat(summary.updated_at).timestamp()  # to the second
+    if summary.decision["rule"] == BLOCKED_RULE and recorded >= int(turns.ended):
+        note_event(str(stop.folder), stop.event, iteration=summary.iteration, action="escalate")
+        return None  # the agent itself has recorded this stop, with its question
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure

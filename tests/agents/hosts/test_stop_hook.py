@@ -73,6 +73,17 @@ class TestLettingGo:
         assert session.noted()[-1]["action"] == "escalate"
         assert session.noted()[-1]["reason"].startswith("Escalate to human")
 
+    def test_an_agent_that_asked_a_person_is_let_go_and_measured_again_once_answered(self, session):
+        session.begin(**RED)
+        session.tracker.post_iteration(None, blocked="which API key?")
+        assert session.stop() is None
+        assert (session.state["iteration"], session.state["status"]) == (1, "running")
+        later = session.loop / "agent-turns.json"
+        turns = json.loads(later.read_text())
+        later.write_text(json.dumps({**turns, "ended": turns["ended"] + 2, "session": "another"}))
+        assert session.stop()["decision"] == "block"
+        assert session.state["iteration"] == 2
+
     @pytest.mark.parametrize(
         "fields",
         [{"background_tasks": [{"id": "1", "status": "running"}]}, {"permission_mode": "plan"}],
