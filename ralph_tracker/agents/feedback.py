@@ -185,7 +185,7 @@ def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
         yield f"The loop ends after {quantity(at.iterations_left, 'more iteration')} without progress."
     elif decision is not None and decision.action in {"stop", "escalate"}:
-        yield f"Decision: {decision.action}: {_cut(decision.reason)}"
+        yield f"Decision: {decision.action}: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
     if (at.iterations_left or at.unchanged) and not at.ends_unchanged:
         yield _ASK
     if at.left:
@@ -354,7 +354,6 @@ def feedback_facts_of(
     loop: ConfiguredLoop,
     root: Path,
     *,
-    with_decision: bool = True,
     lacks: Sequence[str] = (),
     iterations_left: int = 0,
     with_rules: bool = False,
@@ -391,7 +390,7 @@ def feedback_facts_of(
         earlier=tuple(_earlier_rollbacks(committed, number)),
         changed=changed,
         left=_left(loop, summary),
-        decision=decode(Decision, summary.decision) if with_decision else None,
+        decision=decode(Decision, summary.decision),
         lacks=tuple(lacks),
         open_tasks=0 if tasks is None else tasks[1],
         iterations_left=iterations_left,
@@ -405,10 +404,11 @@ def feedback_of(loop: ConfiguredLoop, root: Path, **more: Any) -> str:  # noqa: 
 
 
 def _alert_line(alert: Mapping[str, Any]) -> str:
-    """Return an alert with its id, and the place of its first finding."""
-    findings = alert.get("findings") or ()
+    """Return an alert with its id, its tests unless it names them, and the place of its first finding."""
+    findings, tests = alert.get("findings") or (), alert.get("tests") or ()
+    named = f": {names_in_short(tests)}" if tests and not any(test in alert["message"] for test in tests) else ""
     place = f" ({findings[0]['place']})" if findings and findings[0].get("place") else ""
-    return f"{alert['severity']} {alert['id']}: {alert['message']}{place}"
+    return f"{alert['severity']} {alert['id']}: {alert['message']}{named}{place}"
 
 
 def _left(loop: ConfiguredLoop, summary: Summary) -> tuple[str, ...]:

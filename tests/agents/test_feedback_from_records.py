@@ -41,6 +41,13 @@ def test_an_earlier_rollback_is_told_with_its_reason(driven):
     assert facts.earlier == ("iteration 1: Previously passing tests now failing: test_add",)
 
 
+def test_an_alert_names_its_tests(driven):
+    driven.start(tests={**GREEN, "test_old": "passed"})
+    driven.turn(tests=GREEN)
+    (alert,) = [each for each in feedback_facts_of(loop_of(driven), driven.root).alerts if "tests_dropped" in each]
+    assert alert.endswith(": test_old")
+
+
 def test_what_is_left_of_the_limits_is_told(driven):
     limits = "version: 1\nloop: {max_iterations: 5, max_minutes: 90, max_cost_usd: 2}\n"
     (driven.root / "ralph-tracker.yaml").write_text(limits)

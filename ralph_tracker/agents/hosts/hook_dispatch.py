@@ -180,7 +180,7 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     store = tracker.store()
     require_running(summary_at(store.paths))
     loop = ConfiguredLoop.read(store, configured_by)
-    text = feedback_of(loop, tracker.root, with_decision=False, with_rules=True)
+    text = feedback_of(loop, tracker.root, with_rules=True)
     return HookAnswer("tell", "SessionStart", text)
 
 

@@ -262,6 +262,12 @@ class TestSessionStart:
         assert session.send("SessionStart", source="startup") is None
         assert "did you mean checks?" in capsys.readouterr().err
 
+    def test_a_session_after_a_question_hears_of_it(self, session):
+        session.begin(**RED)
+        session.tracker.post_iteration(None, blocked="which API key?")
+        lines = self.context(session.send("SessionStart", source="startup"))
+        assert "Decision: escalate: blocked: which API key?" in lines
+
     def test_without_names_the_rest_is_told(self, session):
         session.begin(**RED)
         tests = session.loop / "iterations" / "iteration-000" / "tests.json"
