@@ -5,17 +5,26 @@ Every section gets its first items, then the budget that is left goes to the sec
 counted, so that nobody takes a part for the whole.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.codec import decode
 from ralph_tracker.core.decision import Decision
-from ralph_tracker.core.known_tests import describe_not_loaded, is_of_run, once_each, without_held_back
-from ralph_tracker.core.metrics import half_up, plain_number, quantity
+from ralph_tracker.core.known_tests import (
+    HELD_BACK,
+    describe_not_loaded,
+    is_of_run,
+    names_in_short,
+    once_each,
+    without_held_back,
+)
+from ralph_tracker.core.metrics import PASSED, Measurement, quantity
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.iteration.diff import component_shares
-from ralph_tracker.iteration.measure_iteration import configured_by
+from ralph_tracker.formats.parsed_report import first_line
 from ralph_tracker.iteration.open_problems import (
     FailingTest,
     ListedDiagnostics,
@@ -24,7 +33,7 @@ from ralph_tracker.iteration.open_problems import (
     not_loading_lines,
     remaining_problems,
 )
-from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import percent, shorten
@@ -32,7 +41,7 @@ from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.loop_summary import Summary, state_after
 from ralph_tracker.store.record_packs import kept_json
 
 TOKENS: Final = 800
@@ -47,45 +56,38 @@ RULES: Final = (
     "the code that they test."
 )
 _FILES: Final = 8
+_ALIKE: Final = 4  # failing tests with one cause are told as one from here on
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
-_ADVICE: Final[Mapping[str, tuple[str, str]]] = {
-    "all_tests_pass": ("failing tests", "make them pass"),
-    "pass_rate": ("failing tests", "make them pass"),
-    "build_success": ("a failing build", "make it succeed"),
-    "no_lint_errors": ("lint and type errors", "fix them"),
-    "error_count_inverted": ("lint and type errors", "fix them"),
-    "lint_warnings_inverted": ("lint warnings", "fix them"),
-    "coverage_percentage": ("lines that no test runs", "test them"),
-    "test_count_vs_baseline": ("fewer tests than at the baseline", "bring them back"),
-    "complexity_reasonable": ("complex functions", "split them"),
-    "loc_appropriate": ("the change in the size of the code", "remove what the task does not need"),
-    "no_code_bloat": ("the growth of the code", "remove what the task does not need"),
-}
-
-
-class ScorePart(NamedTuple):
-    """A component of the score and what it costs: points of the score's 100."""
-
-    name: str
-    points: float
+_DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
+_ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
+_GRAVE: Final = ("CRITICAL", "HIGH")
+_NOISE: Final = re.compile(
+    r"Omitting |Differing items|Skipping |Use -v|Full diff|at \S+ \(|at (?:async )?\S*:\d|\? [+^ -]*$"
+)
 
 
 class RolledBackIteration(NamedTuple):
-    """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown)."""
+    """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown).
+
+    `gained` are the tests that passed there and do not in the files of now.
+    """
 
     iteration: int
     files: tuple[str, ...] = ()
     lacked: RemainingProblems | None = None
+    gained: tuple[str, ...] = ()
 
 
 class FeedbackFacts(NamedTuple):
     """Everything that the feedback is made from.
 
     `iteration` is the last one, `classification` and `score` (0 to 1) are its own; `best_iteration` is None if there is
-    none, with `best_score`. `problems` are those of the files that the agent has, None if unknown, and `parts` are the
-    components of their score. `alerts` are those of the last iteration that nobody accepted. `undone` is set if it was
-    rolled back. `lacks` says what the plan's task still needs. `iterations_left` are those that a stalled loop gets, 0
-    if it is not stalled. `with_rules` is for the first prompt of a session.
+    none, with `best_score`. `problems` are those of the files that the agent has, None if unknown. `alerts` are those
+    of the last iteration that nobody accepted, `questions` those of them that a person has to answer. `undone` is set
+    if it was rolled back, `earlier` says why others of the loop were. `changed` are the files that it changed, None if
+    unknown. `left` says what is left of the loop's limits. `lacks` says what the plan's task still needs. `open_tasks`
+    are those of the plan. `iterations_left` are those that a stalled loop gets, 0 if it is not stalled. `with_rules` is
+    for the first prompt of a session.
     """
 
     iteration: int
@@ -94,13 +96,33 @@ class FeedbackFacts(NamedTuple):
     best_iteration: int | None = None
     best_score: float = 0.0
     problems: RemainingProblems | None = None
-    parts: tuple[ScorePart, ...] = ()
     alerts: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
     undone: RolledBackIteration | None = None
+    earlier: tuple[str, ...] = ()
+    changed: tuple[str, ...] | None = None
+    left: tuple[str, ...] = ()
     decision: Decision | None = None
     lacks: tuple[str, ...] = ()
+    open_tasks: int = 0
     iterations_left: int = 0
     with_rules: bool = False
+
+    @property
+    def unchanged(self) -> bool:
+        """Return whether the last iteration changed no file."""
+        return self.changed == () and self.iteration > 0
+
+    @property
+    def ends_unchanged(self) -> bool:
+        """Return whether an iteration without changes would end the loop as done."""
+        problems = self.problems
+        if problems is None or problems.held_back or self.lacks or self.open_tasks:
+            return False
+        metrics = problems.metrics
+        grave = self.undone is None and any(alert.startswith(_GRAVE) for alert in (*self.alerts, *self.questions))
+        green = metrics.tests_passed and metrics.tests_failed == 0 and metrics.build_status != "failure"
+        return bool(green) and not (problems.not_loaded or problems.lost or grave)
 
 
 class Section(NamedTuple):
@@ -117,28 +139,31 @@ class Section(NamedTuple):
 def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
     """Return the feedback as plain text without a final line break, of at most about `budget` tokens.
 
-    What was rolled back, and the decision, are there however small the budget is; long lists and reasons are cut.
+    What was rolled back, and how the loop goes on, are there however small the budget is; long lists are cut.
     """
-    head, tail = list(_head(at)), list(_tail(at))
+    sections = [each for each in _sections(at) if each.items or each.total]
+    head, tail = list(_head(at)), list(_tail(at, any_found=bool(sections)))
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
-    body = _fit_lines([each for each in _sections(at) if each.items or each.total], room)
-    if not body and at.problems is not None:
-        body = ["All measurements are fine; continue with the task."]
-    return without_held_back("\n".join((*head, *body, *tail)))
+    return without_held_back("\n".join((*head, *_fit_lines(sections, room), *tail)))
 
 
 def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.with_rules:
         yield RULES
     yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
+    if at.unchanged:
+        yield f"Iteration {at.iteration} changed no file."
     if at.undone is not None:
         files = ", ".join(_cut(name) for name in at.undone.files[:_FILES])
         if len(at.undone.files) > _FILES:
             files += f" and {len(at.undone.files) - _FILES} more"
         now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
+        patch = ""
+        if at.problems is not None:
+            patch = f" `ralph-tracker diff {at.problems.iteration} {at.undone.iteration}` shows the undone patch."
         yield (
-            f"Rolled back: the files are those of {now} again, without what iteration "
-            f"{at.undone.iteration} changed{f': {files}' if files else ''}. Read them again before you edit them."
+            f"Rolled back: the files are those of {now} again, without what iteration {at.undone.iteration} "
+            f"changed{f': {files}' if files else ''}. Read them again before you edit them.{patch}"
         )
 
 
@@ -152,40 +177,58 @@ def _state(at: FeedbackFacts) -> str:
     return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
 
 
-def _tail(at: FeedbackFacts) -> Iterator[str]:
+def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     decision = at.decision
-    if decision is None:
-        return
-    reason = _cut(decision.reason)
-    if at.iterations_left:
-        yield (
-            f"{reason}: nothing got better. The loop ends after {quantity(at.iterations_left, 'more iteration')} "
-            f"without progress. {'. '.join(decision.alternatives)}."
-        )
-    elif decision.action != "continue" or at.undone is not None:
-        yield f"Decision: {decision.action}: {reason}"
+    if decision is not None and at.iterations_left:
+        if not decision.is_done:
+            files = "" if not at.changed else f"; the last one changed {_listed(at.changed)}"
+            yield f"{_cut(decision.reason)}: no measured value got better{files}."
+        yield f"The loop ends after {quantity(at.iterations_left, 'more iteration')} without progress."
+    elif decision is not None and decision.action in {"stop", "escalate"}:
+        yield f"Decision: {decision.action}: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
+    if (at.iterations_left or at.unchanged) and not at.ends_unchanged:
+        yield _ASK
+    if at.left:
+        yield f"Left of the loop: {', '.join(at.left)}."
+    if at.ends_unchanged:
+        passes = "All tests pass" + ("." if any_found else ", no findings.")
+        yield f"{passes} {_DONE.format(again='' if at.with_rules else 'again ')}"
+    elif at.problems is not None:
+        yield "Continue with the task; it is measured again when you stop."
 
 
 def _sections(at: FeedbackFacts) -> Iterator[Section]:
     """Yield what to tell, most valuable first."""
     if at.undone is not None:
-        yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at.alerts)))
+        yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at)))
+        gained = len(at.undone.gained)
+        if gained:
+            verb = "passes" if gained == 1 else "pass"
+            heading = f"{quantity(gained, 'test')} that passed in iteration {at.undone.iteration} no longer {verb}:"
+            yield Section(heading, (names_in_short(at.undone.gained),))
     yield Section("The task is not done until these pass:", at.lacks)
     if at.problems is not None:
         yield from _problem_sections(at.problems, "" if at.undone is None else " in the files that you have now")
     if at.undone is None:
+        yield Section("If the task asks for this, say so in your answer; else restore it:", at.questions)
         yield Section("Open alerts:", at.alerts)
-    yield Section("What costs the score most:", tuple(_costs(at.parts)))
+    yield Section("Rolled back earlier in this loop:", at.earlier)
 
 
-def _why_undone(undone: RolledBackIteration, alerts: Iterable[str]) -> Iterator[str]:
-    yield from alerts
-    lacked = undone.lacked
+def _why_undone(undone: RolledBackIteration, at: FeedbackFacts) -> Iterator[str]:
+    reasons = (*at.questions, *at.alerts)
+    yield from reasons
+    if not reasons and at.decision is not None:
+        yield at.decision.reason
+    lacked, said = undone.lacked, "\n".join(reasons)
     if lacked is None:
         return
-    yield from (f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items())
-    yield from (f"broken: {_failing_test(test)}" for test in lacked.failing or () if test.is_broken)
-    yield from not_loading_lines(lacked)
+    yield from (
+        f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items() if name not in said
+    )
+    yield from (f"broken: {each}" for each in _failing_tests([t for t in lacked.failing or () if t.is_broken]))
+    if not any(why in said for why in lacked.not_loaded.values()):
+        yield from not_loading_lines(lacked)
 
 
 def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Section]:
@@ -200,14 +243,18 @@ def _problem_sections(problems: RemainingProblems, where: str) -> Iterator[Secti
     yield Section(f"Did not load{where}, so their tests did not run:", tuple(files))
     yield from _of_tests(problems, where)
     yield Section(
-        "Lost tests; bring them back:", tuple(f"{name} ({how} before)" for name, how in problems.lost.items())
+        "Tests that are gone or skipped:", tuple(f"{name} ({how} before)" for name, how in problems.lost.items())
     )
+    findings = [each for each in listed.findings if each.kind != "build"]
+    ours = tuple(each.text for each in findings if each.is_ours)
+    yield Section(f"Findings{where} on lines that this loop changed:", ours)
     for kind, heading in (("types", "Type errors"), ("lint", "Lint findings")):
-        found = [each for each in listed.findings if each.kind == kind]
-        ours = [each.text for each in found if each.is_ours]
-        note = " (not a line that this loop changed)" if ours else ""
-        others = [each.text + note for each in found if not each.is_ours]
-        yield Section(f"{heading}{where}:", (*ours, *others), listed.counts.get(kind))
+        others = tuple(each.text for each in findings if each.kind == kind and not each.is_ours)
+        total = listed.counts.get(kind, 0) - sum(each.kind == kind and each.is_ours for each in findings)
+        if others:
+            yield Section(f"{heading}{where} on lines that this loop did not change:", others, total)
+        elif total > 0:
+            yield Section(f"{total} more {heading.lower()}{where}.", (), total)
     if listed.uncovered:
         rows = tuple(f"{path}: {in_ranges(lines, '-')}" for path, lines in listed.uncovered.items())
         yield Section("New lines that no test runs:", rows)
@@ -222,25 +269,39 @@ def _of_tests(problems: RemainingProblems, where: str) -> Iterator[Section]:
         verb = "test fails" if count == 1 else "tests fail"
         yield Section(f"{count} {verb}{where}; the report does not name them.", (), count or None)
     else:
-        yield Section(f"Failing tests{where}:", tuple(map(_failing_test, problems.failing)))
+        heading = f"Failing tests{where}:"
+        if len(problems.failing) >= _ALIKE:
+            heading = f"{len(problems.failing)} failing tests{where}:"
+        yield Section(heading, tuple(_failing_tests(problems.failing)))
+
+
+def _failing_tests(tests: Sequence[FailingTest]) -> Iterator[str]:
+    """Yield each failing test; several whose messages differ in numbers and texts alone are told as one."""
+    alike: dict[str, list[FailingTest]] = {}
+    for test in tests:
+        alike.setdefault(re.sub(r"\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"", "…", first_line(test.message)), []).append(test)
+    for group in alike.values():
+        if len(group) < _ALIKE:
+            yield from map(_failing_test, group)
+            continue
+        others = names_in_short([test.name for test in group[1:]])
+        yield f"{_failing_test(group[0])}\n    and {len(group) - 1} tests fail alike: {others}"
 
 
 def _failing_test(test: FailingTest) -> str:
-    """Return a failing test with the first lines of its message."""
-    lines = [line for line in test.message.splitlines() if line.strip()][1:4]
+    """Return a failing test with the first lines of its message that tell something."""
+    lines = [line.strip() for line in test.message.splitlines() if line.strip()][1:]
+    told = [line for line in lines if not _NOISE.match(line)]
+    sides = [next((line for line in told if line.startswith(sign)), "") for sign in ("- ", "+ ")]
+    if all(sides):
+        told = sides
     again = " (it passed before)" if test.is_broken else ""
-    return "\n".join((first_words(test) + again, *(f"    {line.strip()}" for line in lines)))
+    return "\n".join((first_words(test) + again, *(f"    {line}" for line in told[:3])))
 
 
-def _costs(parts: Iterable[ScorePart]) -> Iterator[str]:
-    """Yield the two parts that cost most, those with the same remedy together."""
-    costs: dict[tuple[str, str], float] = {}
-    for part in parts:
-        remedy = _ADVICE.get(part.name, (part.name.replace("_", " "), "raise it"))
-        costs[remedy] = costs.get(remedy, 0.0) + part.points
-    for (what, advice), points in sorted(costs.items(), key=lambda each: -each[1])[:2]:
-        if points >= 0.5:
-            yield f"{plain_number(half_up(points, 1))} of 100 points for {what}: {advice}"
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(map(_cut, names[:3])) + more
 
 
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
@@ -289,66 +350,88 @@ def _cut(text: str) -> str:
     return shorten(for_terminal(" ".join(text.split())), 200)
 
 
-def token_budget_of(store: LoopStore) -> int:
-    """Return the token budget of the feedback. Raises RecordError."""
-    return int(ConfiguredLoop.read(store, configured_by).config.document["feedback"]["tokens"])
-
-
 def feedback_facts_of(
-    committed: SealedRecords,
-    record: IterationRecord,
+    loop: ConfiguredLoop,
     root: Path,
-    decision: Decision | None = None,
     *,
     lacks: Sequence[str] = (),
     iterations_left: int = 0,
     with_rules: bool = False,
 ) -> FeedbackFacts:
-    """Return the facts after an iteration; the files are those of the lineage's head.
+    """Return the facts of the last iteration on record; the files are those of the lineage's head.
 
     Parts of the record that cannot be read are left out as unknown. Raises RecordError if the loop's status is damaged.
     """
-    head = committed.summary().head
+    committed = loop.store
+    summary = committed.summary()
+    head, number = summary.head, summary.iteration
+    alerts = [alert for alert in summary.alerts if alert["state"] != "accepted"]
+    asked = frozenset[str]()
+    with suppress(RalphTrackerError):
+        asked = frozenset(each.alert for each in questions_in(committed, number))
+    lines = {alert["id"]: _alert_line(alert) for alert in alerts}
+    manifest = kept_json(committed.paths, number, MANIFEST)
+    changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
+    changed = None
+    if isinstance(changes, list):
+        changed = tuple(str(each["path"]) for each in changes if isinstance(each, dict) and "path" in each)
+    measured = _measurement(committed, number)
+    tasks = None if measured is None else measured.plan
     return FeedbackFacts(
-        iteration=record.iteration,
-        classification=record.classification,
-        score=record.adjusted_score,
-        best_iteration=record.best.iteration,
-        best_score=record.best.adjusted,
+        iteration=number,
+        classification=summary.classification,
+        score=summary.adjusted_score,
+        best_iteration=summary.best_iteration,
+        best_score=summary.best_adjusted_score,
         problems=known_problems(committed, head, root),
-        parts=score_parts(committed, head),
-        alerts=tuple(alert_line(alert) for alert in record.unaccepted_alerts),
-        undone=None if head == record.iteration else undone(committed, record.iteration),
-        decision=decision,
+        alerts=tuple(line for name, line in lines.items() if name not in asked),
+        questions=tuple(line for name, line in lines.items() if name in asked),
+        undone=None if head == number else undone(committed, number, head, changed or ()),
+        earlier=tuple(_earlier_rollbacks(committed, number)),
+        changed=changed,
+        left=_left(loop, summary),
+        decision=decode(Decision, summary.decision),
         lacks=tuple(lacks),
+        open_tasks=0 if tasks is None else tasks[1],
         iterations_left=iterations_left,
         with_rules=with_rules,
     )
 
 
-def current_feedback_facts(committed: SealedRecords, summary: Summary, root: Path) -> FeedbackFacts:
-    """Return the facts of a running loop for an agent that begins a session, without a decision.
-
-    Damage and errors are as in `feedback_facts_of`.
-    """
-    return FeedbackFacts(
-        iteration=summary.iteration,
-        classification=summary.classification,
-        score=summary.adjusted_score,
-        best_iteration=summary.best_iteration,
-        best_score=summary.best_adjusted_score,
-        problems=known_problems(committed, summary.head, root),
-        parts=score_parts(committed, summary.head),
-        alerts=tuple(f"{alert['severity']} {alert['id']}: {alert['message']}" for alert in summary.alerts),
-        undone=None if summary.head == summary.iteration else undone(committed, summary.iteration),
-        with_rules=True,
-    )
+def feedback_of(loop: ConfiguredLoop, root: Path, **more: Any) -> str:  # noqa: ANN401  # as of feedback_facts_of
+    """Return the feedback on the last iteration on record, within the loop's budget. Raises as `feedback_facts_of`."""
+    return feedback(feedback_facts_of(loop, root, **more), int(loop.config.document["feedback"]["tokens"]))
 
 
-def alert_line(alert: Alert) -> str:
-    """Return an alert with its id, and the place of its first finding."""
-    place = f" ({alert.findings[0].place})" if alert.findings else ""
-    return f"{alert.severity.name} {alert.id}: {alert.message}{place}"
+def _alert_line(alert: Mapping[str, Any]) -> str:
+    """Return an alert with its id, its tests unless it names them, and the place of its first finding."""
+    findings, tests = alert.get("findings") or (), alert.get("tests") or ()
+    named = f": {names_in_short(tests)}" if tests and not any(test in alert["message"] for test in tests) else ""
+    place = f" ({findings[0]['place']})" if findings and findings[0].get("place") else ""
+    return f"{alert['severity']} {alert['id']}: {alert['message']}{named}{place}"
+
+
+def _left(loop: ConfiguredLoop, summary: Summary) -> tuple[str, ...]:
+    """Return what is left of each limit, as of the last record."""
+    limits, left = loop.config.thresholds.loop, []
+    if limits.max_iterations is not None:
+        left.append(quantity(max(limits.max_iterations - summary.iteration, 0), "iteration"))
+    if limits.max_minutes is not None:
+        spent = (datetime.fromisoformat(summary.updated_at) - loop.started).total_seconds() / 60
+        left.append(f"{max(limits.max_minutes - spent, 0):.0f} minutes")
+    if limits.max_cost_usd is not None:
+        left.append(f"${max(limits.max_cost_usd - (summary.cost_usd or 0), 0):.2f}")
+    return tuple(left)
+
+
+def _earlier_rollbacks(committed: LoopStore, last: int) -> Iterator[str]:
+    """Yield why the latest iterations before the last one were rolled back, so that nobody tries the same again."""
+    rolled = [event["after"] for event in committed.events() if event["event"] == "rollback" and event["after"] < last]
+    for number in sorted(set(rolled), reverse=True)[:3]:
+        reason = state_after(committed.paths, number).get("summary", {}).get("decision", {}).get("reason")
+        if isinstance(reason, str):
+            why = reason.partition(" due to regression: ")[2] or reason
+            yield why if why.startswith("Iteration ") else f"iteration {number}: {why}"
 
 
 def known_problems(committed: SealedRecords, number: int, root: Path | None) -> RemainingProblems | None:
@@ -359,25 +442,24 @@ def known_problems(committed: SealedRecords, number: int, root: Path | None) -> 
         return None
 
 
-def undone(committed: SealedRecords, number: int) -> RolledBackIteration:
-    """Return what an iteration that was rolled back had changed and lacked."""
-    manifest = kept_json(committed.paths, number, MANIFEST)
-    changes = manifest.get("since_previous") if isinstance(manifest, dict) else None
-    files = tuple(str(each["path"]) for each in changes or () if isinstance(each, dict) and "path" in each)
-    return RolledBackIteration(number, files, known_problems(committed, number, None))
+def undone(committed: SealedRecords, number: int, head: int, files: tuple[str, ...]) -> RolledBackIteration:
+    """Return what an iteration that was rolled back had changed, lacked and gained."""
+    was, now = (_passing(committed, each) for each in (number, head))
+    gained = () if was is None or now is None else tuple(sorted(name for name in was - now if HELD_BACK not in name))
+    return RolledBackIteration(number, files, known_problems(committed, number, None), gained)
 
 
-def score_parts(committed: SealedRecords, number: int) -> tuple[ScorePart, ...]:
-    """Return what each component costs an iteration's score; () if its record is damaged."""
-    plain = kept_json(committed.paths, number, "metrics.json")
-    record: Any = plain.get("iteration_metrics") if isinstance(plain, dict) else None
-    documents = (record.get("weights"), record.get("components")) if isinstance(record, dict) else (None,)
-    if not all(
-        isinstance(document, Mapping)
-        and all(value is None or isinstance(value, int | float) for value in document.values())
-        for document in documents
-    ):
-        return ()
-    shares = component_shares(record["weights"], record["components"])
-    known = (each for each in shares if each.value is not None)
-    return tuple(ScorePart(each.name, each.weight * (100.0 - (each.value or 0.0))) for each in known)
+def _passing(committed: SealedRecords, number: int) -> frozenset[str] | None:
+    measured = _measurement(committed, number)
+    if measured is None or measured.tests is None:
+        return None
+    return frozenset(name for name, how in measured.tests.outcomes.items() if how == PASSED)
+
+
+def _measurement(committed: SealedRecords, number: int) -> Measurement | None:
+    """Return what was measured, None if it cannot be read."""
+    try:
+        found = committed.measurement(number)
+    except RalphTrackerError:
+        return None
+    return None if found is None else found[0]

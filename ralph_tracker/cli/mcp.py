@@ -12,8 +12,7 @@ import click
 
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, ConfigError, RalphTrackerError
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp_types import ToolAnnotations
 
-    from ralph_tracker.agents.feedback import current_feedback_facts, feedback, token_budget_of
-    from ralph_tracker.store.loop_store import LoopStore
+    from ralph_tracker.cli.feedback import feedback_text
 
     loop = () if loop_id is None else ("--loop-id", loop_id)
 
@@ -74,9 +72,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
     def what_to_fix() -> str:
         """Tell what holds the last iteration back: failing tests with their messages, errors, findings, lost tests."""
         try:
-            paths = find_loop(root, loop_id, environment)
-            store = LoopStore(paths)
-            return feedback(current_feedback_facts(store, summary_at(paths), root), token_budget_of(store))
+            return feedback_text(root, loop_id, environment)
         except RalphTrackerError as error:
             raise ToolError(str(error)) from None
 

@@ -30,6 +30,7 @@ VERBS: Final[dict[str, str]] = {
     "report": "Print a report",
     "watch": "Follow the loop live in the terminal",
     "serve": "Show all loops live in a browser, read-only",
+    "feedback": "Print what the agent should know of the last iteration",
     "questions": "List what only a person can say about the iteration to take, and how to answer",
     "integrity": "List the integrity findings of an iteration: file, line, old and new text",
     "gate": "Measure without recording: pass or regression, for CI and agents",

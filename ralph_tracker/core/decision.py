@@ -14,6 +14,7 @@ from ralph_tracker.core.thresholds import Thresholds
 Action = Literal["continue", "stop", "rollback", "escalate"]
 _CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
+BLOCKED_RULE: Final = 6
 DONE_RULE: Final = 12  # asked before 9
 _ROW_OF_REPEATED_ROLLBACKS: Final = 3
 _MESSAGES_SHOWN: Final = 3
@@ -187,7 +188,7 @@ def _blocked(facts: DecisionFacts, _: Thresholds) -> Decision | None:
     if facts.blocked is None:
         return None
     reason = f"Escalate to human - blocked: {facts.blocked}"
-    return Decision(action="escalate", reason=reason, confidence=0.90, rule=6)
+    return Decision(action="escalate", reason=reason, confidence=0.90, rule=BLOCKED_RULE)
 
 
 def _cycling(facts: DecisionFacts, _: Thresholds) -> Decision | None:

@@ -10,7 +10,7 @@ from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.judge import judge
-from ralph_tracker.core.known_tests import FailingTests, list_failing
+from ralph_tracker.core.known_tests import HELD_BACK, FailingTests, list_failing
 from ralph_tracker.core.lineage import Judged
 from ralph_tracker.core.metrics import (
     BY_NAME,
@@ -32,6 +32,7 @@ from ralph_tracker.iteration.measure_iteration import (
     configured_by,
     refuse_other_origin,
 )
+from ralph_tracker.iteration.open_problems import FailingTest, first_words, split_message
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.records.iteration_record import (
@@ -54,6 +55,7 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import summary_at
 from ralph_tracker.store.trust import Consent, Trust
 
+FAILURES_LISTED: Final = 20
 GateVerdict = Literal["pass", "regression", "not_measured"]
 ExitCode = Literal[0, 3, 4]
 PASS: Final[GateVerdict] = "pass"  # noqa: S105  # a verdict, no password
@@ -72,8 +74,8 @@ class Gate(ValueObject, shown="verdict reasons record"):
     """The result of a gate.
 
     `record` is what `post_iteration` would record now; it is stored nowhere, so the ids of its new alerts cannot be
-    used. `compared_with` is the last iteration of the lineage. `list_failing` is None if no report names tests. With
-    `strict`, SUSPECT does not pass.
+    used. `compared_with` is the last iteration of the lineage. `list_failing` is None if no report names tests,
+    `failures` are the first of them with place and message. With `strict`, SUSPECT does not pass.
     """
 
     record: IterationRecord
@@ -81,6 +83,7 @@ class Gate(ValueObject, shown="verdict reasons record"):
     measures: tuple[MetricSource, ...]
     failing: FailingTests | None = None
     strict: bool = False
+    failures: tuple[str, ...] = ()
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -204,6 +207,7 @@ class Gate(ValueObject, shown="verdict reasons record"):
             "alerts": [self._alert(alert) for alert in (*self.alerts, *self.accepted)],
             "measures": [each.to_dict() for each in self.measures],
             "failing_tests": None if self.failing is None else self.failing.to_dict(),
+            "failures": list(self.failures),
             "integrity": None if record.integrity is None else record.integrity.to_dict(),
             "notes": list(record.notes),
         }
@@ -281,7 +285,10 @@ else:
 
 
 class GateDocument(MetricsDocument):
-    """`integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known."""
+    """`integrity` is null where nobody compared files and tests, `failing_tests` where no names of tests are known.
+
+    `failures` are the first failing tests as `file:line name: message`, new ones first.
+    """
 
     schema_version: SchemaVersion
     verdict: GateVerdict
@@ -297,6 +304,7 @@ class GateDocument(MetricsDocument):
     alerts: list[GateAlertDocument]
     measures: list[MeasureDocument]
     failing_tests: FailingDocument | None
+    failures: list[str]
     integrity: TrustDocument | None
     notes: list[str]
 
@@ -333,7 +341,12 @@ def gate(
     judgement = judge_or_refuse(lambda: judge(state, measured.measurement))
     fails = list_failing(state.known, measured.measurement.tests)
     checks = () if measured.tree_measurement is None else measured.tree_measurement.measures
-    return gate_of(record_of(judgement), summary.head, measured.measurement.missing, checks, fails, strict=strict)
+    found = gate_of(record_of(judgement), summary.head, measured.measurement.missing, checks, fails, strict=strict)
+    said = {} if measured.measurement.tests is None else measured.measurement.tests.messages
+    failing = () if fails is None else (*fails.new, *fails.still)
+    named = [name for name in failing if not name.startswith(HELD_BACK)]
+    told = (first_words(FailingTest(name, *split_message(said.get(name, "")))) for name in named[:FAILURES_LISTED])
+    return found._replace(failures=tuple(told))
 
 
 def counts_in_words(record: IterationRecord) -> str:

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from types import FrameType, MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self
 
-from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, TOKENS, feedback, feedback_facts_of, token_budget_of
+from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.codec import decode
@@ -184,7 +184,7 @@ class Run:
     """The run of one loop whose baseline is recorded.
 
     `unmet` says what an iteration still lacks; if nothing, it is kept and the loop ends. None leaves the end to the
-    decisions. `tokens` is the budget of the feedback, `prices` are those of models. `prefix` is put before the status
+    decisions. `prices` are those of models. `prefix` is put before the status
     while the agent works. `over` is the limit that ended the run while the agent was to be run again, None if none did.
     """
 
@@ -198,7 +198,6 @@ class Run:
     record: IterationRecord | None = None
     decided: DecisionResult | None = None
     unmet: Callable[[IterationRecord], Sequence[str]] | None = None
-    tokens: int = TOKENS
     prices: Mapping[str, Price] = field(default_factory=dict)
     prefix: str = ""
     over: str | None = field(default=None, init=False)
@@ -401,6 +400,8 @@ class Run:
                 self.screen.line(recorded.problem)
             if usage.cost_usd is None and self.limits.max_cost_usd is not None:
                 self.screen.line(_NO_COST.format(number=progress.iteration))
+        else:
+            self.record = None  # the agent may have recorded it, with a question for a person
         self._go(phase="decide")
 
     def _decide(self) -> RunResult | None:
@@ -440,22 +441,18 @@ class Run:
     def _prompt(self) -> str:
         progress = self.progress
         record = self._record()
-        decided = self.decided or self.tracker.loop_decision()
-        left = ITERATIONS_AFTER_WARNING + 1 - progress.stalls if progress.stalls else 0
-        store = self.tracker.store()
+        loop = ConfiguredLoop.read(self.tracker.store(), configured_by)
         # What a rolled-back iteration lacked does not apply to the current files.
-        is_current = store.summary().head == record.iteration
-        facts = feedback_facts_of(
-            store,
-            record,
+        is_current = loop.store.summary().head == record.iteration
+        text = feedback_of(
+            loop,
             self.tracker.root,
-            decided.decision,
             lacks=self.unmet(record) if self.unmet is not None and is_current else (),
-            iterations_left=left,
+            iterations_left=ITERATIONS_AFTER_WARNING + 1 - progress.stalls if progress.stalls else 0,
             with_rules=self._client is None or progress.session is None,
         )
         user = user_prompt(progress.settings.prompt_file, self.tracker.root)
-        return prompt_of(user, feedback(facts, self.tokens), progress.iteration, progress.notes)
+        return prompt_of(user, text, progress.iteration, progress.notes)
 
     def _record(self) -> IterationRecord:
         """Return the latest record of the loop, with current judgement. Raises as the tracker does."""
@@ -509,10 +506,9 @@ def open_run(
         progress.write(store.paths)
         config = ConfiguredLoop.read(store, configured_by).config
         limits, prices = config.thresholds.loop, prices_of(config.document.get("prices", {}))
-        budget = token_budget_of(store)
         interrupts = Interrupts(lambda: screen.line(_FIRST_CTRL_C.format(resume=resume)))
         with interrupts:
-            yield Run(tracker, store.paths, limits, progress, screen, interrupts, tokens=budget, prices=prices)
+            yield Run(tracker, store.paths, limits, progress, screen, interrupts, prices=prices)
 
 
 def begin(tracker: Tracker, asked: RunRequest) -> RunProgress:

@@ -1,71 +1,78 @@
 """The situation that the feedback is made from, read back from the records of a loop."""
 
-import json
-
 import pytest
 
 from ralph_tracker.agents.feedback import (
     TOKENS,
-    RolledBackIteration,
-    alert_line,
-    current_feedback_facts,
     feedback_facts_of,
-    score_parts,
-    token_budget_of,
-    undone,
+    feedback_of,
 )
-from ralph_tracker.core.alert_types import TYPES, Alert
-from ralph_tracker.core.integrity_result import Finding, Severity
+from ralph_tracker.iteration.measure_iteration import configured_by
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 
 GREEN = {"test_add": "passed", "test_sub": "passed"}
 RED = {"test_add": "failed", "test_sub": "passed"}
 
 
+def loop_of(driven):
+    return ConfiguredLoop.read(LoopStore(driven.paths), configured_by)
+
+
 def test_after_a_rollback_the_files_are_judged_that_the_agent_has(driven):
     driven.start(tests=GREEN | {"test_old": "failed"})
-    record = driven.turn(tests=RED | {"test_old": "failed"})
-    store = LoopStore(driven.paths)
-    before = feedback_facts_of(store, record, driven.root, record.decision)
+    driven.turn(tests=RED | {"test_old": "failed", "test_new": "passed"})
+    before = feedback_facts_of(loop_of(driven), driven.root)
     assert (before.undone, [test.name for test in before.problems.failing]) == (None, ["test_add", "test_old"])
     driven.roll_back(0)
-    after = feedback_facts_of(store, record, driven.root, record.decision)
+    after = feedback_facts_of(loop_of(driven), driven.root)
     assert [test.name for test in after.problems.failing] == ["test_old"]
     assert [test.name for test in after.undone.lacked.failing if test.is_broken] == ["test_add"]
-    assert after.parts == score_parts(store, 0)
-    assert current_feedback_facts(store, store.summary(), driven.root)._replace(with_rules=False) == after._replace(
-        decision=None
-    )
+    assert after.undone.gained == ("test_new",)
+    assert after.earlier == ()
 
 
-def test_the_parts_of_the_score_add_up_to_what_is_missing(driven):
+def test_an_earlier_rollback_is_told_with_its_reason(driven):
     driven.start(tests=GREEN)
-    record = driven.turn(tests=RED)
-    missing = sum(part.points for part in score_parts(LoopStore(driven.paths), 1))
-    assert missing == pytest.approx(100 * (1 - record.quality_score), abs=0.1)
+    driven.turn(tests=RED)
+    driven.roll_back(0)
+    driven.turn(tests=GREEN)
+    facts = feedback_facts_of(loop_of(driven), driven.root)
+    assert facts.earlier == ("iteration 1: Previously passing tests now failing: test_add",)
+
+
+def test_an_alert_names_its_tests(driven):
+    driven.start(tests={**GREEN, "test_old": "passed"})
+    driven.turn(tests=GREEN)
+    alerts = feedback_facts_of(loop_of(driven), driven.root).alerts
+    assert [each.count("test_old") for each in alerts if "test_deletion" not in each] == [1], alerts
+
+
+def test_what_is_left_of_the_limits_is_told(driven):
+    limits = "version: 1\nloop: {max_iterations: 5, max_minutes: 90, max_cost_usd: 2}\n"
+    (driven.root / "ralph-tracker.yaml").write_text(limits)
+    driven.start(tests=GREEN)
+    driven.turn(tests=GREEN, usage={"cost_usd": 0.5})
+    iterations, minutes, cost = feedback_facts_of(loop_of(driven), driven.root).left
+    assert (iterations, cost) == ("4 iterations", "$1.50")
+    assert minutes.endswith(" minutes")
 
 
 @pytest.mark.parametrize("damage", ["", '{"iteration_metrics": {"weights": 3, "components": {}}}'])
 def test_of_a_damaged_record_nothing_is_known(driven, damage):
     driven.start(tests=GREEN)
-    record = driven.turn(tests=RED)
+    driven.turn(tests=RED)
     folder = driven.paths.iteration(1)
     for name in ("metrics.json", "measurement.json"):
         (folder / name).write_text(damage)
-    found = feedback_facts_of(LoopStore(driven.paths), record, driven.root)
-    assert (found.problems, found.parts, undone(LoopStore(driven.paths), 1)) == (None, (), RolledBackIteration(1))
-
-
-def test_the_place_of_an_alert_is_told():
-    found = Finding("R1", Severity.HIGH, "m", "a.py", 3)
-    line = alert_line(Alert(kind=TYPES[0], iteration=2, message="gone", findings=(found,)))
-    assert line.endswith(": gone (a.py:3)")
+    found = feedback_facts_of(loop_of(driven), driven.root)
+    assert (found.problems, found.changed, found.undone) == (None, None, None)
 
 
 def test_the_budget_is_that_of_the_loop(driven):
-    (driven.root / "ralph-tracker.yaml").write_text("version: 1\nfeedback: {tokens: 300}\n")
-    driven.start(tests=GREEN)
-    assert token_budget_of(LoopStore(driven.paths)) == 300
+    (driven.root / "ralph-tracker.yaml").write_text("version: 1\nfeedback: {tokens: 100}\n")
+    driven.start(tests={f"test_{chr(97 + number)}": "failed" for number in range(20)})
+    assert len(feedback_of(loop_of(driven), driven.root)) < 100 * 4 < TOKENS
 
 
 def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
@@ -73,5 +80,4 @@ def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
     path = driven.paths.loop_file
     path.write_text(path.read_text().replace("  feedback:\n    tokens: 800\n", ""))
     assert "feedback" not in path.read_text()
-    assert token_budget_of(LoopStore(driven.paths)) == TOKENS
-    assert json.dumps(token_budget_of(LoopStore(driven.paths))) == "800"
+    assert feedback_of(loop_of(driven), driven.root).startswith("Iteration 0: baseline")

@@ -7,6 +7,8 @@ import jsonschema
 import pytest
 from junitparser import JUnitXml
 
+from ralph_tracker.cli.app import run
+
 ADVICE = (
     "run `ralph-tracker hook pre-loop` first, on the state to compare with; "
     "in CI, do that there too, or bring .aiwg/ along as a cache"
@@ -283,3 +285,15 @@ def test_two_forms_of_the_answer_exclude_each_other(ask, options):
     assert answer.complaint == (
         f"{options[0]} and {options[1]} both print to standard output; choose one; see `ralph-tracker gate --help`"
     )
+
+
+def test_failing_tests_are_told_with_place_and_message(tmp_path, capsys):
+    check = '{run: "cp results.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}'
+    (tmp_path / "ralph-tracker.yaml").write_text(f"checks:\n  tests: {check}\n")
+    failure = '<failure message="assert 1 == 2">calc.py:3: AssertionError</failure>'
+    cases = f'<testcase classname="t" name="one"/><testcase classname="t" name="two">{failure}</testcase>'
+    (tmp_path / "results.xml").write_text(f'<testsuite name="s">{cases}</testsuite>')
+    assert run(["hook", "pre-loop", "--root", str(tmp_path)]) == 0
+    capsys.readouterr()
+    assert run(["gate", "--json", "--root", str(tmp_path)]) == 0
+    assert json.loads(capsys.readouterr().out)["failures"] == ["calc.py:3 s::t::two: assert 1 == 2"]

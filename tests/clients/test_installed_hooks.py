@@ -130,7 +130,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     first, back, undone = service.prompts[0], service.told[2], service.told[4]
     assert "ralph-tracker measures this project" in first
     assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert 2 == 3" in back
-    assert "Go on with the task." in back
+    assert "Continue with the task; it is measured again when you stop." in back
     assert (
         "- CRITICAL it2-failure_hidden: Iteration 2 removed 1 test that failed in 1 and fails on its source" in undone
     )

@@ -77,6 +77,7 @@ def test_an_agent_learns_what_fails_and_whether_its_fix_would_pass(root):
     assert json.loads(text(last))["iteration_metrics"]["iteration"] == 1
     assert json.loads(text(first))["iteration_metrics"]["iteration"] == 0
     assert json.loads(text(gate))["verdict"] == "regression"
+    assert json.loads(text(gate))["failures"] == ["calc.py:3 s::t::two: assert 1 == 2"]
 
 
 def test_what_cannot_be_answered_is_one_line(root):

@@ -2,7 +2,9 @@
 
 import os
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -166,8 +168,8 @@ class TestGoingWrong:
         ends = "the agent is warned; the loop ends after {} without progress"
         assert told == [ends.format("2 more iterations"), ends.format("1 more iteration")]
         prompt = (project.folder / "prompt.md").read_text()
-        warning = "No meaningful progress for 3 iterations: nothing got better. The loop ends after 1 more iteration"
-        assert f"{warning} without progress. Consider" in prompt
+        stall = "No meaningful progress for 3 iterations: no measured value got better; the last one changed notes.md"
+        assert f"{stall}.\nThe loop ends after 1 more iteration without progress.\n" in prompt
 
     def test_a_stall_that_the_agent_gets_out_of_once_told_does_not_end_the_loop(self, project):
         steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(3)]
@@ -226,6 +228,13 @@ class TestGoingWrong:
         assert "needs a person" in outcome.reason
         assert project.records()[1]["blocked"].startswith("needs a person: ")
         assert project.records()[1]["action"] == "escalate"
+
+    def test_an_agent_may_ask_a_person(self, project):
+        program = Path(sys.executable).with_name("ralph-tracker")
+        ask = f"{program} hook post-iteration --blocked 'which API key?'"
+        outcome = project.drive(("/bin/sh", "-c", ask), target_score=None)
+        assert (outcome.how, outcome.reason) == ("escalate", "Escalate to human - blocked: which API key?")
+        assert len(project.records()) == 2
 
     def test_an_agent_that_vanishes_meanwhile_is_no_end_without_a_word(self, project):
         agent = project.root.parent / "agent"

@@ -196,7 +196,9 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     # Once per session, and the tracker imports the measuring code.
     from pathlib import Path  # noqa: PLC0415
 
-    from ralph_tracker.agents.feedback import current_feedback_facts, feedback, token_budget_of  # noqa: PLC0415
+    from ralph_tracker.agents.feedback import feedback_of  # noqa: PLC0415
+    from ralph_tracker.iteration.measure_iteration import configured_by  # noqa: PLC0415
+    from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415
     from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
@@ -207,8 +209,9 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
         tracker.pre_loop(None)
     tracker.require_loop()
     store = tracker.store()
-    summary = require_running(summary_at(store.paths))
-    text = feedback(current_feedback_facts(store, summary, tracker.root), token_budget_of(store))
+    require_running(summary_at(store.paths))
+    loop = ConfiguredLoop.read(store, configured_by)
+    text = feedback_of(loop, tracker.root, with_rules=True)
     return HookAnswer("tell", "SessionStart", text)
 
 

@@ -5,17 +5,21 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ralph_tracker.agents.feedback import feedback, feedback_facts_of, token_budget_of
+from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.core.decision import BLOCKED_RULE
 from ralph_tracker.errors import NothingMeasuredError
+from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import summary_at
 from ralph_tracker.tracker import DecisionResult, Tracker
@@ -33,7 +37,7 @@ class Turns:
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
-    usage reader remembers.
+    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled.
     """
 
     session: str = ""
@@ -42,6 +46,7 @@ class Turns:
     events: int = 0
     ended: float = 0.0
     counted: dict[str, Any] = field(default_factory=dict)
+    stalls: int = 0
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -55,6 +60,7 @@ class Turns:
                 int(plain["events"]),
                 float(plain["ended"]),
                 dict(plain["counted"]),
+                int(plain.get("stalls", 0)),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -69,6 +75,7 @@ class Turns:
             "events": self.events,
             "ended": self.ended,
             "counted": self.counted,
+            "stalls": self.stalls,
         }
         write_whole(loop / TURNS, to_json(plain))
 
@@ -157,6 +164,11 @@ class Stop:
 
 
 def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
+    summary = summary_at(stop.paths)
+    recorded = datetime.fromisoformat(summary.updated_at).timestamp()  # to the second
+    if summary.decision["rule"] == BLOCKED_RULE and recorded >= int(turns.ended):
+        note_event(str(stop.folder), stop.event, iteration=summary.iteration, action="escalate")
+        return None  # the agent itself has recorded this stop, with its question
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
@@ -165,7 +177,8 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return None
     decided = stop.tracker.loop_decision(apply=True)
     action = decided.decision.action
-    if action in {"continue", "rollback"}:
+    turns.stalls = turns.stalls + 1 if decided.decision.is_stall else 0
+    if action in {"continue", "rollback"} or 0 < turns.stalls <= ITERATIONS_AFTER_WARNING:
         return _held(stop, turns, record, decided)
     if action == "stop":
         try:
@@ -188,9 +201,9 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
         return HookAnswer("note", "Stop", text)
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
-    store = stop.tracker.store()
-    text = feedback(feedback_facts_of(store, record, stop.tracker.root, decided.decision), token_budget_of(store))
-    words = [text, "Go on with the task. When you stop, it is measured again."]
+    left = ITERATIONS_AFTER_WARNING + 1 - turns.stalls if turns.stalls else 0
+    loop = ConfiguredLoop.read(stop.tracker.store(), configured_by)
+    words = [feedback_of(loop, stop.tracker.root, iterations_left=left)]
     if turns.blocks == cap:
         words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")
     return HookAnswer("hold", "Stop", "\n".join(words))

@@ -263,12 +263,19 @@ class TestSessionStart:
         assert session.send("SessionStart", source="startup") is None
         assert "did you mean checks?" in capsys.readouterr().err
 
+    def test_a_session_after_a_question_hears_of_it(self, session):
+        session.begin(**RED)
+        session.tracker.post_iteration(None, blocked="which API key?")
+        lines = self.context(session.send("SessionStart", source="startup"))
+        assert "Decision: escalate: blocked: which API key?" in lines
+
     def test_without_names_the_rest_is_told(self, session):
         session.begin(**RED)
         tests = session.loop / "iterations" / "iteration-000" / "tests.json"
         tests.write_text(json.dumps({"schema_version": 99}))
         lines = self.context(session.send("SessionStart", source="startup"))
-        assert lines[2] == "What costs the score most:"
+        assert lines[1].startswith("Iteration 0: baseline, score ")
+        assert lines[2:] == ["Left of the loop: 20 iterations."]
 
     def test_the_tools_of_a_session_whose_loop_has_not_begun_are_not_noted(self, session):
         session.environment["RALPH_TRACKER_LOOP"] = "1"

@@ -21,8 +21,8 @@ class TestGoingOn:
         assert answer.keys() == {"decision", "reason"}
         assert answer["decision"] == "block"
         lines = answer["reason"].split("\n")
-        assert lines[1:3] == ["Failing tests:", "- s::t::test_add"]
-        assert lines[-1] == "Go on with the task. When you stop, it is measured again."
+        assert lines[1:4] == ["Iteration 1 changed no file.", "Failing tests:", "- s::t::test_add"]
+        assert lines[-1] == "Continue with the task; it is measured again when you stop."
         assert session.state["iteration"] == 1
 
     def test_a_rollback_is_carried_out_and_told(self, session):
@@ -35,11 +35,21 @@ class TestGoingOn:
         assert "test_add" in (session.root / "results.xml").read_text()
         assert session.state["carried_out"]["target"] == 0
 
-    def test_a_stop_that_changed_nothing_is_an_iteration_too_until_the_loop_stalls(self, session):
+    def test_a_stall_is_told_the_agent_first_and_ends_the_loop_two_iterations_later(self, session):
         session.begin(**RED)
-        answers = [session.stop(active=number > 0) for number in range(3)]
-        assert [answer and answer["decision"] for answer in answers] == ["block", "block", None]
-        assert (session.state["iteration"], session.state["status"]) == (3, "finished")
+        answers = [session.stop(active=number > 0) for number in range(5)]
+        assert [answer and answer["decision"] for answer in answers] == ["block"] * 4 + [None]
+        ends = "The loop ends after {} without progress."
+        assert "The loop ends" not in answers[1]["reason"]
+        assert ends.format("2 more iterations") in answers[2]["reason"]
+        assert ends.format("1 more iteration") in answers[3]["reason"]
+        assert (session.state["iteration"], session.state["status"]) == (5, "finished")
+
+    def test_a_stop_without_changes_ends_the_loop_where_everything_passes(self, session):
+        session.begin(**GREEN)
+        assert session.stop() is None
+        assert session.noted()[-1]["reason"] == "Done: nothing changed and everything passes"
+        assert (session.state["iteration"], session.state["status"]) == (1, "finished")
 
 
 class TestLettingGo:
@@ -62,6 +72,17 @@ class TestLettingGo:
         assert session.state["status"] == "running"
         assert session.noted()[-1]["action"] == "escalate"
         assert session.noted()[-1]["reason"].startswith("Escalate to human")
+
+    def test_an_agent_that_asked_a_person_is_let_go_and_measured_again_once_answered(self, session):
+        session.begin(**RED)
+        session.tracker.post_iteration(None, blocked="which API key?")
+        assert session.stop() is None
+        assert (session.state["iteration"], session.state["status"]) == (1, "running")
+        later = session.loop / "agent-turns.json"
+        turns = json.loads(later.read_text())
+        later.write_text(json.dumps({**turns, "ended": turns["ended"] + 2, "session": "another"}))
+        assert session.stop()["decision"] == "block"
+        assert session.state["iteration"] == 2
 
     @pytest.mark.parametrize(
         "fields",
@@ -106,7 +127,7 @@ class TestTheClientsLimit:
         first, second, third = (session.stop(active=number > 0) for number in range(3))
         assert "last time" not in first["reason"]
         assert second["reason"].split("\n")[-1].startswith("This is the last time: Claude Code lets a hook hold")
-        assert third is None  # stalled: the loop is over before the limit matters
+        assert third.keys() == {"systemMessage"}
         assert session.state["iteration"] == 3
 
     def test_beyond_the_limit_the_agent_is_let_go_with_a_word(self, session):

@@ -108,6 +108,7 @@ STEPS = (
             ("diff", "0", "1"),
             ("report", "1"),
             ("questions",),
+            ("feedback",),
             ("integrity", "2"),
             ("integrity", "1", "--rerun"),
         )
