@@ -177,3 +177,16 @@ def test_a_current_folder_that_is_gone_is_one_line(sh, verb):
     lines = done.stderr.splitlines()
     assert len(lines) == (not verb.startswith("agent"))
     assert all("the current folder is gone: change to one that is there" in line for line in lines)
+
+
+def test_a_temporary_folder_that_is_not_there_stops_no_verb(sh, metrics, tmp_path):
+    names = {"METRICS": str(metrics((0.5, 8), (0.7, 9))), "TMPDIR": str(tmp_path / "gone")}
+    answer = sh(
+        'git init -q . && ralph-tracker hook pre-loop --metrics "$METRICS/0.yaml" && '
+        'ralph-tracker hook post-iteration --metrics "$METRICS/1.yaml" && '
+        'ralph-tracker gate --metrics "$METRICS/1.yaml" && ralph-tracker restore 0 && ralph-tracker verify && '
+        "ralph-tracker select-best && ralph-tracker hook post-loop",
+        **names,
+    )
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert not (tmp_path / "gone").exists()
