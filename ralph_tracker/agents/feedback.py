@@ -407,7 +407,10 @@ def _alert_line(alert: Mapping[str, Any]) -> str:
     """Return an alert with its id, its tests unless it names them, and the place of its first finding."""
     findings, tests = alert.get("findings") or (), alert.get("tests") or ()
     named = f": {names_in_short(tests)}" if tests and not any(test in alert["message"] for test in tests) else ""
-    place = f" ({findings[0]['place']})" if findings and findings[0].get("place") else ""
+    place = ""
+    if findings:
+        line = findings[0].get("line")
+        place = f" ({findings[0]['file']}{'' if line is None else f':{line}'})"
     return f"{alert['severity']} {alert['id']}: {alert['message']}{named}{place}"
 
 

@@ -41,6 +41,15 @@ def test_an_earlier_rollback_is_told_with_its_reason(driven):
     assert facts.earlier == ("iteration 1: Previously passing tests now failing: test_add",)
 
 
+def test_the_place_of_an_alert_is_told(driven):
+    (driven.root / "ralph-tracker.yaml").write_text("version: 1\ncodebase: {keep: always}\n")
+    driven.start(tests=GREEN)
+    (driven.root / "box.py").write_text("class Box:\n    def __eq__(self, other):\n        return True\n")
+    driven.turn(tests=GREEN)
+    (question,) = feedback_facts_of(loop_of(driven), driven.root).questions
+    assert question.endswith(" (box.py:2)")
+
+
 def test_an_alert_names_its_tests(driven):
     driven.start(tests={**GREEN, "test_old": "passed"})
     driven.turn(tests=GREEN)

@@ -136,7 +136,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     )
     assert "): test_calc::test_add (test_calc.py)\n" in undone
     assert "Rolled back: the files are those of iteration 1 again" in undone
-    assert "Decision: rollback: Rollback to iteration 1 due to regression" in undone
+    assert "Why iteration 2 was rolled back:\n" in undone
     assert "def test_add" in (project.root / "test_calc.py").read_text()
     assert project.status["status"] == "finished"
     assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
