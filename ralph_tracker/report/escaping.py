@@ -7,9 +7,14 @@ import re
 import unicodedata
 from typing import Final
 
-# Runners of CI obey `##[name]` and `##vso[name]` anywhere in a line, and `::name::` after blanks at its start.
+# Runners of CI obey `##[name]` and `##vso[name]` anywhere in a line, and `::name` after blanks at its start: names that
+# they know, so that source such as `::std::sort` stays as it is.
 LOG_COMMAND: Final = re.compile(r"##(?=\w*\[)")
-_LOG_COMMAND_FIRST: Final = re.compile(r"^(\s*):(?=:)")
+_LOG_COMMAND_FIRST: Final = re.compile(
+    r"^(\s*):(?=:(?:error|warning|notice|debug|(?:end)?group|add-mask|set-output|save-state|set-env|add-path|echo"
+    r"|stop-commands|(?:add|remove)-matcher|internal-[\w-]+)\b)",
+    re.IGNORECASE,
+)
 # An underscore between letters or digits is not markup; renderers turn `://` and `www.` into links.
 _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=[wW]{3})\.)")
 # Renderers of forges look for names of people and issues after the markup is gone, so that a backslash is no help.

@@ -15,6 +15,7 @@ from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, no
 from ralph_tracker.core.decision import BLOCKED_RULE
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.iteration.measure_iteration import configured_by
+from ralph_tracker.loop.notify import event_of
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.store.json_documents import read_json, to_json
@@ -187,6 +188,9 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
             stop.note(record, action=action, reason=str(error))
             return HookAnswer("note", "Stop", f"ralph-tracker: {error}")
     stop.note(record, action=action, reason=decided.decision.reason)
+    words = f"{'A person is needed' if action == 'escalate' else 'Stopped'}: {decided.decision.reason}"
+    for problem in stop.tracker.notify(event_of(decided.decision) or action, words, "`ralph-tracker status` says more"):
+        stop.note(record, problem=problem)
     return None
 
 

@@ -73,6 +73,16 @@ class TestLettingGo:
         assert session.noted()[-1]["action"] == "escalate"
         assert session.noted()[-1]["reason"].startswith("Escalate to human")
 
+    def test_the_person_is_told_as_the_loop_says(self, session):
+        config = session.root / "ralph-tracker.yaml"
+        told = session.root.parent / "told.txt"
+        tell = f"notify: {{command: 'echo \"$RALPH_EVENT $RALPH_TEXT\" >> {told}'}}\n"
+        config.write_text(config.read_text() + "decision: {rollbacks_in_a_row: 1}\n" + tell)
+        session.begin(**GREEN)
+        session.tests(test_sub=True)
+        assert session.stop() is None
+        assert told.read_text().startswith("escalate ralph-tracker: A person is needed: Escalate to human")
+
     def test_an_agent_that_asked_a_person_is_let_go_and_measured_again_once_answered(self, session):
         session.begin(**RED)
         session.tracker.post_iteration(None, blocked="which API key?")
