@@ -99,7 +99,7 @@ class LoopStart:
             else:
                 store = project.new_loop_store(self.named)
                 linked = replaced.paths.loop_id if replaced is not None and self.taken_over == "rebaselined" else None
-                record = self.begin(store, config, given, linked)
+                record = self.begin(store, config, given, linked, outlives=config.document["snapshot"]["git_links"])
             if replaced is not None and self.taken_over is not None:
                 with replaced.write_lock("pre-loop"):
                     replaced.give_up(self.taken_over, utc_text(self.measurer.now))
@@ -109,9 +109,18 @@ class LoopStart:
         return record
 
     def begin(
-        self, store: LoopStore, config: Config, given: MeasuredIteration | None = None, linked: str | None = None
+        self,
+        store: LoopStore,
+        config: Config,
+        given: MeasuredIteration | None = None,
+        linked: str | None = None,
+        *,
+        outlives: bool = False,
     ) -> IterationRecord:
-        """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does."""
+        """Record the baseline in a new loop, which does not become the current one. Raises as `baseline` does.
+
+        With `outlives` its files are linked below git's folder; one that a replay can make again needs no such links.
+        """
         origin: Origin = "measured" if given is None else "given"
         with store.write_lock("pre-loop"):
             state = JudgeState(loop_id=store.paths.loop_id, thresholds=config.thresholds)
@@ -126,7 +135,7 @@ class LoopStart:
                 question = self._question(config) if configured else None
                 refuse_unmeasured(measured.measurement, configured_by(without_given(config)), question)
             asked = self._question_where_nothing_passes(measured.measurement.metrics, config)
-            refused = begin_links(store.paths) if config.document["snapshot"]["git_links"] else None
+            refused = begin_links(store.paths) if outlives else None
             notes = [*asked, *self._failing_traced(measured), *([] if refused is None else [refused])]
             measured = with_notes(measured, notes)
             judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))

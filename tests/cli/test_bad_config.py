@@ -2,7 +2,7 @@
 
 import pytest
 
-MODES = "'walk', 'highest_quality_verified', 'highest_quality' or 'most_recent_above_threshold'"
+MODES = "highest_quality, highest_quality_verified, most_recent_above_threshold, walk"
 # id: ralph-tracker.yaml, and what is said of it
 UNUSABLE = {
     "unknown section": ("loops: {}", "loops: unknown key; did you mean loop?"),
@@ -66,7 +66,7 @@ UNUSABLE = {
     ),
     "unknown mode": (
         "selection: {mode: best}",
-        f"selection.mode: should be {MODES}, found 'best'",
+        f"selection.mode: no mode 'best' is installed; known: {MODES}",
     ),
     "command that is a number": (
         "checks: {tests: {run: 5}}",

@@ -58,6 +58,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("diff", "0", "1"),
         ("report", "1"),
         ("questions",),
+        ("feedback",),
         ("integrity", "2"),
         ("read", str(shop.root / "results.xml")),
     ):

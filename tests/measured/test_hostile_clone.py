@@ -61,6 +61,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("report",): [(), ("0",)],
     ("export",): [("--to", "csv"), ("--to", "jsonl", "-o", "rows.jsonl")],
     ("questions",): [()],
+    ("feedback",): [()],
     ("integrity",): [(), ("1", "--rerun")],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],

@@ -283,3 +283,16 @@ class TestSelection:
         assert selection["degradation_analysis"]["degradation_started"] is None
         assert selection["degradation_analysis"]["quality_loss"] == "0.00%"
         assert selection["selected_iteration_details"]["artifacts_path"] == "f/iterations/iteration-000/"
+
+
+def test_a_record_is_one_line_that_a_person_can_read(loop):
+    shown = repr(loop.records[2])
+    assert (loop.records[2].action, loop.records[2].alert_ids[0]) == ("rollback", "it2-working_tests_failing")
+    assert "\n" not in shown
+    assert "action='rollback'" in shown
+
+
+def test_an_alert_by_itself_has_no_state(loop):
+    alert = loop.records[2].alerts[0]
+    assert "state" not in alert.to_dict()
+    assert alert.to_dict("new") == {**alert.to_dict(), "state": "new"}

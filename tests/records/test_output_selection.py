@@ -226,3 +226,9 @@ def test_a_question_as_a_document_has_the_commands_that_answer_it():
         None,
     )
     assert document["accept"] == "ralph-tracker accept it3-demand_changed --reason WHY"
+
+
+def test_a_selection_is_one_line_that_a_person_can_read(scored):
+    selection = scored(0.5, 0.6).select()
+    assert (selection.iteration, selection.score, selection.applied_to) == (1, 0.6, None)
+    assert "iteration=1, score=0.6" in repr(selection)
