@@ -13,7 +13,16 @@ from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage, PastIteration
-from ralph_tracker.core.metrics import METRICS, Group, MeasuredValue, Measurement, Metrics, TestResults, Usage
+from ralph_tracker.core.metrics import (
+    METRICS,
+    FurtherMetric,
+    Group,
+    MeasuredValue,
+    Measurement,
+    Metrics,
+    TestResults,
+    Usage,
+)
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, Refusal, WalkedIteration
@@ -167,6 +176,13 @@ RESULTS = st.builds(
     flaky=st.frozensets(NAMES, max_size=2),
     failed_first=st.frozensets(NAMES, max_size=2),
 )
+FURTHER = st.builds(
+    FurtherMetric,
+    name=NAMES,
+    value=st.none() | NUMBERS,
+    unit=st.text(max_size=5),
+    direction=st.sampled_from(["up", "down", "neutral"]),
+)
 MEASUREMENTS = st.builds(
     Measurement,
     metrics=METRIC_VALUES,
@@ -183,6 +199,7 @@ MEASUREMENTS = st.builds(
     config_changed=st.lists(st.text(max_size=5), max_size=2).map(tuple),
     notes=st.lists(st.text(max_size=5), max_size=2).map(tuple),
     integrity=st.none() | INTEGRITY,
+    further=st.lists(FURTHER, max_size=2).map(tuple),
 )
 DECISIONS = st.builds(
     Decision,
