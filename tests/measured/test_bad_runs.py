@@ -52,7 +52,7 @@ def test_a_run_that_measures_nothing_is_one_alert_and_the_next_iteration_works(w
     shop.write("measure.sh", script)
     broken = shop.turn()
     assert [alert.type for alert in broken.alerts] == ["metric_missing"]
-    assert why in str(broken.alerts[0])
+    assert why in str(broken.alerts[0].to_dict())
     assert broken.metrics.test_count is None
     assert "\n" not in broken.alerts[0].message
     shop.write("measure.sh", HANDS_ON)
@@ -67,7 +67,7 @@ def test_a_report_at_a_fixed_path_that_is_not_rewritten_is_stale(workshop):
     shop = workshop.configure({"tests": {"run": ["/bin/sh", "measure.sh", "."], "reports": ["junit.xml"]}})
     shop.start()
     shop.write("measure.sh", "exit 0\n")
-    assert "left from an earlier run, not rewritten by this one" in str(shop.turn().alerts[0])
+    assert "left from an earlier run, not rewritten by this one" in str(shop.turn().alerts[0].to_dict())
     shop.passing(5).write("measure.sh", HANDS_ON)
     assert shop.turn().metrics.test_count == 5
 
@@ -122,7 +122,7 @@ def test_a_command_that_goes_missing_later_is_an_alert(workshop):
     (shop.root / "measure.sh").unlink()
     record = shop.turn()
     assert [alert.type for alert in record.alerts] == ["metric_missing"]
-    assert "command not found: ./measure.sh" in str(record.alerts[0])
+    assert "command not found: ./measure.sh" in str(record.alerts[0].to_dict())
     shop.write("measure.sh", f"#!/bin/sh\n{HANDS_ON}").chmod(0o755)
     assert shop.turn().metrics.test_count == 4
 
