@@ -52,7 +52,7 @@ def links_folder(root: Path) -> Path | None:
     if repository is None or repository.folder.stat().st_uid not in {os.geteuid(), root.stat().st_uid}:
         return None
     folder = repository.folder / FOLDER / repository.prefix / BASE
-    if folder.resolve() != folder:
+    if os.path.realpath(folder) != os.fspath(folder):
         raise StoreError(f"{folder}: behind a symbolic link, which no part of a loop is; remove it")
     return folder
 
@@ -97,7 +97,9 @@ def renew_or_raise(paths: LoopPaths, base: Path, *, whole: bool = False) -> None
         whole = True  # of a project that was copied
     _renew("", os.fspath(paths.folder), os.fspath(loop), whole=whole)
     for name in _SHARED:
-        _link(os.fspath(paths.folder.parent / name), os.fspath(base / name))
+        source = os.path.join(paths.folder.parent, name)  # noqa: PTH118  # of every iteration, as all of these
+        if os.path.isfile(source) and not os.path.islink(source):  # noqa: PTH113, PTH114
+            _link(source, os.path.join(base, name))  # noqa: PTH118
 
 
 def forget_trust(root: Path) -> None:
@@ -199,7 +201,7 @@ def _renew(name: str, source: str, target: str, *, whole: bool) -> None:
                 is_new = whole or name != "iterations" or (is_changed and inode is None)
                 if is_new and not (entry.name == ARTIFACTS and name.startswith("iterations/")):
                     _renew(below, entry.path, f"{target}/{entry.name}", whole=whole)
-            elif is_changed and inode != entry.inode():
+            elif is_changed and inode != entry.inode() and entry.is_file(follow_symlinks=False):
                 _link(entry.path, f"{target}/{entry.name}")
     if not is_changed:
         return
@@ -216,18 +218,17 @@ def _inodes(folder: str) -> dict[str, int]:
 
 
 def _link(source: str, target: str) -> None:
-    """Give a regular file its second name, in place of what has that.
+    """Give a file its second name, in place of what has that.
 
     Not by renaming: that would wait for the disk, for files that are made again.
     """
     with suppress(FileNotFoundError):  # replaced meanwhile: the next writer sees to it
-        if not stat.S_ISREG(os.lstat(source).st_mode):
-            return
-        if os.path.lexists(target):
-            if os.path.samefile(source, target):  # noqa: PTH121
-                return
-            _remove(target)
-        os.link(source, target)
+        try:
+            os.link(source, target, follow_symlinks=False)
+        except FileExistsError:
+            if not os.path.samestat(os.lstat(source), os.lstat(target)):
+                _remove(target)
+                os.link(source, target, follow_symlinks=False)
 
 
 def _remove(path: str) -> None:

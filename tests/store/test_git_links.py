@@ -228,7 +228,7 @@ def test_where_links_cannot_be_made_the_baseline_says_so(tmp_path):
 
 
 def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_rest(root, ask):
-    def full(*_: object) -> None:
+    def full(*_: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.MonkeyPatch.context() as patch:

@@ -1,5 +1,6 @@
 /* Stands between a program and libc: the clock is shifted by CLOCK_SHIFT_S seconds, and from the FAIL_AT-th call on that
- * changes a file below FAIL_BELOW, FAIL_COUNT calls of this process fail with EIO. */
+ * changes a file below FAIL_BELOW, FAIL_COUNT calls of this process fail with EIO; with FAIL_ERRNO only renames do, by
+ * that number. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -40,13 +41,16 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
     return code;
 }
 
+static int is_rename;
+
 static int refused(const char *path) {
     static long calls;
+    if (getenv("FAIL_ERRNO") && !is_rename) return 0;
     const char *below = getenv("FAIL_BELOW");
     if (!below || !path || strncmp(path, below, strlen(below))) return 0;
     long call = __sync_add_and_fetch(&calls, 1), first = number("FAIL_AT");
     if (call < first || call >= first + number("FAIL_COUNT")) return 0;
-    errno = EIO;
+    errno = getenv("FAIL_ERRNO") ? number("FAIL_ERRNO") : EIO;
     return 1;
 }
 
@@ -84,10 +88,13 @@ ssize_t write(int file, const void *data, size_t size) {
 }
 int fsync(int file) { return refused_at(file, "") ? -1 : REAL(fsync)(file); }
 int fdatasync(int file) { return refused_at(file, "") ? -1 : REAL(fdatasync)(file); }
-int rename(const char *from, const char *to) { return refused_at(AT_FDCWD, to) ? -1 : REAL(rename)(from, to); }
 int renameat(int a, const char *from, int b, const char *to) {
-    return refused_at(b, to) ? -1 : REAL(renameat)(a, from, b, to);
+    is_rename = 1;
+    int code = refused_at(b, to) ? -1 : REAL(renameat)(a, from, b, to);
+    is_rename = 0;
+    return code;
 }
+int rename(const char *from, const char *to) { return renameat(AT_FDCWD, from, AT_FDCWD, to); }
 int mkdir(const char *path, mode_t mode) { return refused_at(AT_FDCWD, path) ? -1 : REAL(mkdir)(path, mode); }
 int mkdirat(int folder, const char *path, mode_t mode) {
     return refused_at(folder, path) ? -1 : REAL(mkdirat)(folder, path, mode);

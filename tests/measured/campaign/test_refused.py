@@ -143,19 +143,22 @@ def test_a_disk_without_room(name, how, loop, small_disk, tmp_path, shell, told_
     told_all(name, how, len(drawn), refused, violations)
 
 
+@pytest.mark.parametrize("fault", ["EIO", "ESTALE", "EXDEV"])
 @pytest.mark.parametrize("name", NAMES)
-def test_a_disk_that_fails(name, loop, preloaded, tmp_path, shell, told_all):
+def test_a_disk_that_fails_or_whose_renames_do(name, fault, loop, preloaded, tmp_path, shell, told_all):
     words, refused, violations = COMMANDS[name], 0, {}
-    draw = random.Random(f"{SEED}{name}EIO")
+    draw, among = random.Random(f"{SEED}{name}{fault}"), 60 if fault == "EIO" else 12
     for _ in range(EACH):
         root = loop.at(tmp_path / "struck/project")
-        at, count = draw.randrange(1, 60), draw.choice((1, 1000))
+        at, count = draw.randrange(1, among), draw.choice((1, 1000))
         more = {"LD_PRELOAD": preloaded, "FAIL_BELOW": str(root), "FAIL_AT": str(at), "FAIL_COUNT": str(count)}
+        if fault != "EIO":
+            more["FAIL_ERRNO"] = str(getattr(errno, fault))
         told = shell(root, more=more).call(*words)
         refused += told.code == 1
         if wrong := loop.wrong(root, words, told, tmp_path):
             violations[at, count] = wrong
-    told_all(name, "EIO", EACH, refused, violations)
+    told_all(name, fault, EACH, refused, violations)
 
 
 LIMITS = {
