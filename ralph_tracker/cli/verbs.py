@@ -25,6 +25,7 @@ VERBS: Final[dict[str, str]] = {
     "demo": "See a whole loop: a sample project, a scripted agent, real measurements",
     "status": "Show the state of the loop and the next step",
     "history": "List the iterations",
+    "stats": "Compare agents, models, prompt files and hosts over all loops",
     "show": "Show one iteration: score, components, alerts",
     "diff": "Show what differs between two iterations: metrics, tests, files, patch",
     "report": "Print a report",

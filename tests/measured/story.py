@@ -54,6 +54,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("watch",),
         ("export", "--to", "csv"),
         ("history",),
+        ("stats",),
         ("show", "1"),
         ("diff", "0", "1"),
         ("report", "1"),

@@ -55,6 +55,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("status",): [()],
     ("watch",): [("--once",)],
     ("history",): [("--alerts",)],
+    ("stats",): [()],
     ("show",): [("1",)],
     ("diff",): [("0", "1")],
     ("report",): [(), ("0",)],

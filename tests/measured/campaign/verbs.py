@@ -104,6 +104,7 @@ STEPS = (
             ("status",),
             ("watch", "--once"),
             ("history",),
+            ("stats",),
             ("show", "1"),
             ("diff", "0", "1"),
             ("report", "1"),
