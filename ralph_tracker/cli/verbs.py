@@ -34,6 +34,7 @@ VERBS: Final[dict[str, str]] = {
     "feedback": "Print what the agent should know of the last iteration",
     "questions": "List what only a person can say about the iteration to take, and how to answer",
     "integrity": "List the integrity findings of an iteration: file, line, old and new text",
+    "strength": "Show which small errors in the changed lines the tests notice",
     "gate": "Measure without recording: pass or regression, for CI and agents",
     "select-best": "Select the peak of the loop, not its last iteration",
     "restore": "Restore the working tree to an earlier iteration",

@@ -61,6 +61,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("questions",),
         ("feedback",),
         ("integrity", "2"),
+        ("strength", "1"),
         ("read", str(shop.root / "results.xml")),
     ):
         yield Step(words)

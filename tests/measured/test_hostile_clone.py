@@ -63,6 +63,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("questions",): [()],
     ("feedback",): [()],
     ("integrity",): [(), ("1", "--rerun")],
+    ("strength",): [("1",)],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],
     ("restore",): [("0",), ("--list",), ("1",)],
