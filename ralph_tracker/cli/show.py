@@ -88,7 +88,9 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
             say(f"since iteration {explanation.compared_with}")
             say_differences(explanation.differences, 5, 20)
         for check in explanation.checks or ():
-            say(f"check {check['name']}: {check['summary']}")
+            from_iteration = check.get("from_iteration")
+            origin = "" if from_iteration is None else f" in iteration {from_iteration}: its inputs are the same"
+            say(f"check {check['name']}: {check['summary']}{origin}")
         if explanation.output is not None:
             say(f"output of the checks: {explanation.output}/")
     for note in it.notes:
