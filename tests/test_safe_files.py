@@ -9,7 +9,7 @@ import pytest
 from ralph_tracker.config.load import load_config
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.measure.handed_in import read_metrics
-from ralph_tracker.runner.kept_plan import read_plan_file
+from ralph_tracker.runner.saved_plan import read_plan_file
 from ralph_tracker.safe_files import (
     MAX_INPUT,
     as_store_error,

@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.terminal import ask_yes_or_no, edit_text, say, say_json, say_table
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.kept_plan import KeptPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
+from ralph_tracker.runner.saved_plan import SavedPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
 from ralph_tracker.steering.plan import compute_progress_summary, format_progress_summary, plan_document, state_to_plain
 from ralph_tracker.steering.plan_driver import (
     apply_plan_adjustment,
@@ -35,13 +35,13 @@ def command() -> None:
 @_file
 def show(file: Path, as_json: bool) -> None:
     """Show the progress of plan FILE and its cost."""
-    kept = read_plan(file)
-    state = kept.state
+    saved = read_plan(file)
+    state = saved.state
     summary = compute_progress_summary(state)
     if as_json:
         say_json(plan_document(state, summary))
         return
-    say_changed(file, kept)
+    say_changed(file, saved)
     holder = plan_holder(file)
     if holder is not None:
         say(f"In use by {holder}")
@@ -66,9 +66,9 @@ def edit(file: Path, yes: bool) -> None:
     """
     read_plan(file)
     with plan_held(file, "plan edit"):
-        kept = read_plan(file)
-        state = kept.state
-        say_changed(file, kept)
+        saved = read_plan(file)
+        state = saved.state
+        say_changed(file, saved)
         if not state.pending:
             say("No task is left to revise")
             return
@@ -91,8 +91,8 @@ def edit(file: Path, yes: bool) -> None:
     say("The plan was revised")
 
 
-def say_changed(file: Path, kept: "KeptPlan") -> None:
+def say_changed(file: Path, saved: "SavedPlan") -> None:
     """Print that a plan continues as it was begun, if its file has changed since."""
-    if kept.has_changed:
+    if saved.has_changed:
         state = state_path(file)
         say(f"{file} has changed since it was begun; it continues as it was begun (remove {state} to start over)")

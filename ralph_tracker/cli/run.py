@@ -14,9 +14,9 @@ from ralph_tracker.cli.plan import say_changed
 from ralph_tracker.cli.terminal import person_here, say, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.agent_commands import BACKENDS
-from ralph_tracker.runner.kept_plan import read_plan
 from ralph_tracker.runner.plan_run import open_plan_run
 from ralph_tracker.runner.run import RunRequest, open_run
+from ralph_tracker.runner.saved_plan import read_plan
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.tracker import Tracker
 

@@ -22,8 +22,8 @@ from ralph_tracker.measure.installed_tools import command_of, is_there, last_wor
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
 from ralph_tracker.records.iteration_record import IterationRecord
-from ralph_tracker.runner.kept_plan import KeptPlan, plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.run import RunRequest, named_options, open_run, selected_loop_summary, still_running
+from ralph_tracker.runner.saved_plan import SavedPlan, plan_held, read_plan, write_plan_prompt, write_plan_state
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.short_text import shorten
 from ralph_tracker.steering.plan import LiveProgress, PlanState, PlanTask, Task, TaskOutcome
@@ -229,22 +229,22 @@ def open_plan_run(
     root = tracker.root.resolve()
     config = load_config(root)
 
-    def read() -> KeptPlan:
-        kept = read_plan(file)
-        tasks = [f"task {task.id}: {word}" for task in kept.state.pending for word in task.checks]
-        if kept.state.pending:
+    def read() -> SavedPlan:
+        saved = read_plan(file)
+        tasks = [f"task {task.id}: {word}" for task in saved.state.pending for word in task.checks]
+        if saved.state.pending:
             tracker.trusting.require_project(project_runs(root, config.document) + tasks)
-        return kept
+        return saved
 
     read()  # nothing is written for a plan that the user does not trust
     with plan_held(file, "run"):
-        kept = read()
-        if kept.state.pending and not asked.allow_missing:
+        saved = read()
+        if saved.state.pending and not asked.allow_missing:
             found = with_detected_checks(config, root, tracker.environment)
-            refuse_unknown(file, kept.state.pending, found, root, tracker.environment)
+            refuse_unknown(file, saved.state.pending, found, root, tracker.environment)
         rules = checkpoint_rules(config.document)
         budget = asked.limits.get("max_cost_usd", rules.max_cost_usd)
-        yield PlanRun(file, kept.state, tracker, asked, screen, person, rules._replace(max_cost_usd=budget))
+        yield PlanRun(file, saved.state, tracker, asked, screen, person, rules._replace(max_cost_usd=budget))
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ralph_tracker.agents.claude_code import status_line
+from ralph_tracker.agents.hosts import claude_code_status_line
 from ralph_tracker.agents.hosts.host import answer_function
 from ralph_tracker.tracker import Tracker
 
@@ -96,7 +96,7 @@ class Session:
 
     def status(self, payload: Mapping[str, Any]) -> str:
         """Ask for the status line."""
-        return self.raw(json.dumps(payload).encode(), status_line.line)
+        return self.raw(json.dumps(payload).encode(), claude_code_status_line.line)
 
     def said(self, number: int, *, blocks: int = 1, text: str = "", **fields: Any) -> None:
         """Write an answer of the model to the transcript, a line for each block; a text as its last one."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from ralph_tracker.runner.kept_plan import plan_held, read_plan, state_path, write_plan_state
+from ralph_tracker.runner.saved_plan import plan_held, read_plan, state_path, write_plan_state
 from ralph_tracker.steering import TaskOutcome
 from ralph_tracker.steering.plan import finish_task, state_to_plain, with_task
 from ralph_tracker.steering.plan_driver import CheckpointRules, with_checkpoint

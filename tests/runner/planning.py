@@ -9,8 +9,8 @@ from typing import Any
 
 import yaml
 
-from ralph_tracker.runner.kept_plan import prompt_path, read_plan
 from ralph_tracker.runner.plan_run import PlanOutcome, open_plan_run
+from ralph_tracker.runner.saved_plan import prompt_path, read_plan
 from ralph_tracker.steering import Checkpoint, Person
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import Project, shell_of, step

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run as command_line
-from ralph_tracker.runner.kept_plan import plan_held
+from ralph_tracker.runner.saved_plan import plan_held
 from tests.runner.conftest import step
 from tests.runner.planning import LOGIN, SPENT
 

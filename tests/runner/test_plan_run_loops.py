@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.errors import ConfigError, InputError, LoopError, StoreError
-from ralph_tracker.runner.kept_plan import plan_held, plan_holder, write_plan_state
 from ralph_tracker.runner.plan_run import loop_id_of
+from ralph_tracker.runner.saved_plan import plan_held, plan_holder, write_plan_state
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import step
 from tests.runner.planning import LOGIN, SPENT

@@ -128,12 +128,12 @@ def load_object(place: str) -> Any:  # noqa: ANN401  # whatever it names
 
 
 HOSTS: Final[Mapping[str, str]] = {
-    "claude-code": "ralph_tracker.agents.claude_code.claude_code_hooks:HOST",
-    "codex": "ralph_tracker.agents.codex_hooks:HOST",
-    "gemini": "ralph_tracker.agents.gemini_hooks:HOST",
-    "opencode": "ralph_tracker.agents.opencode_hooks:HOST",
-    "cursor": "ralph_tracker.agents.cursor_hooks:HOST",
-    "copilot": "ralph_tracker.agents.copilot_hooks:HOST",
+    "claude-code": "ralph_tracker.agents.hosts.claude_code:HOST",
+    "codex": "ralph_tracker.agents.hosts.codex:HOST",
+    "gemini": "ralph_tracker.agents.hosts.gemini:HOST",
+    "opencode": "ralph_tracker.agents.hosts.opencode:HOST",
+    "cursor": "ralph_tracker.agents.hosts.cursor:HOST",
+    "copilot": "ralph_tracker.agents.hosts.copilot:HOST",
 }
 RUNNERS: Final[Mapping[str, str]] = {
     "ralph-orchestrator": "ralph_tracker.agents.ralph_orchestrator_events:answer",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
+from ralph_tracker.agents.hosts.claude_code import HOST
 from ralph_tracker.agents.hosts.host import HOSTS, load_object
 from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder, user_file
 from ralph_tracker.agents.hosts.settings_text import absolute

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
 from ralph_tracker.agents.hosts import settings_text
+from ralph_tracker.agents.hosts.claude_code import HOST
 from ralph_tracker.agents.hosts.settings_text import absolute, has_keys, places, without_insertions
 from ralph_tracker.errors import InputError
 from tests.tables import table

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.claude_code.claude_code_hooks import CAP, block_cap
+from ralph_tracker.agents.hosts.claude_code import CAP, block_cap
 from tests.tables import table
 
 pytestmark = pytest.mark.slow

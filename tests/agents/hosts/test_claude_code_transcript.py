@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from ralph_tracker.agents.claude_code.transcript_usage import (
+from ralph_tracker.agents.hosts.claude_code_transcript import (
     TokenUse,
     TranscriptPosition,
     ends_with,

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from ralph_tracker.errors import InputError, NewerSchemaError, RecordError, StoreError
-from ralph_tracker.runner.kept_plan import plan_held, read_plan, state_path, write_plan_state
+from ralph_tracker.runner.saved_plan import plan_held, read_plan, state_path, write_plan_state
 from ralph_tracker.steering import state_to_plain
 from ralph_tracker.store.snapshots.exclusions import folder_reason
 

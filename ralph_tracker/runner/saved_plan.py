@@ -24,7 +24,7 @@ from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 FOLDER: Final = "plans"
 
 
-class KeptPlan(NamedTuple):
+class SavedPlan(NamedTuple):
     """A plan file with its progress.
 
     `is_begun` is whether a state was kept already, `has_changed` whether the file was edited since; a plan continues as
@@ -84,35 +84,35 @@ def read_plan_file(path: Path) -> Plan:
         raise InputError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8") from None
 
 
-def read_plan(path: Path) -> KeptPlan:
-    """Return a plan with its progress, or as in its file if no state is kept yet.
+def read_plan(path: Path) -> SavedPlan:
+    """Return a plan with its progress, or as in its file if no state is saved yet.
 
     Raises InputError for the file, RecordError for a damaged state, NewerSchemaError for one of a newer version.
     """
     plan = read_plan_file(path)
     digest = plan_digest(plan)
-    kept = state_path(path)
-    plain = read_json(kept)
-    if plain is None and read_own_file(kept) is None:
-        return KeptPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
+    state_file = state_path(path)
+    plain = read_json(state_file)
+    if plain is None and read_own_file(state_file) is None:
+        return SavedPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
     try:
         state = state_from_plain(plain)
     except ValueError as error:
-        raise RecordError(f"{kept}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
-    return KeptPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
+        raise RecordError(f"{state_file}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
+    return SavedPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
 
 
 def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:
     """Replace the state of the plan file `path`. Raises StoreError where the disk refuses."""
-    kept = state_path(path)
-    with as_store_error(kept, "the state of the plan is as it was before"):
-        write_whole(kept, to_json(plain) + b"\n")
-        hide_from_tools(kept.parent)
+    state_file = state_path(path)
+    with as_store_error(state_file, "the state of the plan is as it was before"):
+        write_whole(state_file, to_json(plain) + b"\n")
+        hide_from_tools(state_file.parent)
 
 
 def write_plan_prompt(path: Path, text: str) -> Path:
     """Replace the current task's prompt of the plan `path`, and return its path. Raises StoreError."""
-    kept = prompt_path(path)
-    with as_store_error(kept, "the task was not begun"):
-        write_whole(kept, text.encode("utf-8", "surrogateescape"))
-    return kept
+    prompt_file = prompt_path(path)
+    with as_store_error(prompt_file, "the task was not begun"):
+        write_whole(prompt_file, text.encode("utf-8", "surrogateescape"))
+    return prompt_file

@@ -72,7 +72,7 @@ HOST: Final = Host(
     say,
     hear,
     project_variables=("COPILOT_PROJECT_DIR",),
-    usage="ralph_tracker.agents.copilot_hooks:usage_of",
+    usage="ralph_tracker.agents.hosts.copilot:usage_of",
     settings=Settings(
         project=".github/hooks/ralph-tracker.json",
         user=".copilot/hooks/ralph-tracker.json",

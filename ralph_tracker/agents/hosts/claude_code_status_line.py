@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ralph_tracker.agents.claude_code.claude_code_hooks import HOST
+from ralph_tracker.agents.hosts.claude_code import HOST
 from ralph_tracker.agents.hosts.hook_dispatch import SessionLoop, read_event, within
 from ralph_tracker.agents.hosts.session_event_log import note_trouble
 from ralph_tracker.agents.hosts.session_usage import costs_of, take_context, take_cost

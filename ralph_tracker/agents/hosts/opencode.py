@@ -28,7 +28,7 @@ def say(answer: HookAnswer) -> Mapping[str, Any]:
 def _text(command: str) -> str:
     from importlib.resources import files  # noqa: PLC0415  # only to install it: a third of what a hook imports
 
-    template = files("ralph_tracker.agents").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
+    template = files("ralph_tracker.agents.hosts").joinpath("opencode_plugin.js").read_text(encoding="utf-8")
     return template.replace('"COMMAND"', json.dumps(command))
 
 
@@ -36,7 +36,7 @@ HOST: Final = Host(
     "opencode",
     "opencode",
     say,
-    usage="ralph_tracker.agents.opencode_hooks:usage_of",
+    usage="ralph_tracker.agents.hosts.opencode:usage_of",
     settings=Settings(
         project=".opencode/plugin/ralph-tracker.js",
         user=".config/opencode/plugin/ralph-tracker.js",

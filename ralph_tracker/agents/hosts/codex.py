@@ -39,7 +39,7 @@ HOST: Final = Host(
     "Codex",
     said_like_claude,
     hear,
-    usage="ralph_tracker.agents.codex_hooks:usage_of",
+    usage="ralph_tracker.agents.hosts.codex:usage_of",
     settings=Settings(
         project=".codex/hooks.json",
         user=".codex/hooks.json",

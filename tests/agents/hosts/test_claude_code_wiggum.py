@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.agents.claude_code.claude_code_hooks import WIGGUM, driver
+from ralph_tracker.agents.hosts.claude_code import WIGGUM, driver
 
 WRITTEN = """\
 ---

@@ -56,9 +56,9 @@ HOST: Final = Host(
     cap=block_cap,
     cap_text="Claude Code lets a hook hold an agent {cap} times in a row without a tool call; the loop is still "
     f"running, a new prompt continues it. {CAP} raises the limit.",
-    usage="ralph_tracker.agents.claude_code.transcript_usage:usage_of",
-    driver="ralph_tracker.agents.claude_code.claude_code_hooks:driver",
-    status_line="ralph_tracker.agents.claude_code.status_line:line",
+    usage="ralph_tracker.agents.hosts.claude_code_transcript:usage_of",
+    driver="ralph_tracker.agents.hosts.claude_code:driver",
+    status_line="ralph_tracker.agents.hosts.claude_code_status_line:line",
     settings=Settings(
         project=".claude/settings.json",
         local=".claude/settings.local.json",

@@ -50,7 +50,7 @@ HOST: Final = Host(
     say,
     hear,
     project_variables=("GEMINI_PROJECT_DIR",),
-    usage="ralph_tracker.agents.gemini_hooks:usage_of",
+    usage="ralph_tracker.agents.hosts.gemini:usage_of",
     settings=Settings(
         project=".gemini/settings.json",
         user=".gemini/settings.json",
