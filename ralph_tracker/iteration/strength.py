@@ -92,10 +92,11 @@ class Strength(ValueObject, shown="iteration tried noticed"):
 
 
 class _Limits(NamedTuple):
-    """Until when errors are tried (monotonic), in how many copies, and how long one run may take."""
+    """Until when errors are tried (monotonic), how long a run takes, and how long one may take with an error."""
 
     until: float
-    jobs: int
+    usual_s: float
+    longest_s: float
 
 
 class _Tried(NamedTuple):
@@ -123,16 +124,16 @@ class _Copy:
         return results, read_results(results, root=self.copy)
 
     def try_error(
-        self, error: SmallError, files: Collection[str], before: TestResults, timeout_s: float
+        self, error: SmallError, files: Collection[str], before: TestResults, timeout_s: float, left_s: float
     ) -> _Tried | None:
-        """Return what notices an error; None for one that a compiler notices."""
+        """Return what notices an error; None for one that a compiler notices, or that needs more time than is left."""
         place = self.copy / error.path
         whole = place.read_bytes()
         checks = []
         for check in needed_checks(self._checks):
             tests = measured_kind(check) == Group.TESTS
             limited = limited_to_files(check, sorted(files), self.copy).check if files and tests else check
-            checks.append(limited._replace(timeout_s=min(limited.timeout_s, timeout_s)))
+            checks.append(limited._replace(timeout_s=min(limited.timeout_s, timeout_s, left_s)))
         try:
             place.write_bytes(error.text.encode("utf-8", "surrogateescape"))
             results, measured = self.run(checks)
@@ -140,7 +141,7 @@ class _Copy:
             place.write_bytes(whole)
         after = {} if measured.tests is None else measured.tests.outcomes
         if any(result.finished.timed_out for result in results):
-            return _Tried(error, frozenset(), noticed=True)
+            return None if left_s < timeout_s else _Tried(error, frozenset(), noticed=True)
         if not after and not error.path.endswith(".py"):
             return None  # it does not compile
         passed = [test for test, how in before.outcomes.items() if how == PASSED and after.get(test) != PASSED]
@@ -166,11 +167,9 @@ def strength_of(
     started = time.monotonic()
     snapshots = IterationSnapshots(loop.store)
     tree, checks = snapshots.tree(number), configured_checks(loop.config.document)
-    lines = None if since is None else _changed_lines(snapshots, since, tree)
+    places = _source_lines(snapshots, tree) if since is None else _changed_lines(snapshots, since, tree)
     with ExitStack() as stack:
-        copies = [
-            _copy_of(stack, snapshots, tree, checks, environment, number) for _ in range(jobs if lines != {} else 1)
-        ]
+        copies = [_copy_of(stack, snapshots, tree, checks, environment, number) for _ in range(jobs if places else 1)]
         first = copies[0]
         names = [check.name for check in checks if measured_kind(check) in {Group.TESTS, Group.COVERAGE}]
         began = time.monotonic()
@@ -181,11 +180,10 @@ def strength_of(
             why = measured.missing.get(Group.TESTS) or "no test passes there"
             raise LoopError(f"iteration {number}: its tests do not run in a copy: {why}")
         covered, reach = covered_lines(measured.coverage, first.copy), _reach(results, tests)
-        places = _source_lines(first.copy) if lines is None else lines
         errors = [error for path, at in places.items() for error in _errors_in(first.copy, path, at)]
         reached = [each for each in errors if _nearest(covered.get(each.path, {}), each.line, default=True)]
-        limits = _Limits(started + seconds - 1.2 * took, jobs)
-        tried = _try_all(copies, _in_turn(reached), reach, tests, limits, took * _SLOWER + _MORE_S)
+        limits = _Limits(started + seconds, took, took * _SLOWER + _MORE_S)
+        tried = _try_all(copies, _in_turn(reached), reach, tests, limits)
     earlier = None if since is None else loop.store.measurement(since)
     known = set() if earlier is None or earlier[0].tests is None else set(earlier[0].tests.outcomes)
     added = {test for test, how in tests.outcomes.items() if how == PASSED and test not in known}
@@ -220,11 +218,13 @@ def _changed_lines(snapshots: IterationSnapshots, since: int, tree: str) -> dict
     return {path: lines for path, lines in added_lines(files).items() if path in source}
 
 
-def _source_lines(copy: Path) -> dict[str, range]:
-    paths = (path.relative_to(copy) for path in sorted(copy.rglob("*")) if path.is_file() and not path.is_symlink())
-    names = [path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts)]
-    wanted = [name for name in names if is_code(name) and kind_of_file(name) is None]
-    return {name: range(1, (copy / name).read_bytes().count(b"\n") + 2) for name in wanted}
+def _source_lines(snapshots: IterationSnapshots, tree: str) -> dict[str, range]:
+    """Return all lines of the source files of a tree, by path."""
+    source = [
+        each for each in snapshots.store.changes(None, tree) if is_code(each.path) and kind_of_file(each.path) is None
+    ]
+    texts = snapshots.store.contents(each.new_id for each in source if each.new_id)
+    return {each.path: range(1, texts[each.new_id].count(b"\n") + 2) for each in source if each.new_id in texts}
 
 
 def _copy_of(
@@ -242,6 +242,8 @@ def _copy_of(
 
 
 def _errors_in(copy: Path, path: str, lines: Collection[int]) -> tuple[SmallError, ...]:
+    if not (copy / path).resolve().is_relative_to(copy.resolve()):
+        return ()  # a link, which may lead to a file of the user
     return small_errors(path, (copy / path).read_bytes().decode("utf-8", "surrogateescape"), lines)
 
 
@@ -261,7 +263,6 @@ def _try_all(
     reach: Reach,
     tests: TestResults,
     limits: _Limits,
-    timeout_s: float,
 ) -> list[_Tried]:
     waiting: SimpleQueue[SmallError] = SimpleQueue()
     for error in errors:
@@ -270,11 +271,11 @@ def _try_all(
     def work(copy: _Copy) -> list[_Tried]:
         done = []
         with suppress(Empty):
-            while time.monotonic() < limits.until:
+            while (left_s := limits.until - time.monotonic()) > limits.usual_s:
                 error = waiting.get_nowait()
                 near = _tests_at(reach, error)
                 files = {file_or_suite(copy.copy, test) for test in near}
-                tried = copy.try_error(error, files, tests, timeout_s)
+                tried = copy.try_error(error, files, tests, limits.longest_s, left_s)
                 done += [] if tried is None else [tried]
         return done
 

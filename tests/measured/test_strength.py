@@ -122,6 +122,15 @@ def test_what_there_is_no_time_for_is_counted(shop):
     assert (found.tried, found.left, found.unreached) == (0, 9, 3)
 
 
+def test_a_link_is_not_written_through(shop, tmp_path):
+    outside = tmp_path / "outside.py"
+    outside.write_text("x = 1 < 2\n")
+    (shop.root / "linked.py").symlink_to(outside)
+    shop.turn()
+    assert "linked.py" not in _strength(shop, None).files
+    assert outside.read_text() == "x = 1 < 2\n"
+
+
 def test_errors_in_all_lines(shop):
     shop.turn()
     found = _strength(shop, None)
