@@ -47,6 +47,7 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
 from ralph_tracker.safe_files import as_store_error, write_new
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     CheckDocument,
@@ -62,11 +63,9 @@ from ralph_tracker.store.record_guard import RecordGuard
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
-_SHOWN: Final = 5
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -80,13 +79,13 @@ def change_note(paths: Sequence[str], before: Collection[str]) -> str:
     places = [*map(shown, old)]
     for place, count in sorted(written.items()):
         places.append(f"{shown(place)} ({count} files)" if place.endswith("/") and count > 1 else shown(place))
-    note = f"tree_changed_by_checks: {_first(places)}"
+    note = f"tree_changed_by_checks: {first_few(places, 5)}"
     if not written:
         return note
     # Folders that are called the same are ignored by their name alone.
     names = Counter(_name(place) for place in written)
     lines = sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in written})
-    return f"{note}; add to .gitignore: {_first(lines)}"
+    return f"{note}; add to .gitignore: {first_few(lines, 5)}"
 
 
 def _folders(path: str) -> list[str]:
@@ -96,11 +95,6 @@ def _folders(path: str) -> list[str]:
 
 def _name(place: str) -> str:
     return place.rstrip("/").rpartition("/")[2] + ("/" if place.endswith("/") else "")
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + more
 
 
 def run_held_back(
@@ -405,8 +399,7 @@ def tree_notes(kept: KeptIteration) -> list[str]:
 
 
 def _first_paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
-    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
+    return first_few([shown(path) for path in paths], 5)
 
 
 def shorten_output(folder: Path) -> None:
