@@ -66,6 +66,17 @@ _NOISE: Final = re.compile(
 )
 
 
+class Section(NamedTuple):
+    """A heading and its items, most valuable first; `total` is how many there are if not all are known.
+
+    Without items the heading says all, if there is anything (`total`).
+    """
+
+    heading: str
+    items: tuple[str, ...]
+    total: int | None = None
+
+
 class RolledBackIteration(NamedTuple):
     """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown).
 
@@ -87,7 +98,7 @@ class FeedbackFacts(NamedTuple):
     if it was rolled back, `earlier` says why others of the loop were. `changed` are the files that it changed, None if
     unknown. `left` says what is left of the loop's limits. `lacks` says what the plan's task still needs. `open_tasks`
     are those of the plan. `iterations_left` are those that a stalled loop gets, 0 if it is not stalled. `with_rules` is
-    for the first prompt of a session.
+    for the first prompt of a session. `unnoticed` are small errors of which its new tests notice none.
     """
 
     iteration: int
@@ -107,6 +118,7 @@ class FeedbackFacts(NamedTuple):
     open_tasks: int = 0
     iterations_left: int = 0
     with_rules: bool = False
+    unnoticed: Section | None = None
 
     @property
     def unchanged(self) -> bool:
@@ -123,17 +135,6 @@ class FeedbackFacts(NamedTuple):
         grave = self.undone is None and any(alert.startswith(_GRAVE) for alert in (*self.alerts, *self.questions))
         green = metrics.tests_passed and metrics.tests_failed == 0 and metrics.build_status != "failure"
         return bool(green) and not (problems.not_loaded or problems.lost or grave)
-
-
-class Section(NamedTuple):
-    """A heading and its items, most valuable first; `total` is how many there are if not all are known.
-
-    Without items the heading says all, if there is anything (`total`).
-    """
-
-    heading: str
-    items: tuple[str, ...]
-    total: int | None = None
 
 
 def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
@@ -210,6 +211,8 @@ def _sections(at: FeedbackFacts) -> Iterator[Section]:
     if at.undone is None:
         yield Section("If the task asks for this, say so in your answer; else restore it:", at.questions)
         yield Section("Open alerts:", at.alerts)
+    if at.unnoticed is not None:
+        yield at.unnoticed
     yield Section("Rolled back earlier in this loop:", at.earlier)
 
 
@@ -392,7 +395,18 @@ def feedback_facts_of(
         open_tasks=0 if tasks is None else tasks[1],
         iterations_left=iterations_left,
         with_rules=with_rules,
+        unnoticed=_unnoticed(committed.strength(head)),
     )
+
+
+def _unnoticed(strength: Mapping[str, Any] | None) -> Section | None:
+    """Return which errors new tests let pass where they notice none at all, as `ralph-tracker strength` found out."""
+    if strength is None or not strength["added_tried"] or strength["added_noticed"]:
+        return None
+    tried, verb = quantity(strength["added_tried"], "small error"), "notices" if strength["added"] == 1 else "notice"
+    where = "lines that they run" if strength["by_test"] else "changed lines"
+    heading = f"{quantity(strength['added'], 'new test')} {verb} none of {tried} put into {where}, such as:"
+    return Section(heading, tuple(str(each) for each in strength["missed"]))
 
 
 def feedback_of(loop: ConfiguredLoop, root: Path, **more: Any) -> str:  # noqa: ANN401  # as of feedback_facts_of

@@ -33,12 +33,14 @@ from ralph_tracker.iteration.repeat_failing import (
     run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
+from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
+    Instead,
     command_text,
     configured_checks,
     environment_for_checks,
@@ -193,7 +195,8 @@ class TreeMeasurement(NamedTuple):
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target.
+    so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are the
+    digests of what the checks read, `taken` the results of an earlier iteration.
     """
 
     metrics: Metrics
@@ -208,6 +211,8 @@ class TreeMeasurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
+    inputs: Mapping[str, str] = {}
+    taken: Mapping[str, EarlierResult] = {}
 
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
@@ -219,21 +224,27 @@ class TreeMeasurement(NamedTuple):
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
-        checks: list[CheckDocument] = [
-            {
-                "name": each.check.name,
-                "exit_code": each.finished.exit_code,
-                "signal": each.finished.signal,
-                "timed_out": each.finished.timed_out,
-                "problem": each.finished.problem,
-                "duration_s": each.finished.duration_s,
-                "summary": each.finished.summary,
-            }
-            for each in self.ran
-        ]
+        checks = [self._document(each) for each in self.ran]
         write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}), durable=False)
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)
+
+    def _document(self, result: CheckResult) -> CheckDocument:
+        check, finished = result.check.name, result.finished
+        document: CheckDocument = {
+            "name": check,
+            "exit_code": finished.exit_code,
+            "signal": finished.signal,
+            "timed_out": finished.timed_out,
+            "problem": finished.problem,
+            "duration_s": finished.duration_s,
+            "summary": finished.summary,
+        }
+        if check in self.inputs:
+            document["inputs"] = self.inputs[check]
+        if check in self.taken:
+            document["from_iteration"] = self.taken[check].ran_in
+        return document
 
 
 def measure_tree(
@@ -268,7 +279,13 @@ def measure_tree(
     with as_store_error(target.scratch):
         shutil.rmtree(target.scratch, ignore_errors=True)
     guard = RecordGuard(iteration_snapshots.paths)
+    inputs: dict[str, str] = {}
+    taken: dict[str, EarlierResult] = {}
     if target.checkout is None:
+        if any(check.inputs for check in target.checks):
+            tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
+            inputs = input_keys(target.checks, tree, target.root, target.environment)
+            taken = earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
@@ -277,6 +294,7 @@ def measure_tree(
                 allow_missing=allow_missing,
                 progress=progress,
                 on_end=guard.put_back,
+                instead=put_in_place(iteration_snapshots.paths, taken),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -339,6 +357,8 @@ def measure_tree(
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=further,
+        inputs=inputs,
+        taken=taken,
     )
 
 
@@ -361,6 +381,7 @@ def _run_checks_and_read(
     allow_missing: bool,
     progress: Progress | None,
     on_end: Callable[[str], None],
+    instead: Mapping[str, Instead],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -371,6 +392,7 @@ def _run_checks_and_read(
         environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
         on_end=on_end,
+        instead=instead,
     )
     if not allow_missing:
         for result in results:

@@ -462,18 +462,23 @@ class TreeFacts(NamedTuple):
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 
     def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:
-        """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
+        """Return whether each coverable line was covered, as `covered_lines` does."""
+        return covered_lines(self.coverage, self.root)
 
-        Files that a report does not name relative to the root are left out, as are Go's statement blocks.
-        """
-        files = {} if self.coverage is None else self.coverage.files or {}
-        roots = {f"{self.root}/", f"{self.root.resolve()}/"}
-        covered: dict[str, Mapping[int, bool]] = {}
-        for given, lines in files.items():
-            path = given.replace("\\", "/").removeprefix("./")
-            path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
-            covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
-        return covered
+
+def covered_lines(coverage: CoverageReport | None, root: Path) -> Mapping[str, Mapping[int, bool]]:
+    """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
+
+    Files that a report does not name relative to the root are left out, as are Go's statement blocks.
+    """
+    files = {} if coverage is None else coverage.files or {}
+    roots = {f"{root}/", f"{root.resolve()}/"}
+    covered: dict[str, Mapping[int, bool]] = {}
+    for given, lines in files.items():
+        path = given.replace("\\", "/").removeprefix("./")
+        path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+        covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
+    return covered
 
 
 class PluginMetric(NamedTuple):
