@@ -7,7 +7,7 @@ from typing import TypedDict
 import click
 
 from ralph_tracker.cli.next_step import of_loop
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.short_text import first_few
@@ -33,7 +33,7 @@ class RestoreDocument(TypedDict):
 
 
 @click.command("restore")
-@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.argument("number", type=IterationNumber(min=0), required=False)
 @loop_options
 @click.option("--undo", metavar="ID", help="Restore the files from before a restore.")
 @click.option("--list", "listing", is_flag=True, help="List the undo ids, with their time and what they restore.")
