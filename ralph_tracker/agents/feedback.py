@@ -31,9 +31,9 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    questions_in,
     remaining_problems,
 )
-from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import first_few, percent, shorten

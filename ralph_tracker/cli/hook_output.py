@@ -62,12 +62,13 @@ def record_next(
     usage: Path | None = None,
     blocked: str | None = None,
     iteration: int | None = None,
+    fresh: bool = False,
     trust: bool = False,
 ) -> int:
     """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
     tracker = tracker_of(root, loop_id, trust=trust)
     with next_if_interrupted(MEASURES_AGAIN):
-        recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
+        recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration, fresh=fresh)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
     say_record(recorded.record, root, as_json=as_json)

@@ -23,9 +23,7 @@ _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], 
     *(other_ecosystems.detect_go, other_ecosystems.detect_rust, other_ecosystems.detect_jvm),
     *(partial(other_ecosystems.detect, language) for language in other_ecosystems.LANGUAGES),
 )
-_NO_PROJECT: Final = (
-    "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
-)
+_NO_PROJECT: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
 # Folders with other people's projects, or with none.
 _NO_PARTS: Final = frozenset({"node_modules", "vendor", "venv", "env", "dist", "build", "target", "docs", "examples"})

@@ -325,6 +325,15 @@ def reaching_variables(checks: Sequence[Check], environment: Mapping[str, str]) 
     return {name: value for name, value in environment.items() if name in named or _REACHING.fullmatch(name)}
 
 
+def measured_with(
+    root: Path, checks: Sequence[Check], severity: Mapping[str, object], environment: Mapping[str, str]
+) -> str:
+    """Return a digest of what decides, beside the tree, about the numbers: checks, tools, variables; no thresholds."""
+    tools, variables = tool_versions(root, checks, environment), reaching_variables(checks, environment)
+    parts = [__version__, checks, severity, tools, variables]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
 def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str | None]:
     """Return the content of the programs that checks start and the packages beside them, to compare two machines.
 
