@@ -173,7 +173,8 @@ def _state(at: FeedbackFacts) -> str:
         return "the best so far"
     if percent(at.best_score) == percent(at.score):
         return f"the same as iteration {at.best_iteration}, the best so far"
-    return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
+    word = "taken so far" if at.best_score < at.score else "the best"
+    return f"{word} is iteration {at.best_iteration} with {percent(at.best_score)}"
 
 
 def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:

@@ -118,7 +118,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
     score = score_in_words(record.adjusted_score, facts.before, best, number)
     if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
-        score += "; what is not measured counts as 0"
+        score += "; a metric that is missing lowers it as if it were 0"
     say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)
     say_next(first_work(record, root) if record.is_baseline else "`ralph-tracker hook loop-decision`")
 
