@@ -31,12 +31,12 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    questions_in,
     remaining_problems,
 )
-from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
-from ralph_tracker.short_text import percent, shorten
+from ralph_tracker.short_text import first_few, percent, shorten
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -155,9 +155,7 @@ def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.unchanged:
         yield f"Iteration {at.iteration} changed no file."
     if at.undone is not None:
-        files = ", ".join(_cut(name) for name in at.undone.files[:_FILES])
-        if len(at.undone.files) > _FILES:
-            files += f" and {len(at.undone.files) - _FILES} more"
+        files = first_few([_cut(name) for name in at.undone.files], _FILES)
         now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
         patch = ""
         if at.problems is not None:
@@ -175,7 +173,8 @@ def _state(at: FeedbackFacts) -> str:
         return "the best so far"
     if percent(at.best_score) == percent(at.score):
         return f"the same as iteration {at.best_iteration}, the best so far"
-    return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
+    word = "taken so far" if at.best_score < at.score else "the best"
+    return f"{word} is iteration {at.best_iteration} with {percent(at.best_score)}"
 
 
 def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
@@ -303,8 +302,7 @@ def _failing_test(test: FailingTest) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(map(_cut, names[:3])) + more
+    return first_few([_cut(name) for name in names], 3)
 
 
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from ralph_tracker.cli.diff import say_differences
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say_table, say_wrapped
 from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
@@ -26,7 +26,7 @@ from ralph_tracker.store.records_to_show import listing
 
 
 @click.command("show")
-@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.argument("number", type=IterationNumber(min=0), required=False)
 @loop_options
 def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
     """Show iteration NUMBER as it was recorded (default: the latest), and how the result came about."""

@@ -16,14 +16,13 @@ from ralph_tracker import plugins
 from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
 from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
-from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.iteration.open_problems import questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
+from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
@@ -33,7 +32,6 @@ from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
-from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -185,13 +183,6 @@ def mode_of(name: SelectionMode) -> Mode:
     return choose
 
 
-def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
-    """Return the open questions of an iteration. Raises RecordError if its state is damaged."""
-    accepted = {event["id"] for event in committed.acceptances()}
-    alerts = committed.line(number)[0].open_alerts
-    return questions_of(alert for alert in alerts if alert.id not in accepted)
-
-
 def write_closing_reports(
     store: LoopStore,
     selection: Selection,
@@ -308,7 +299,7 @@ def gather_loop(store: LoopStore) -> LoopOverview:
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)
     number = selection.selected.iteration
-    now = advice(summary, number) or f"Best so far: iteration {number}."
+    now = advice(summary, number, store.paths) or f"Best so far: iteration {number}."
     story = replace(story, advice=now, ended=summary.status == "finished")
     return LoopOverview(summary, selection, story, listed, history)
 
@@ -323,7 +314,7 @@ def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) ->
         matrix_of(loop.story.changes, loop.history),
         tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
         status=loop.summary.status,
-        decision=decision_in_words(loop.summary.decision),
+        decision=decision_now(loop.summary, store.paths),
         next_step=next_step,
     )
     return fill_page("loop.html.j2", {"page": view, "s": view.selection}, live)
@@ -337,7 +328,7 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
         selection_view(loop.selection, loop.story),
         wrong=wrong_lines(store, loop.summary.head),
         alerts=[f"{alert['severity']} {alert['type']}: {alert['message']}" for alert in alerts],
-        decision=decision_in_words(loop.summary.decision),
+        decision=decision_now(loop.summary, store.paths),
         next_step=next_step,
     )
 

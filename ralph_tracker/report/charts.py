@@ -203,8 +203,9 @@ def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
 def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     """Return the chart of score and passing tests, as the text of a Mermaid block; "" without two points to draw.
 
-    Tests are shown as a share of the most tests that an iteration had. The axis goes from the least value to the
-    greatest; the peak is marked on it. Of a long loop, points at equal distances are drawn, and peak, first and last.
+    Tests are shown as a share of the most tests that an iteration had. The axis begins at 0 where there are bars, else
+    below the least score; the peak is marked on it. Of a long loop, points at equal distances are drawn, and
+    peak, first and last.
     """
     every, last = math.ceil(len(points) / (MERMAID_COLUMNS - 2)), len(points) - 1
     sample = [
@@ -219,7 +220,7 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     # A bar per column or none: what is missing cannot be drawn.
     bars = [(point.passed or 0) / most * 100 for point in drawn] if most and named else []
     # The axis ends on multiples of five, with room below the least value.
-    low = max(0, math.floor((min(*scores, *bars) - 1) / _ROUND) * _ROUND)
+    low = 0 if bars else max(0, math.floor((min(scores) - 1) / _ROUND) * _ROUND)  # a bar's length is its value
     high = max(low + _ROUND, math.ceil(max(*scores, *bars) / _ROUND) * _ROUND)
     title = "Score (line), passing tests (bars), %" if bars else "Score, %"  # a longer one would be cut off
     labels = (f'"{point.iteration} ▲"' if point.iteration == peak else f'"{point.iteration}"' for point in drawn)
@@ -233,10 +234,10 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
 _BARS: Final = "▁▂▃▄▅▆▇█"
 
 
-def sparkline(values: Sequence[float]) -> str:
-    """Draw scores from 0 to 1 as one character each."""
+def sparkline(values: Sequence[float | None]) -> str:
+    """Draw scores from 0 to 1 as one character each, an unknown one as a gap."""
     top = len(_BARS) - 1
-    return "".join(_BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
+    return "".join(" " if value is None else _BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
 
 
 class Trend(NamedTuple):
@@ -246,11 +247,12 @@ class Trend(NamedTuple):
     peak: int | None
 
 
-def trend(scores: Sequence[tuple[int, float]], peak: int | None, columns: int) -> Trend:
+def trend(scores: Sequence[tuple[int, float | None]], peak: int | None, columns: int) -> Trend:
     """Draw the scores of a loop by iteration in at most so many columns, the highest of each column."""
     every = -(-len(scores) // columns) if scores else 1
     parts = [scores[place : place + every] for place in range(0, len(scores), every)]
-    tops = [max(score for _, score in part) for part in parts]
-    low, span = min(tops, default=0.0), max(tops, default=0.0) - min(tops, default=0.0)
-    bars = sparkline([(top - low) / span if span else 0.5 for top in tops])
+    tops = [max((score for _, score in part if score is not None), default=None) for part in parts]
+    known = [top for top in tops if top is not None]
+    low, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    bars = sparkline([None if top is None else (top - low) / span if span else 0.5 for top in tops])
     return Trend(bars, next((at for at, part in enumerate(parts) if peak in {number for number, _ in part}), None))

@@ -52,6 +52,14 @@ def commands_for_markdown(text: str) -> str:
     return "".join(shown)
 
 
+def block_for_markdown(text: str) -> str:
+    """Return a text after the name of a nested list item; several lines as code by its indent, which none ends."""
+    lines = text.splitlines()
+    if len(lines) <= 1:
+        return f" {for_markdown(text)}"
+    return "\n" + "".join(f"\n{' ' * 10}{for_terminal(line)}" for line in lines)
+
+
 def for_markdown(text: str) -> str:
     """Escape text so that Markdown shows it literally: no markup, HTML, table cells or hidden characters.
 

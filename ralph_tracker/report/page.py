@@ -12,7 +12,14 @@ from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
 from ralph_tracker.report.iteration_view import FindingRow, findings_of
-from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatrix, SelectionView, selection_view
+from ralph_tracker.report.loop_view import (
+    IterationRow,
+    LoopStory,
+    OutcomeMatrix,
+    SelectionView,
+    known_score,
+    selection_view,
+)
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
 from ralph_tracker.report.wording import number
 
@@ -109,7 +116,8 @@ def page_view(
         decision=decision,
         next_step=next_step,
         trajectory=charts.trajectory(
-            [(c.iteration, c.adjusted * 100) for c in selection.contenders], _marks(view, story)
+            [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],
+            _marks(view, story),
         ),
         multiples=tuple(_multiple(list(zip(numbers, values, strict=True)), spec) for values, spec in moved.items()),
         metric_rows=tuple(
@@ -199,10 +207,12 @@ def _parts(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, list[tuple[i
 
 def _cost(selection: Selection, story: LoopStory) -> str:
     """Return what was spent so far over the iterations, drawn; "" where no cost is known."""
-    spent, series = 0.0, []
+    spent = 0.0
+    series: list[tuple[int, float | None]] = []
     for contender in selection.contenders:
         usage = story.rows.get(contender.iteration, {}).get("usage") or {}
         if usage.get("cost_usd") is not None:
             spent += usage["cost_usd"]
-        series.append((contender.iteration, spent))
+        known = contender.iteration == 0 or usage.get("cost_usd") is not None
+        series.append((contender.iteration, spent if known else None))
     return charts.small(series, "Cost in USD, summed over the iterations") if spent else ""

@@ -254,7 +254,12 @@ class LoopStore(SealedRecords):
             for name, data in self._files(entry, record, row, attached).items():
                 write_new(temporary / name, data, durable=False)
             sync_below(temporary, without=ARTIFACTS)  # copied again from the store where a power cut takes them
-            temporary.rename(self.paths.iteration(entry.number))
+            place = self.paths.iteration(entry.number)
+            if os.path.lexists(place):  # a check or an agent has put it there meanwhile
+                damaged = self.paths.store / "damaged"
+                damaged.mkdir(parents=True, exist_ok=True)
+                place.rename(damaged / f"{place.name}-{temporary_name()}")
+            temporary.rename(place)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise

@@ -39,6 +39,18 @@ USAGE = {
         ["hook", "post-iteration", "--iteration", "0"],
         f"Invalid value for '--iteration': 0 is not in the range x>=1; {SEE.format('hook post-iteration')}",
     ),
+    "iteration with a leading zero": (
+        ["show", "010"],
+        f"Invalid value for '[NUMBER]': 010 begins with a zero: write 10; {SEE.format('show')}",
+    ),
+    "iteration with a leading zero in an option": (
+        ["hook", "post-iteration", "--iteration", "08"],
+        f"Invalid value for '--iteration': 08 begins with a zero: write 8; {SEE.format('hook post-iteration')}",
+    ),
+    "baseline written as 00": (
+        ["restore", "00"],
+        f"Invalid value for '[NUMBER]': 00 begins with a zero: write 0; {SEE.format('restore')}",
+    ),
     "a branch for the output folder": (
         ["select-best", "--branch", "peak"],
         f"--branch needs --apply branch, not output; {SEE.format('select-best')}",

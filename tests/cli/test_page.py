@@ -21,7 +21,8 @@ def test_the_page_says_first_where_the_loop_stands(dropped, page_of):
     text = page_of(dropped)
     lead = text.partition('<p class="lead">')[2].partition("</p>")[0]
     assert lead == (
-        "9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 fell to 9/9 tests. Go back to iteration 1."
+        "9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 lacks 1 test of iteration 1 "
+        "(9/9 pass). Go back to iteration 1."
     )
     assert "<strong>Decision</strong>: rollback to iteration 1 (confidence 95 %): " in text
     assert 'aria-label="iteration 1, 84.3 %: best so far"' in text

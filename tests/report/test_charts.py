@@ -59,13 +59,13 @@ def test_parts_stand_on_each_other():
     assert charts.stacked_chart({}, "parts") == ""
 
 
-def test_score_and_tests_are_drawn_between_their_least_and_greatest_value():
+def test_score_and_tests_are_drawn_and_bars_begin_at_0():
     points = [Point(0, 8, 12, None, 0.6932), Point(1, 12, 12, None, 0.92245), Point(2, 11, 12, None, 0.9)]
     assert mermaid_chart(points, 1).splitlines() == [
         "xychart-beta",
         '    title "Score (line), passing tests (bars), %; ▲ best: iteration 1"',
         '    x-axis ["0", "1 ▲", "2"]',
-        '    y-axis "%" 65 --> 100',
+        '    y-axis "%" 0 --> 100',
         "    bar [66.7, 100, 91.7]",
         "    line [69.3, 92.2, 90]",
     ]
