@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
@@ -33,7 +33,7 @@ CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 @click.command("history")
 @loop_options
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N of those that fit.")
-@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Only iteration N and later ones.")
+@click.option("--since", type=IterationNumber(min=0), metavar="N", help="Only iteration N and later ones.")
 @click.option(
     "--class", "classes", type=click.Choice(CLASSES), multiple=True, help="Only those of this class; may be repeated."
 )

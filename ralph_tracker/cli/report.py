@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import click
 
 from ralph_tracker.cli.next_step import next_step, say_next
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
@@ -28,7 +28,7 @@ class ReportDocument(TypedDict):
 
 
 @click.command("report")
-@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.argument("number", type=IterationNumber(min=0), required=False)
 @loop_options
 @click.option("--format", "form", type=click.Choice(["md"]), default="md", help="The format.")
 @click.option("--md", is_flag=True, help="As Markdown, which is the default.")

@@ -17,12 +17,11 @@ from ralph_tracker import plugins
 from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
 from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
-from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.iteration.open_problems import questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
@@ -184,13 +183,6 @@ def mode_of(name: SelectionMode) -> Mode:
     if name not in plugins.names("modes"):
         raise ConfigError(f"no selection mode {name!r}{nearest(name, [*MODES, *plugins.names('modes')])}")
     return choose
-
-
-def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
-    """Return the open questions of an iteration. Raises RecordError if its state is damaged."""
-    accepted = {event["id"] for event in committed.acceptances()}
-    alerts = committed.line(number)[0].open_alerts
-    return questions_of(alert for alert in alerts if alert.id not in accepted)
 
 
 def write_closing_reports(

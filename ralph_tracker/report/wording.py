@@ -297,6 +297,20 @@ def rounded_weights(weights: Mapping[str, float]) -> dict[str, str]:
     return {name: f"{(floor + (name in raised)) / 100:.2f}" for name, floor in floors.items()}
 
 
+def strength_in_words(found: Mapping[str, Any]) -> list[str]:
+    """Return what tests notice of small errors in the lines that changed, as the loop's log has it."""
+    tried = quantity(found["tried"], "small error")
+    words = [f"its tests notice {found['noticed']} of {tried} in the changed lines that they run"]
+    if found["added"]:
+        where = "the lines that they run" if found["by_test"] else "these lines"
+        verb = "notices" if found["added"] == 1 else "notice"
+        new = quantity(found["added"], "new test")
+        words.append(f"{new} of it {verb} {found['added_noticed']} of {found['added_tried']} in {where}")
+    if found["unreached"]:
+        words.append(f"{quantity(found['unreached'], 'error')} more would be in lines that no test runs")
+    return words
+
+
 def in_ranges(numbers: Iterable[int], to: str = " to ") -> str:
     """Format numbers in short: 1 to 4, 6."""
     runs = groupby(enumerate(sorted(numbers)), key=lambda item: item[1] - item[0])

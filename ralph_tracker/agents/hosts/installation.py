@@ -33,7 +33,7 @@ from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_a
 from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
-_NOTHING: Final = "nothing of ralph-tracker is installed there"
+_NOT_INSTALLED: Final = "nothing of ralph-tracker is installed there"
 Scope = Literal["project", "local", "user"]
 
 
@@ -93,7 +93,7 @@ class Installation:
         was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=False)
-        return f"{self._real}: {'taken out' if was_there else _NOTHING}"
+        return f"{self._real}: {'taken out' if was_there else _NOT_INSTALLED}"
 
     @property
     def _real(self) -> Path:
@@ -251,7 +251,7 @@ class PluginFolder:
         """Remove our plugin and then empty folders. Raises as `install` does."""
         self._refuse_foreign()
         if not (self.folder / self.manifest).exists():
-            return f"{self.folder}: {_NOTHING}"
+            return f"{self.folder}: {_NOT_INSTALLED}"
         with as_store_error(self.folder):
             for name in self.files(Path(PROGRAM)):
                 _clear_half_written((self.folder / name).parent)
