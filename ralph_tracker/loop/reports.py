@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import ne
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -31,8 +32,9 @@ from ralph_tracker.records.output_selection import (
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
-from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
+from ralph_tracker.report.page import FilePatch, LivePage, PageHead, fill_page, page_view
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
@@ -313,11 +315,22 @@ def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) ->
         {record.number: record.document for record in loop.listed if record.document is not None},
         matrix_of(loop.story.changes, loop.history),
         tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
-        status=loop.summary.status,
-        decision=decision_now(loop.summary, store.paths),
-        next_step=next_step,
+        PageHead(
+            store.paths.root.name,
+            _agent_of(store.paths),
+            loop.summary.status,
+            decision_now(loop.summary, store.paths),
+            next_step,
+        ),
     )
     return fill_page("loop.html.j2", {"page": view, "s": view.selection}, live)
+
+
+def _agent_of(paths: LoopPaths) -> str:
+    """Return the program that `run` drives in a loop, "" without one."""
+    run = read_json(paths.folder / "run.json")
+    command = (run.get("settings") or {}).get("command") if isinstance(run, dict) else None
+    return Path(str(command[0])).name if command else ""
 
 
 def pull_request_comment(store: LoopStore, next_step: str) -> str:

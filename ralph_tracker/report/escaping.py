@@ -43,6 +43,11 @@ def for_log(text: str) -> str:
     return _LOG_COMMAND_FIRST.sub(r"\1: ", LOG_COMMAND.sub("# #", for_terminal(text)))
 
 
+def short_names(text: str) -> str:
+    """Return a text with the names of tests without their file and class, and their rest as +24."""
+    return re.sub(r"(?:,? and|,) (\d+) more\b", r", +\1", re.sub(r"(?<!\S)[\w./\\-]+\.\w+::(?:\w+::)*(?=\w)", "", text))
+
+
 def commands_for_markdown(text: str) -> str:
     """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
     parts = text.split("`")

@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report.escaping import block_for_markdown, commands_for_markdown, for_markdown, for_terminal
+from ralph_tracker.report.escaping import (
+    block_for_markdown,
+    commands_for_markdown,
+    for_markdown,
+    for_terminal,
+    short_names,
+)
 from ralph_tracker.report.iteration_view import FindingRow, IterationView, MetricRow, iteration_view
 from ralph_tracker.safe_files import read_regular
 from ralph_tracker.short_text import shorten
@@ -147,6 +153,7 @@ def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
     environment.filters["block"] = block_for_markdown
     environment.filters["commands"] = commands_for_markdown
     environment.filters["plain"] = for_terminal
+    environment.filters["short_names"] = short_names
     return environment
 
 
