@@ -135,9 +135,9 @@ class LoopStart:
                 question = self._question(config) if configured else None
                 refuse_unmeasured(measured.measurement, configured_by(without_given(config)), question)
             asked = self._question_where_nothing_passes(measured.measurement.metrics, config)
-            refused = begin_links(store.paths) if outlives else None
-            notes = [*asked, *self._failing_traced(measured), *([] if refused is None else [refused])]
-            measured = with_notes(measured, notes)
+            if outlives:
+                begin_links(store.paths)
+            measured = with_notes(measured, [*asked, *self._failing_traced(measured)])
             judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
             store.begin(0)

@@ -336,6 +336,7 @@ class Run:
             usage=add_usages(progress.usage, self._usage_of(ran.report)),
             notes=(*progress.notes, *told, *(() if plain else (said,))),
             session=session,
+            models=tuple(sorted({*progress.models, *(each.name for each in ran.report.models if each.name)})),
             told=self._priced(ran.report) if session == ran.report.session else progress.told,
         )
         return step

@@ -57,19 +57,19 @@ def links_folder(root: Path) -> Path | None:
     return folder
 
 
-def begin_links(paths: LoopPaths) -> str | None:
-    """Link a new loop from now on; return in one line why that cannot be done, None if it can or there is no git."""
+def begin_links(paths: LoopPaths) -> None:
+    """Link a new loop from now on; warn in one line if that cannot be done. Without git there are none."""
     try:
         base = links_folder(paths.root)
-        if base is None:
-            return None
-        _clear(base / paths.loop_id)  # of an earlier loop, which its owner has removed
-        _make_folders(base / paths.loop_id)
-        renew_or_raise(paths, base)
+        if base is not None:
+            _clear(base / paths.loop_id)  # of an earlier loop, which its owner has removed
+            _make_folders(base / paths.loop_id)
     except (OSError, StoreError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        return f"no hard links can be made below git's folder ({why}); `git clean -fdx` would end this loop"
-    return None
+        text = f"no hard links can be made below git's folder ({why}); `git clean -fdx` would end this loop"
+        warnings.warn(text, LoopWarning, stacklevel=2)
+    else:
+        renew_links(paths)
 
 
 def renew_links(paths: LoopPaths, *, whole: bool = False) -> None:
@@ -146,8 +146,8 @@ def bring_back(project: ProjectPaths) -> str | None:
         sync_folder(project.base)
     told = ", ".join(_in_words(LoopPaths(project.root, name)) for name in gone)
     return (
-        f"{told}: removed from {BASE.as_posix()} by somebody, as `git clean -fdx` does, and brought back; to be rid of "
-        f"it, remove {base} too"
+        f"{told}: removed from {BASE.as_posix()} by somebody, as `git clean -fdx` does, and brought back, without "
+        f"plans, templates and .aiwg/output; to be rid of it, remove {base} too"
     )
 
 

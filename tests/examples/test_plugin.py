@@ -102,8 +102,9 @@ def test_its_mode_selects_with_its_reason_where_the_configuration_or_the_command
         assert selected["selection_rationale"][0] == "Iteration 1 is the first with a score of 0.7 or more"
 
 
-def test_its_host_is_answered(call):
+def test_its_host_is_answered(call, tmp_path):
     call("hook", "pre-loop")
+    (tmp_path / "results.xml").write_text(REPORT.replace("/></", "><failure/></testcase></"))
     held = json.loads(call("agent", "hook", "acme", given='{"event": "turn_end", "data": {"session_id": "s"}}'))
     assert held["action"] == "continue"
     assert "ralph-001" in held["text"] or "Iteration" in held["text"]

@@ -51,6 +51,14 @@ def test_of_a_session_that_tells_its_sums_only_what_is_new_is_counted(project, h
     assert [each["usage"]["input_tokens"] for each in project.records()[1:]] == [100, 150]
 
 
+def test_the_models_that_the_client_reports_are_kept(project):
+    tokens = {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}
+    stats = {**tokens, "models": {"gemini-x": tokens}}
+    said = {"type": "result", "status": "success", "timestamp": "2026-02-02T10:00:00Z", "stats": stats}
+    project.drive(project.scripted(step(3, 1, prints=json.dumps(said)), step(4, 0)))
+    assert project.progress()["models"] == ["gemini-x"]
+
+
 def test_a_run_that_is_resumed_goes_on_in_the_session(project, heard):
     login = step(exit=1, prints="Invalid API key · Please run /login")
     heard(step(3, 1, spends=spent(100)), login, step(4, 0, spends=spent(100)))

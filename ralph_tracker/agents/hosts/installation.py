@@ -56,7 +56,7 @@ Install ralph-tracker first, with pip: the hooks call it. Then:
 `ralph-tracker hook pre-loop` in a project starts a loop there. This folder was written by
 `ralph-tracker agent install {name} --plugin DIR`.
 """
-_NOTHING: Final = "nothing of ralph-tracker is installed there"
+_NOT_INSTALLED: Final = "nothing of ralph-tracker is installed there"
 Scope = Literal["project", "local", "user"]
 
 
@@ -116,7 +116,7 @@ class Installation:
         was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=False)
-        return f"{self._real}: {'taken out' if was_there else _NOTHING}"
+        return f"{self._real}: {'taken out' if was_there else _NOT_INSTALLED}"
 
     @property
     def _real(self) -> Path:
@@ -296,7 +296,7 @@ class PluginFolder:
         """Remove our plugin and then empty folders. Raises as `install` does."""
         self._refuse_foreign()
         if not (self.folder / self.plugin.manifest).exists():
-            return f"{self.folder}: {_NOTHING}"
+            return f"{self.folder}: {_NOT_INSTALLED}"
         with as_store_error(self.folder):
             for name in self.files():
                 _clear_half_written((self.folder / name).parent)

@@ -38,7 +38,8 @@ class Turns:
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
-    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled.
+    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `host` and `model`
+    (None where the host does not name it) are those of the last stop. `driver` is who else has driven this prompt.
     """
 
     session: str = ""
@@ -48,6 +49,9 @@ class Turns:
     ended: float = 0.0
     counted: dict[str, Any] = field(default_factory=dict)
     stalls: int = 0
+    host: str = ""
+    model: str | None = None
+    driver: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -62,6 +66,9 @@ class Turns:
                 float(plain["ended"]),
                 dict(plain["counted"]),
                 int(plain.get("stalls", 0)),
+                str(plain.get("host", "")),
+                plain.get("model"),
+                plain.get("driver"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -77,6 +84,9 @@ class Turns:
             "ended": self.ended,
             "counted": self.counted,
             "stalls": self.stalls,
+            "host": self.host,
+            "model": self.model,
+            "driver": self.driver,
         }
         write_whole(loop / TURNS, to_json(plain))
 
@@ -87,6 +97,7 @@ class Turns:
         """
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
+        self.driver = self.driver if same else None
         follows = event.get("stop_hook_active", True) is True
         if not (same and follows) or _has_tool_call(loop, self.events, session):
             self.blocks = 0
@@ -124,6 +135,7 @@ def answer_stop(
         if turns.session == event.get("session_id") and turns.ended > began:
             return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
+        turns.host, turns.model = host.name, event.get("model") or turns.model
         answer = _measure_stop(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size
@@ -172,9 +184,13 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return None  # the agent itself has recorded this stop, with its question
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
+    driven = stop.driver
+    if driven is None and turns.driver is not None:  # the other loop has just ended, and its end is not ours to undo
+        driven = {"driven_by": turns.driver, "driven_at": None}
+    turns.driver = None if driven is None else str(driven["driven_by"])
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
-    if stop.driver is not None:
-        stop.note(record, action=record.decision.action, **stop.driver)
+    if driven is not None:
+        stop.note(record, action=record.decision.action, **driven)
         return None
     decided = stop.tracker.loop_decision(apply=True)
     action = decided.decision.action

@@ -24,6 +24,13 @@ class TestGoingOn:
         assert lines[1:4] == ["Iteration 1 changed no file.", "Failing tests:", "- s::t::test_add"]
         assert lines[-1] == "Continue with the task; it is measured again when you stop."
         assert session.state["iteration"] == 1
+        assert json.loads((session.loop / "agent-turns.json").read_text())["host"] == "claude-code"
+
+    def test_the_model_that_a_host_names_is_kept(self, session):
+        session.begin(**RED)
+        for fields in ({"model": "opus"}, {}):
+            session.stop(**fields)
+            assert json.loads((session.loop / "agent-turns.json").read_text())["model"] == "opus"
 
     def test_a_rollback_is_carried_out_and_told(self, session):
         session.begin(**GREEN)
@@ -128,6 +135,18 @@ class TestLettingGo:
         assert session.state["carried_out"] is None
         line = session.noted()[-1]
         assert (line["driven_by"], line["driven_at"], line["action"]) == ("ralph-wiggum", 7, "rollback")
+
+    def test_a_loop_of_another_plugin_ends_without_being_taken_over(self, session):
+        state = session.root / ".claude" / "ralph-loop.local.md"
+        state.parent.mkdir()
+        state.write_text("---\nactive: true\niteration: 7\n---\nwork\n")
+        session.begin(**RED)
+        assert session.stop(prompt_id="a") is None
+        state.unlink()  # as the other hook does at its end, before ours is asked
+        assert session.stop(prompt_id="a", active=True) is None
+        line = session.noted()[-1]
+        assert (line["iteration"], line["driven_by"], line["driven_at"]) == (2, "ralph-wiggum", None)
+        assert session.stop(prompt_id="b")["decision"] == "block", "the next prompt is not the other loop's"
 
 
 class TestTheClientsLimit:
