@@ -39,7 +39,7 @@ class Turns:
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
     usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `host` and `model`
-    (None where the host does not name it) are those of the last stop.
+    (None where the host does not name it) are those of the last stop. `driver` is who else has driven this prompt.
     """
 
     session: str = ""
@@ -51,6 +51,7 @@ class Turns:
     stalls: int = 0
     host: str = ""
     model: str | None = None
+    driver: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -67,6 +68,7 @@ class Turns:
                 int(plain.get("stalls", 0)),
                 str(plain.get("host", "")),
                 plain.get("model"),
+                plain.get("driver"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -84,6 +86,7 @@ class Turns:
             "stalls": self.stalls,
             "host": self.host,
             "model": self.model,
+            "driver": self.driver,
         }
         write_whole(loop / TURNS, to_json(plain))
 
@@ -94,6 +97,7 @@ class Turns:
         """
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
+        self.driver = self.driver if same else None
         follows = event.get("stop_hook_active", True) is True
         if not (same and follows) or _has_tool_call(loop, self.events, session):
             self.blocks = 0
@@ -180,9 +184,13 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return None  # the agent itself has recorded this stop, with its question
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
+    driven = stop.driver
+    if driven is None and turns.driver is not None:  # the other loop has just ended, and its end is not ours to undo
+        driven = {"driven_by": turns.driver, "driven_at": None}
+    turns.driver = None if driven is None else str(driven["driven_by"])
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
-    if stop.driver is not None:
-        stop.note(record, action=record.decision.action, **stop.driver)
+    if driven is not None:
+        stop.note(record, action=record.decision.action, **driven)
         return None
     decided = stop.tracker.loop_decision(apply=True)
     action = decided.decision.action
