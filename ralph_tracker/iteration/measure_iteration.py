@@ -179,7 +179,7 @@ class MeasureTarget(NamedTuple):
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
     it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins. `earlier`
-    is what counts again if nothing differs from it.
+    is what counts again if nothing differs from it. `fresh` runs also the checks whose inputs did not change.
     """
 
     root: Path
@@ -197,6 +197,7 @@ class MeasureTarget(NamedTuple):
     checkout: Checkout | None = None
     metrics: tuple[str, ...] = ()
     earlier: "EarlierMeasurement | None" = None
+    fresh: bool = False
 
 
 class EarlierMeasurement(NamedTuple):
@@ -364,7 +365,7 @@ def measure_tree(
         if any(check.inputs for check in target.checks):
             tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
             inputs = input_keys(target.checks, tree, target.root, target.environment)
-            taken = earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
+            taken = {} if target.fresh else earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
@@ -702,6 +703,7 @@ class IterationMeasurer:
         progress: Progress | None,
     ) -> MeasuredIteration:
         line = state.lineage
+        target = target._replace(fresh=self.fresh)
         if not self.fresh and target.tool == BUILTIN and self.loop is not None:
             target = target._replace(earlier=EarlierMeasurement.of(self.loop.store, line.head))
         measured = measure_tree(
