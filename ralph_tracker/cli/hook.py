@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.hook_output import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, of_loop, say_next
-from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
+from ralph_tracker.cli.options import IterationNumber, loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
@@ -64,7 +64,7 @@ def pre_loop(
 @click.option("--usage", type=click.Path(path_type=Path), metavar="FILE", help="What the iteration cost (YAML, JSON).")
 @click.option("--blocked", metavar="WHY", help="The agent cannot continue without a person.")
 @click.option(
-    "--iteration", type=click.IntRange(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
+    "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
 @click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
 @trust_option

@@ -39,12 +39,14 @@ from ralph_tracker.iteration.repeat_failing import (
     run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
+from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
+    Instead,
     command_text,
     configured_checks,
     environment_for_checks,
@@ -53,6 +55,7 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
 from ralph_tracker.safe_files import as_store_error, write_new
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     CheckDocument,
@@ -69,11 +72,9 @@ from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
-_SHOWN: Final = 5
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -87,13 +88,13 @@ def change_note(paths: Sequence[str], before: Collection[str]) -> str:
     places = [*map(shown, old)]
     for place, count in sorted(written.items()):
         places.append(f"{shown(place)} ({count} files)" if place.endswith("/") and count > 1 else shown(place))
-    note = f"tree_changed_by_checks: {_first(places)}"
+    note = f"tree_changed_by_checks: {first_few(places, 5)}"
     if not written:
         return note
     # Folders that are called the same are ignored by their name alone.
     names = Counter(_name(place) for place in written)
     lines = sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in written})
-    return f"{note}; add to .gitignore: {_first(lines)}"
+    return f"{note}; add to .gitignore: {first_few(lines, 5)}"
 
 
 def _folders(path: str) -> list[str]:
@@ -103,11 +104,6 @@ def _folders(path: str) -> list[str]:
 
 def _name(place: str) -> str:
     return place.rstrip("/").rpartition("/")[2] + ("/" if place.endswith("/") else "")
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + more
 
 
 def run_held_back(
@@ -263,8 +259,9 @@ class TreeMeasurement(NamedTuple):
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target. `how` is the digest
-    of the configuration and tools; `earlier` is what was taken because nothing differs from it (None: the checks ran).
+    so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are the
+    digests of what the checks read, `taken` the results of an earlier iteration. `how` is the digest of the
+    configuration and tools; `earlier` is what was taken because nothing differs from it (None: the checks ran).
     """
 
     metrics: Metrics
@@ -279,6 +276,8 @@ class TreeMeasurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
+    inputs: Mapping[str, str] = {}
+    taken: Mapping[str, EarlierResult] = {}
     how: str | None = None
     earlier: EarlierMeasurement | None = None
 
@@ -293,7 +292,7 @@ class TreeMeasurement(NamedTuple):
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
         earlier = self.earlier
-        checks = list(earlier.checks) if earlier is not None else self._checks()
+        checks = list(earlier.checks) if earlier is not None else [self._document(each) for each in self.ran]
         document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "checks": checks}
         how = self.how if earlier is None else earlier.how
         if how is not None:
@@ -302,19 +301,22 @@ class TreeMeasurement(NamedTuple):
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)
 
-    def _checks(self) -> list[CheckDocument]:
-        return [
-            {
-                "name": each.check.name,
-                "exit_code": each.finished.exit_code,
-                "signal": each.finished.signal,
-                "timed_out": each.finished.timed_out,
-                "problem": each.finished.problem,
-                "duration_s": each.finished.duration_s,
-                "summary": each.finished.summary,
-            }
-            for each in self.ran
-        ]
+    def _document(self, result: CheckResult) -> CheckDocument:
+        check, finished = result.check.name, result.finished
+        document: CheckDocument = {
+            "name": check,
+            "exit_code": finished.exit_code,
+            "signal": finished.signal,
+            "timed_out": finished.timed_out,
+            "problem": finished.problem,
+            "duration_s": finished.duration_s,
+            "summary": finished.summary,
+        }
+        if check in self.inputs:
+            document["inputs"] = self.inputs[check]
+        if check in self.taken:
+            document["from_iteration"] = self.taken[check].ran_in
+        return document
 
 
 def measure_tree(
@@ -358,7 +360,13 @@ def measure_tree(
         exclude=target.codebase["exclude"],
     )
     guard = RecordGuard(iteration_snapshots.paths)
+    inputs: dict[str, str] = {}
+    taken: dict[str, EarlierResult] = {}
     if target.checkout is None:
+        if any(check.inputs for check in target.checks):
+            tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
+            inputs = input_keys(target.checks, tree, target.root, target.environment)
+            taken = earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
@@ -367,6 +375,7 @@ def measure_tree(
                 allow_missing=allow_missing,
                 progress=progress,
                 on_end=guard.put_back,
+                instead=put_in_place(iteration_snapshots.paths, taken),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -429,6 +438,8 @@ def measure_tree(
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=further,
+        inputs=inputs,
+        taken=taken,
         how=how,
     )
 
@@ -452,6 +463,7 @@ def _run_checks_and_read(
     allow_missing: bool,
     progress: Progress | None,
     on_end: Callable[[str], None],
+    instead: Mapping[str, Instead],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -462,6 +474,7 @@ def _run_checks_and_read(
         environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
         on_end=on_end,
+        instead=instead,
     )
     if not allow_missing:
         for result in results:
@@ -490,8 +503,7 @@ def tree_notes(kept: KeptIteration) -> list[str]:
 
 
 def _first_paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
-    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
+    return first_few([shown(path) for path in paths], 5)
 
 
 def shorten_output(folder: Path) -> None:

@@ -45,6 +45,7 @@ class Turns:
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
     usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `driver` is the session
     that drives the loop, and `client` the process that ran its last hook: while that runs, no other session drives it.
+    `host` and `model` (None where the host does not name it) are those of the last stop.
     """
 
     session: str = ""
@@ -56,6 +57,8 @@ class Turns:
     stalls: int = 0
     driver: str = ""
     client: int = 0
+    host: str = ""
+    model: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -72,6 +75,8 @@ class Turns:
                 int(plain.get("stalls", 0)),
                 str(plain.get("driver", "")),
                 int(plain.get("client", 0)),
+                str(plain.get("host", "")),
+                plain.get("model"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -89,6 +94,8 @@ class Turns:
             "stalls": self.stalls,
             "driver": self.driver,
             "client": self.client,
+            "host": self.host,
+            "model": self.model,
         }
         write_whole(loop / TURNS, to_json(plain))
 
@@ -178,6 +185,7 @@ def answer_stop(
             return HookAnswer("note", "Stop", f"ralph-tracker: {why}") if why else None
         turns.bind(event)
         turns.begin(event, folder)
+        turns.host, turns.model = host.name, event.get("model") or turns.model
         answer = _measure_stop(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size
