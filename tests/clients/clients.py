@@ -211,7 +211,7 @@ COPILOT = Client(
 @cache
 def program_of(name: str) -> Path:
     """Return the program of a client by its backend's name, looked at once in a process."""
-    return CLIENTS[name].installed()
+    return CLIENTS.get(name, COPILOT).installed()
 
 
 CLIENTS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI_CLI, "opencode": OPENCODE}

@@ -43,9 +43,10 @@ class Turns:
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
-    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `driver` is the session
+    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `bound` is the session
     that drives the loop, and `client` the process that ran its last hook: while that runs, no other session drives it.
-    `host` and `model` (None where the host does not name it) are those of the last stop.
+    `host` and `model` (None where the host does not name it) are those of the last stop. `driver` is who else has
+    driven this prompt.
     """
 
     session: str = ""
@@ -55,10 +56,11 @@ class Turns:
     ended: float = 0.0
     counted: dict[str, Any] = field(default_factory=dict)
     stalls: int = 0
-    driver: str = ""
+    bound: str = ""
     client: int = 0
     host: str = ""
     model: str | None = None
+    driver: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -73,10 +75,11 @@ class Turns:
                 float(plain["ended"]),
                 dict(plain["counted"]),
                 int(plain.get("stalls", 0)),
-                str(plain.get("driver", "")),
+                str(plain.get("bound", "")),
                 int(plain.get("client", 0)),
                 str(plain.get("host", "")),
                 plain.get("model"),
+                plain.get("driver"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -92,20 +95,21 @@ class Turns:
             "ended": self.ended,
             "counted": self.counted,
             "stalls": self.stalls,
-            "driver": self.driver,
+            "bound": self.bound,
             "client": self.client,
             "host": self.host,
             "model": self.model,
+            "driver": self.driver,
         }
         write_whole(loop / TURNS, to_json(plain))
 
     def bind(self, event: HookEvent) -> None:
         """Let the session of an event drive the loop."""
-        self.driver, self.client = str(event.get("session_id", "")), os.getppid()
+        self.bound, self.client = str(event.get("session_id", "")), os.getppid()
 
     def is_driven_by_another(self, event: HookEvent) -> bool:
         """Return whether another session drives the loop, whose client still runs."""
-        if self.driver in {"", str(event.get("session_id", ""))}:
+        if self.bound in {"", str(event.get("session_id", ""))}:
             return False
         try:
             os.kill(self.client, 0)
@@ -122,6 +126,7 @@ class Turns:
         """
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
+        self.driver = self.driver if same else None
         follows = event.get("stop_hook_active", True) is True
         if not (same and follows) or _has_tool_call(loop, self.events, session):
             self.blocks = 0
@@ -237,9 +242,13 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return _tell_person(stop, "blocked", summary.iteration, str(summary.decision["reason"]))
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
+    driven = stop.driver
+    if driven is None and turns.driver is not None:  # the other loop has just ended, and its end is not ours to undo
+        driven = {"driven_by": turns.driver, "driven_at": None}
+    turns.driver = None if driven is None else str(driven["driven_by"])
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
-    if stop.driver is not None:
-        stop.note(record, action=record.decision.action, **stop.driver)
+    if driven is not None:
+        stop.note(record, action=record.decision.action, **driven)
         return None
     decided = stop.tracker.loop_decision(apply=True)
     action = decided.decision.action

@@ -142,6 +142,18 @@ class TestLettingGo:
         line = session.noted()[-1]
         assert (line["driven_by"], line["driven_at"], line["action"]) == ("ralph-wiggum", 7, "rollback")
 
+    def test_a_loop_of_another_plugin_ends_without_being_taken_over(self, session):
+        state = session.root / ".claude" / "ralph-loop.local.md"
+        state.parent.mkdir()
+        state.write_text("---\nactive: true\niteration: 7\n---\nwork\n")
+        session.begin(**RED)
+        assert session.stop(prompt_id="a") is None
+        state.unlink()  # as the other hook does at its end, before ours is asked
+        assert session.stop(prompt_id="a", active=True) is None
+        line = session.noted()[-1]
+        assert (line["iteration"], line["driven_by"], line["driven_at"]) == (2, "ralph-wiggum", None)
+        assert session.stop(prompt_id="b")["decision"] == "block", "the next prompt is not the other loop's"
+
 
 class TestWhoseSession:
     """A loop is driven by one session: others in the same folder are let go, their work is not touched."""
