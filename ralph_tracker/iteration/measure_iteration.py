@@ -220,6 +220,8 @@ class EarlierMeasurement(NamedTuple):
         recorded = None if head is None else store.measurement(head)
         if head is None or recorded is None or lacking(recorded[0].missing, recorded[0].metrics):
             return None
+        if recorded[0].tests is not None and recorded[0].tests.flaky:
+            return None
         plain, listed = kept_json(store.paths, head, CHECKS), listed_diagnostics(store, head)
         try:
             number, how, checks = int(plain["measured_in"]), str(plain["measured_with"]), tuple(plain["checks"])
@@ -658,6 +660,9 @@ class IterationMeasurer:
             iteration_snapshots.create(tracked=tracked, **_kept_of_tree(config))
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
+        target = target._replace(fresh=self.fresh)
+        if not self.fresh and target.tool == BUILTIN:
+            target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
     def preview(
@@ -703,9 +708,6 @@ class IterationMeasurer:
         progress: Progress | None,
     ) -> MeasuredIteration:
         line = state.lineage
-        target = target._replace(fresh=self.fresh)
-        if not self.fresh and target.tool == BUILTIN and self.loop is not None:
-            target = target._replace(earlier=EarlierMeasurement.of(self.loop.store, line.head))
         measured = measure_tree(
             target,
             iteration_snapshots,

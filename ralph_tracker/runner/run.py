@@ -26,7 +26,7 @@ from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordE
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.loop.notify import event_of
+from ralph_tracker.loop.notify import event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord, target_note
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command, within_budget
@@ -44,7 +44,6 @@ from ralph_tracker.runner.attempt import (
 )
 from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import (
-    LOCK,
     RunProgress,
     RunSettings,
     add_usages,
@@ -57,7 +56,7 @@ from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.git_links import bring_back
 from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
-from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.layout import RUN_LOCK, LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
@@ -421,8 +420,7 @@ class Run:
         for line in (facts.counts, *facts.lines):
             self.screen.line(f"  {line}")
         if decision.action == "continue" and (asked := questions_of(record.alerts)):
-            words = f"{quantity(len(asked), 'question')} about iteration {record.iteration}: {asked[0].facts}"
-            self._notify("question", words, "`ralph-tracker questions` lists what answers them")
+            self._notify("question", *question_words(asked, record.iteration))
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         # A task of a plan ends when its own checks hold, whatever the tests of the project say.
@@ -508,7 +506,7 @@ def open_run(
     progress = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
     tracker = tracker._replace(loop_id=progress.loop_id)
     store = tracker.store()
-    with hold_lock(store.paths.folder / LOCK, "run", patience_s=0):
+    with hold_lock(store.paths.folder / RUN_LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
         progress.write(store.paths)
         config = ConfiguredLoop.read(store, configured_by).config

@@ -207,6 +207,7 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     from pathlib import Path  # noqa: PLC0415
 
     from ralph_tracker.agents.feedback import feedback_of  # noqa: PLC0415
+    from ralph_tracker.agents.hosts.stop_hook import Turns  # noqa: PLC0415
     from ralph_tracker.iteration.measure_iteration import configured_by  # noqa: PLC0415
     from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415
     from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
@@ -220,6 +221,15 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     tracker.require_loop()
     store = tracker.store()
     require_running(summary_at(store.paths))
+    turns = Turns.read(store.paths.folder)
+    # The client begins another session in the same process.
+    is_cleared = event.get("source") == "clear" and turns.client == os.getppid()
+    if where.loop is None or is_cleared:
+        turns.bind(event)
+        turns.write(store.paths.folder)
+    elif turns.is_driven_by_another(event):
+        text = f"Another session drives the loop {store.paths.folder.name} of ralph-tracker; this one is not measured."
+        return HookAnswer("tell", "SessionStart", text)
     loop = ConfiguredLoop.read(store, configured_by)
     text = feedback_of(loop, tracker.root, with_rules=True)
     return HookAnswer("tell", "SessionStart", text)
