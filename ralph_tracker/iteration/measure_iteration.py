@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import without_unloaded
+from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
@@ -27,6 +27,7 @@ from ralph_tracker.iteration.repeat_failing import (
     SECOND_RUN,
     RunAgain,
     believed_tests,
+    failed_runs,
     ran_well,
     repeat_failing,
     run_again_in_place,
@@ -312,6 +313,9 @@ def measure_tree(
         results, measured = target.checkout.ran, target.checkout.totals
         if target.checkout.run_again is not None:
             measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
+        if repeat_runs and (failed := failed_runs(results, measured)):
+            note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
+            measured = measured._replace(notes=(*measured.notes, note))
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
