@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import document_of, say, say_json, say_source, say_table, say_wrapped
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
@@ -73,8 +73,8 @@ def _mode(file: FileChange) -> str:
 
 
 @click.command("diff")
-@click.argument("before", type=click.IntRange(min=0), metavar="N")
-@click.argument("after", type=click.IntRange(min=0), metavar="[M]", required=False)
+@click.argument("before", type=IterationNumber(min=0), metavar="N")
+@click.argument("after", type=IterationNumber(min=0), metavar="[M]", required=False)
 @loop_options
 @click.option("--stat", is_flag=True, help="Leave the patch out.")
 def command(before: int, after: int | None, root: Path, loop_id: str | None, as_json: bool, stat: bool) -> None:

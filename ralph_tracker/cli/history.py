@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import current_value, plan_tasks
@@ -33,7 +33,7 @@ CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 @click.command("history")
 @loop_options
 @click.option("--last", type=click.IntRange(min=1), metavar="N", help="Only the last N of those that fit.")
-@click.option("--since", type=click.IntRange(min=0), metavar="N", help="Only iteration N and later ones.")
+@click.option("--since", type=IterationNumber(min=0), metavar="N", help="Only iteration N and later ones.")
 @click.option(
     "--class", "classes", type=click.Choice(CLASSES), multiple=True, help="Only those of this class; may be repeated."
 )
@@ -106,6 +106,8 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
     score = record.get("adjusted_score")
     if score is None:  # a record that AIWG wrote has one kind of score only
         score = given if isinstance(given := record.get("quality_score"), int | float) else None
+    if not score and record.get("evidence") == 0:
+        score = None  # nothing was measured
     return (
         str(record["iteration"]),
         shorten(record.get("classification") or ABSENT, _WORD),

@@ -8,7 +8,7 @@ import click
 
 from ralph_tracker.cli.hook_output import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, of_loop, say_next
-from ralph_tracker.cli.options import loop_options, metrics_option, selection_options, trust_option
+from ralph_tracker.cli.options import IterationNumber, loop_options, metrics_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
@@ -64,8 +64,9 @@ def pre_loop(
 @click.option("--usage", type=click.Path(path_type=Path), metavar="FILE", help="What the iteration cost (YAML, JSON).")
 @click.option("--blocked", metavar="WHY", help="The agent cannot continue without a person.")
 @click.option(
-    "--iteration", type=click.IntRange(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
+    "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
+@click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
 @trust_option
 def post_iteration(  # one parameter per option
     root: Path,
@@ -76,11 +77,20 @@ def post_iteration(  # one parameter per option
     blocked: str | None,
     iteration: int | None,
     *,
+    fresh: bool,
     trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
     return record_next(
-        root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration, trust=trust
+        root,
+        loop_id,
+        as_json=as_json,
+        metrics=metrics,
+        usage=usage,
+        blocked=blocked,
+        iteration=iteration,
+        fresh=fresh,
+        trust=trust,
     )
 
 

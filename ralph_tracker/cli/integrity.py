@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.options import loop_options, trust_option
+from ralph_tracker.cli.options import IterationNumber, loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
 from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
@@ -22,7 +22,7 @@ _TESTS_SHOWN: Final = 20
 
 
 @click.command("integrity", short_help="List what speaks against an iteration.")
-@click.argument("number", type=click.IntRange(min=0), required=False)
+@click.argument("number", type=IterationNumber(min=0), required=False)
 @click.option("--rerun", is_flag=True, help="Run the earlier tests of that iteration again, and print what they say.")
 @trust_option
 @loop_options

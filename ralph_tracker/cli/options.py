@@ -14,6 +14,17 @@ Command = Callable[..., Any]
 APPLY: Final = ("output", "worktree", "branch", "none")
 
 
+class IterationNumber(click.IntRange):
+    """Take the number of an iteration; with a leading zero, which could be octal, it is none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401  # click gives any
+        """Return the number. Raises BadParameter."""
+        text = str(value).strip()
+        if text[:1] == "0" and text != "0":
+            self.fail(f"{text} begins with a zero: write {text.lstrip('0') or 0}", param, ctx)
+        return int(super().convert(value, param, ctx))
+
+
 def _safe_id(ctx: click.Context, option: click.Parameter, loop_id: str | None) -> str | None:
     """Refuse an unsafe id, also an empty one, which may come from an unset variable."""
     from ralph_tracker.store.layout import checked_loop_id
@@ -83,7 +94,7 @@ def selection_options(command: Command) -> Command:
         click.option("--apply", type=click.Choice(APPLY), default="output", help="Where the files go."),
         click.option("--reason", metavar="WHY", help="Why; needed with --iteration."),
         click.option(
-            "--iteration", type=click.IntRange(min=0), metavar="N", help="Select this one, whatever the scores say."
+            "--iteration", type=IterationNumber(min=0), metavar="N", help="Select this one, whatever the scores say."
         ),
         mode_option,
     ):

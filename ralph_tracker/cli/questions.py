@@ -7,10 +7,10 @@ import click
 
 from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import of_loop, say_next
-from ralph_tracker.cli.options import loop_options
+from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.errors import LoopError
-from ralph_tracker.loop.reports import questions_in
+from ralph_tracker.iteration.open_problems import questions_in
 from ralph_tracker.loop.status import selected_iteration
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.records.output_selection import QuestionDocument
@@ -27,7 +27,7 @@ class QuestionsDocument(TypedDict):
 
 
 @click.command("questions")
-@click.option("--iteration", type=click.IntRange(min=0), metavar="N", help="Of that one, not of the one to take.")
+@click.option("--iteration", type=IterationNumber(min=0), metavar="N", help="Of that one, not of the one to take.")
 @loop_options
 def command(iteration: int | None, root: Path, loop_id: str | None, as_json: bool) -> None:
     """List what only a person can say about the iteration to take: was a demand changed on purpose, is a green earned.

@@ -42,7 +42,7 @@ class LoopDisplay(NamedTuple):
 
     summary: Summary
     sentence: str
-    scores: Sequence[tuple[int, float]]
+    scores: Sequence[tuple[int, float | None]]
     rows: Sequence[Mapping[str, Any]]
     wrong: Sequence[str]
     cost: str
@@ -148,8 +148,8 @@ def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
     best = shown.summary.best_iteration
     bars = trend(shown.scores, best, max(10, width - 40 if width >= _NARROW else width))
     line = Text(bars.bars)
-    values = [score for _, score in shown.scores]
-    ends = f"  score {percent(min(values))} to {percent(max(values))}"
+    values = [score for _, score in shown.scores if score is not None]
+    ends = f"  score {percent(min(values, default=None))} to {percent(max(values, default=None))}"
     if bars.peak is None:
         return [line.append(ends if width >= _NARROW else "")]
     line.stylize("bold green", bars.peak, bars.peak + 1)
@@ -161,7 +161,7 @@ def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
     return [line.append(ends if width >= _NARROW else ""), Text(" " * before + mark, style="green")]
 
 
-def _table(rows: Sequence[Mapping[str, Any]], best: int | None, scores: Mapping[int, float], width: int) -> Any:  # noqa: ANN401  # rich's
+def _table(rows: Sequence[Mapping[str, Any]], best: int | None, scores: Mapping[int, float | None], width: int) -> Any:  # noqa: ANN401  # rich's
     from rich.table import Table
     from rich.text import Text
 

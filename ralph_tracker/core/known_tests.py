@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, TestResults
+from ralph_tracker.short_text import first_few
 
 Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
@@ -213,10 +214,7 @@ def are_restored(before: Mapping[str, str], tests: TestResults, explained: Colle
 
 def names_in_short(names: Iterable[str]) -> str:
     """Return the first few names, sorted, and how many more there are."""
-    ordered = sorted(names)
-    shown = ", ".join(ordered[:NAMES_SHOWN])
-    rest = len(ordered) - NAMES_SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return first_few(sorted(names), NAMES_SHOWN)
 
 
 def without_held_back(text: str) -> str:

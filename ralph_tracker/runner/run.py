@@ -29,7 +29,7 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.loop.notify import event_of
 from ralph_tracker.records.iteration_record import IterationRecord, target_note
 from ralph_tracker.report.wording import known_money
-from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
+from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command, within_budget
 from ralph_tracker.runner.attempt import (
     AttemptLimits,
     RetryLimits,
@@ -284,10 +284,14 @@ class Run:
             if minutes >= limits.max_minutes:
                 return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=quantity(round(pause_s), "second"))
         if limits.max_cost_usd is not None:
-            spent = (summary.cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
+            spent = self._spent()
             if spent >= limits.max_cost_usd:
                 return f"Cost limit reached: ${spent:.2f} of ${limits.max_cost_usd:.2f}, before the agent runs again"
         return None
+
+    def _spent(self) -> float:
+        """Return the known cost of the loop so far, with the runs of this iteration, in USD."""
+        return (self.tracker.store().summary().cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
 
     def _try_once(self) -> Step:
         """Run the agent with the prompt of now, keep how that ended, and return what to do next."""
@@ -298,7 +302,9 @@ class Run:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         client, command = self._client, settings.command
         if client is not None and progress.session is not None:
-            command = client.continue_session(command, progress.session)
+            command = client.continue_session(command, progress.session)  # whose budget may be that of all its runs
+        elif self.limits.max_cost_usd is not None:
+            command = within_budget(command, self.limits.max_cost_usd - self._spent())
         ready = prepare_command(command, text, file.resolve())
         before = tree_of_now(self.paths)
         starts = (*progress.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
@@ -330,6 +336,7 @@ class Run:
             usage=add_usages(progress.usage, self._usage_of(ran.report)),
             notes=(*progress.notes, *told, *(() if plain else (said,))),
             session=session,
+            models=tuple(sorted({*progress.models, *(each.name for each in ran.report.models if each.name)})),
             told=self._priced(ran.report) if session == ran.report.session else progress.told,
         )
         return step

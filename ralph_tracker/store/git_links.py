@@ -146,8 +146,8 @@ def bring_back(project: ProjectPaths) -> str | None:
         sync_folder(project.base)
     told = ", ".join(_in_words(LoopPaths(project.root, name)) for name in gone)
     return (
-        f"{told}: removed from {BASE.as_posix()} by somebody, as `git clean -fdx` does, and brought back; to be rid of "
-        f"it, remove {base} too"
+        f"{told}: removed from {BASE.as_posix()} by somebody, as `git clean -fdx` does, and brought back, without "
+        f"plans, templates and .aiwg/output; to be rid of it, remove {base} too"
     )
 
 

@@ -254,7 +254,12 @@ class LoopStore(SealedRecords):
             for name, data in self._files(entry, record, row, attached).items():
                 write_new(temporary / name, data, durable=False)
             sync_below(temporary, without=ARTIFACTS)  # copied again from the store where a power cut takes them
-            temporary.rename(self.paths.iteration(entry.number))
+            place = self.paths.iteration(entry.number)
+            if os.path.lexists(place):  # a check or an agent has put it there meanwhile
+                damaged = self.paths.store / "damaged"
+                damaged.mkdir(parents=True, exist_ok=True)
+                place.rename(damaged / f"{place.name}-{temporary_name()}")
+            temporary.rename(place)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
             raise
@@ -291,7 +296,7 @@ class LoopStore(SealedRecords):
         self.write(self.paths.state, to_json(summary.plain()), durable=False)
 
     def append_event(self, event: Mapping[str, Any]) -> None:
-        """Record a rollback, an acceptance, a selection or a change of status."""
+        """Record a rollback, an acceptance, a selection, a change of status, or what tests notice."""
         with as_store_error(self.paths.events):
             append_line(self.paths.events, {"schema_version": SCHEMA_VERSION, **event})
 

@@ -122,8 +122,8 @@ def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
         return LoopCard(paths.loop_id, is_current, problem=str(error))
 
 
-def _in_percent(series: Sequence[tuple[int, float]]) -> list[tuple[int, float | None]]:
-    return [(at, value * _HUNDRED) for at, value in series]
+def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, float | None]]:
+    return [(at, None if value is None else value * _HUNDRED) for at, value in series]
 
 
 def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:
@@ -218,7 +218,7 @@ _HEADERS: Final = (
     (b"cache-control", b"no-store"),
 )
 _NOTHING: Final = b"default-src 'none'; frame-ancestors 'none'"
-_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z")
+_NUMBER: Final = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 _LOOK_S: Final = 1.0
 _LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
 ADDRESS: Final = "127.0.0.1"
@@ -283,7 +283,11 @@ class Guard:
         except CookieError:
             cookies = SimpleCookie()
         session = cookies[_COOKIE].value if _COOKIE in cookies else ""
-        if not is_own or not _same(session, self._session):
+        if not is_own:  # a link of a page that was opened there; the own name is told to nobody without the token
+            rest = urlencode([(name, value) for name, value in given if name != TOKEN])
+            address = f"http://{hosts[0]}/{quote(scope['path'].lstrip('/'))}?{f'{rest}&' if rest else ''}{TOKEN}=…"
+            return PlainTextResponse(f"put the token that `ralph-tracker serve` printed into it: {address}\n", 403)
+        if not _same(session, self._session):
             return PlainTextResponse("open the address with the token that `ralph-tracker serve` printed\n", 403)
         return None
 

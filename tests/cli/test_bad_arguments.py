@@ -28,7 +28,7 @@ LOOP_IDS = {
 }
 SEE = "see `ralph-tracker {} --help`"
 USAGE = {
-    "no such command": (["statsu"], "no command 'statsu'; did you mean status?; see `ralph-tracker --help`"),
+    "no such command": (["histroy"], "no command 'histroy'; did you mean history?; see `ralph-tracker --help`"),
     "no command like it": (["zzz"], "no command 'zzz'; see `ralph-tracker --help`"),
     "no such option": (["--bogus"], "No such option '--bogus'; see `ralph-tracker --help`"),
     "unknown iteration word": (
@@ -38,6 +38,18 @@ USAGE = {
     "iteration 0 of post-iteration": (
         ["hook", "post-iteration", "--iteration", "0"],
         f"Invalid value for '--iteration': 0 is not in the range x>=1; {SEE.format('hook post-iteration')}",
+    ),
+    "iteration with a leading zero": (
+        ["show", "010"],
+        f"Invalid value for '[NUMBER]': 010 begins with a zero: write 10; {SEE.format('show')}",
+    ),
+    "iteration with a leading zero in an option": (
+        ["hook", "post-iteration", "--iteration", "08"],
+        f"Invalid value for '--iteration': 08 begins with a zero: write 8; {SEE.format('hook post-iteration')}",
+    ),
+    "baseline written as 00": (
+        ["restore", "00"],
+        f"Invalid value for '[NUMBER]': 00 begins with a zero: write 0; {SEE.format('restore')}",
     ),
     "a branch for the output folder": (
         ["select-best", "--branch", "peak"],

@@ -135,6 +135,7 @@ REFUSED = [
     (404, "/api/loops/ralph-001%2f/status", {}),
     (404, f"/api{LOOP}/iterations/3", {}),
     (404, f"/api{LOOP}/iterations/-1", {}),
+    (404, f"/api{LOOP}/iterations/01", {}),
     (404, f"/api{LOOP}/iterations/1e0", {}),
     (404, f"/api{LOOP}/iterations/%D9%A1", {}),
     (404, f"/api{LOOP}/iterations/{'1' * 5000}", {}),
@@ -169,6 +170,9 @@ def test_at_a_name_that_other_servers_have_each_request_brings_the_token_and_no_
     reply = served.ask(f"/api/loops?token={served.token}", cookie=None, Host=f"{name}:{served.port}")
     assert reply.status == 200
     assert "set-cookie" not in reply.headers
+    page = f"{name}:{served.port}{LOOP}/diff?before=0&after=2"
+    linked = served.ask(f"{LOOP}/diff?before=0&after=2", cookie=None, Host=f"{name}:{served.port}")
+    assert linked.text == f"put the token that `ralph-tracker serve` printed into it: http://{page}&token=…\n"
 
 
 def test_every_page_runs_only_our_own_script(served):

@@ -23,6 +23,19 @@ BOMB = (
 HANDS_ON = 'cp results.xml "$1/junit.xml"\n'
 
 
+def test_a_check_that_makes_the_iterations_folder_first_costs_no_iteration(workshop):
+    place = ".aiwg/ralph/ralph-001/iterations/iteration-00"
+    workshop.write("measure.sh", f"number=$(cat number); mkdir -p {place}$number/x\n{HANDS_ON}")
+    for number in range(3):
+        workshop.write("number", f"{number}\n")
+        made = workshop.turn() if number else workshop.start()
+        assert (made.iteration, made.metrics.test_count) == (number, 4)
+    checked = subprocess.run(
+        ["ralph-tracker", "verify"], cwd=workshop.root, capture_output=True, text=True, check=False
+    )
+    assert checked.stdout.startswith("3 iterations checked: every file is there")
+
+
 @pytest.mark.parametrize(
     ("script", "why"),
     [

@@ -1,6 +1,8 @@
 """Writing one loop: the order, the seals, and the sign of a writer that did not come to its end."""
 
 import json
+from functools import partial
+from pathlib import Path
 
 import pytest
 import yaml
@@ -42,8 +44,17 @@ class TestIterationFolder:
     def test_can_be_read_by_others(self, store):
         assert store.paths.iteration(1).stat().st_mode & 0o777 == 0o755
 
-    def test_leaves_nothing_behind_where_its_place_is_taken(self, store, loop):
-        store.paths.iteration(2).write_text("no folder")
+    @pytest.mark.parametrize("put", [Path.touch, partial(Path.symlink_to, target="nowhere")])
+    def test_takes_its_place_from_what_was_put_there(self, store, loop, put):
+        put(store.paths.iteration(2))
+        loop.turn()
+        assert store.summary().iteration == 2
+        assert [path.name[:14] for path in (store.paths.store / "damaged").iterdir()] == ["iteration-002-"]
+
+    def test_leaves_nothing_behind_where_its_place_cannot_be_had(self, store, loop):
+        store.paths.iteration(2).touch()
+        store.paths.store.mkdir(exist_ok=True)
+        (store.paths.store / "damaged").touch()
         with pytest.raises(StoreError, match="this iteration was NOT recorded"):
             loop.turn()
         assert list(store.paths.staging.iterdir()) == []

@@ -38,7 +38,8 @@ class Turns:
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
-    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled.
+    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `host` and `model`
+    (None where the host does not name it) are those of the last stop.
     """
 
     session: str = ""
@@ -48,6 +49,8 @@ class Turns:
     ended: float = 0.0
     counted: dict[str, Any] = field(default_factory=dict)
     stalls: int = 0
+    host: str = ""
+    model: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -62,6 +65,8 @@ class Turns:
                 float(plain["ended"]),
                 dict(plain["counted"]),
                 int(plain.get("stalls", 0)),
+                str(plain.get("host", "")),
+                plain.get("model"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -77,6 +82,8 @@ class Turns:
             "ended": self.ended,
             "counted": self.counted,
             "stalls": self.stalls,
+            "host": self.host,
+            "model": self.model,
         }
         write_whole(loop / TURNS, to_json(plain))
 
@@ -124,6 +131,7 @@ def answer_stop(
         if turns.session == event.get("session_id") and turns.ended > began:
             return None  # installed twice, and the other hook has measured this stop
         turns.begin(event, folder)
+        turns.host, turns.model = host.name, event.get("model") or turns.model
         answer = _measure_stop(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size

@@ -24,6 +24,13 @@ class TestGoingOn:
         assert lines[1:4] == ["Iteration 1 changed no file.", "Failing tests:", "- s::t::test_add"]
         assert lines[-1] == "Continue with the task; it is measured again when you stop."
         assert session.state["iteration"] == 1
+        assert json.loads((session.loop / "agent-turns.json").read_text())["host"] == "claude-code"
+
+    def test_the_model_that_a_host_names_is_kept(self, session):
+        session.begin(**RED)
+        for fields in ({"model": "opus"}, {}):
+            session.stop(**fields)
+            assert json.loads((session.loop / "agent-turns.json").read_text())["model"] == "opus"
 
     def test_a_rollback_is_carried_out_and_told(self, session):
         session.begin(**GREEN)
