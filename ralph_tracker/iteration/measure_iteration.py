@@ -318,6 +318,20 @@ class TreeMeasurement(NamedTuple):
         return document
 
 
+def _repeated_in_checkout(
+    target: MeasureTarget, checkout: Checkout, believed: Collection[str], *, ran_well_before: bool
+) -> CheckTotals:
+    """Return the totals after failing tests were repeated, with a note on runs that failed: those are not."""
+    measured = checkout.totals
+    if checkout.run_again is not None:
+        measured = repeat_failing(measured, believed, target.root, checkout.run_again)
+    failed = failed_runs(checkout.ran, measured) if ran_well_before else {}
+    if not failed:
+        return measured
+    note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
+    return measured._replace(notes=(*measured.notes, note))
+
+
 def measure_tree(
     target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
@@ -401,12 +415,8 @@ def measure_tree(
             measured = repeat_failing(measured, believed, target.root, run_again)
             guard.put_back("repeating the tests")
     else:
-        results, measured = target.checkout.ran, target.checkout.totals
-        if target.checkout.run_again is not None:
-            measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
-        if repeat_runs and (failed := failed_runs(results, measured)):
-            note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
-            measured = measured._replace(notes=(*measured.notes, note))
+        results = target.checkout.ran
+        measured = _repeated_in_checkout(target, target.checkout, believed, ran_well_before=repeat_runs)
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
