@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import without_unloaded
+from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
@@ -33,6 +33,7 @@ from ralph_tracker.iteration.repeat_failing import (
     SECOND_RUN,
     RunAgain,
     believed_tests,
+    failed_runs,
     ran_well,
     repeat_failing,
     run_again_in_place,
@@ -320,6 +321,20 @@ class TreeMeasurement(NamedTuple):
         return document
 
 
+def _repeated_in_checkout(
+    target: MeasureTarget, checkout: Checkout, believed: Collection[str], *, ran_well_before: bool
+) -> CheckTotals:
+    """Return the totals after failing tests were repeated, with a note on runs that failed: those are not."""
+    measured = checkout.totals
+    if checkout.run_again is not None:
+        measured = repeat_failing(measured, believed, target.root, checkout.run_again)
+    failed = failed_runs(checkout.ran, measured) if ran_well_before else {}
+    if not failed:
+        return measured
+    note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
+    return measured._replace(notes=(*measured.notes, note))
+
+
 def measure_tree(
     target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
@@ -403,9 +418,8 @@ def measure_tree(
             measured = repeat_failing(measured, believed, target.root, run_again)
             guard.put_back("repeating the tests")
     else:
-        results, measured = target.checkout.ran, target.checkout.totals
-        if target.checkout.run_again is not None:
-            measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
+        results = target.checkout.ran
+        measured = _repeated_in_checkout(target, target.checkout, believed, ran_well_before=repeat_runs)
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
