@@ -136,7 +136,7 @@ def drawn(shown: LoopDisplay, activity: Activity, width: int, height: int | None
         rows, most = shown.rows[-_ROWS:], _PROBLEMS
     else:  # head and foot are always there; the table and what is wrong share the rest
         room = height - sum(len(text.wrap(console, width)) for text in (*top, *foot)) - 2
-        most = min(len(problems), max(0, room - min(len(shown.rows), room // 2)))
+        most = min(len(problems), max(0, room - max(1, min(len(shown.rows), room // 2))))
         rows = shown.rows[-max(1, room - most) :]
     if (rest := len(problems) - most) > 0:
         problems = [*problems[: max(0, most - 1)], *([Text(f"and {rest + 1} more")] if most else [])]
