@@ -99,17 +99,18 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected_iteration(paths), paths))
 
 
-def scores_of(records: SealedRecords) -> list[tuple[int, float | None]]:
+def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int, float | None]]:
     """Return the scores of a loop by iteration, thinned to a few hundred; [] if they cannot be read.
 
-    None is where nothing was measured.
+    None is where nothing was measured. `best` is never left out.
     """
     try:
         rows, _ = records.rows()
     except RecordError:
         return []
     every = max(1, len(rows) // 400)
-    kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
+    last = len(rows) - 1
+    kept = [row for at, row in enumerate(rows) if at % every == 0 or at == last or row["iteration"] == best]
     walked = [(row, decode(WalkedIteration, row["walked"])) for row in kept]
     return [(each.iteration, each.score if row["metrics"] else each.score or None) for row, each in walked]
 
