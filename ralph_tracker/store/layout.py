@@ -26,7 +26,7 @@ ARTIFACTS: Final = "artifacts"
 def checked_loop_id(loop_id: str) -> str:
     """Return a loop id if it is safe as a folder name, else raise InputError."""
     if not LOOP_ID.match(loop_id) or loop_id in RESERVED or ".." in loop_id:
-        shown = shorten(loop_id, 40)
+        shown = shorten(loop_id, 41)
         raise InputError(
             f"loop id {shown!r}: use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, a letter or digit first"
         )

@@ -58,12 +58,12 @@ def test_a_check_whose_inputs_are_the_same_is_not_run_and_says_where_it_was(shop
     shop.start()
     assert ran(shop) == ["tests", "lint"]
     shop.write("notes.md", "more\n")
-    record = shop.turn()
+    record = shop.turn(fresh=False)
     assert ran(shop) == []
     assert origins(shop, 1) == {"tests": 0, "lint": 0}
     assert (record.metrics.tests_passed, record.metrics.lint_errors) == (4, 0)
     shop.write("notes.md", "even more\n")
-    shop.turn()
+    shop.turn(fresh=False)
     assert (ran(shop), origins(shop, 2)) == ([], {"tests": 0, "lint": 0}), "the iteration where they ran, not the last"
     assert run(["show", "2", "--root", str(shop.root)]) == 0
     assert " in iteration 0: its inputs are the same\n" in capsys.readouterr().out
@@ -84,7 +84,7 @@ def test_what_a_check_reads(shop, path, content, expected):
     shop.start()
     ran(shop)
     shop.write(path, content)
-    shop.turn()
+    shop.turn(fresh=False)
     assert ran(shop) == expected
 
 
@@ -92,7 +92,7 @@ def test_tests_that_failed_are_run_again(shop):
     shop.results(t1="passed", t2="failed").start()
     ran(shop)
     shop.write("notes.md", "more\n")
-    shop.turn()
+    shop.turn(fresh=False)
     assert ran(shop) == ["tests"]
 
 
@@ -107,10 +107,10 @@ def test_fresh_runs_all(shop):
 def test_back_to_an_earlier_form_after_a_rollback(shop):
     shop.start()
     shop.write("src/a.txt", "bad\n")
-    shop.turn()
+    shop.turn(fresh=False)
     ran(shop)
     shop.write("src/a.txt", "good\n")
-    shop.turn()
+    shop.turn(fresh=False)
     assert (ran(shop), origins(shop, 2)) == ([], {"tests": 0, "lint": 0})
 
 
@@ -119,7 +119,7 @@ def test_an_edited_report_is_not_taken(shop):
     ran(shop)
     (shop.paths.iteration(0) / "reports/junit.xml").write_text('<testsuite name="s" tests="0"/>')
     shop.write("notes.md", "more\n")
-    assert shop.turn().metrics.tests_passed == 4
+    assert shop.turn(fresh=False).metrics.tests_passed == 4
     assert ran(shop) == ["tests", "lint"]
 
 
@@ -138,7 +138,7 @@ def test_what_runs_each_time(shop, change):
     shop.configure(made).start()
     ran(shop)
     shop.write("notes.md", "more\n")
-    shop.turn()
+    shop.turn(fresh=False)
     assert ran(shop) == ["tests", "lint"]
 
 
@@ -148,7 +148,7 @@ def test_a_check_that_another_needs_runs_with_it(shop):
     shop.configure(made).start()
     ran(shop)
     shop.write("lint.sh", f"{LINT} #")
-    shop.turn()
+    shop.turn(fresh=False)
     assert ran(shop) == ["tests", "lint"]
 
 
@@ -163,7 +163,7 @@ def test_another_version_of_a_tool(shop, tool, tmp_path):
     ran(shop)
     program.write_text('#!/bin/sh\n# 2.0\nexec /bin/sh "$@"\n')
     shop.write("notes.md", "more\n")
-    shop.turn()
+    shop.turn(fresh=False)
     assert ran(shop) == ["lint"]
 
 
@@ -199,7 +199,7 @@ def test_thirty_random_edits_have_the_same_records_with_and_without(workshop_at,
                 shop.tracker.restore(0)
             else:
                 shop.write(path, f"{LINT} # {text!r}" if path == "lint.sh" else text)
-            document = json.loads(re.sub(r"after \d+\.\d s", "after … s", json.dumps(shop.turn().to_dict())))
+            document = json.loads(re.sub(r"after \d+\.\d s", "after … s", json.dumps(shop.turn(fresh=False).to_dict())))
             decided = shop.tracker.loop_decision(apply=True).decision
             records.append((document, decided, shop.files().keys() - {"ralph-tracker.yaml"}))
             saved += len(ran(shop)) * (1 if shop is shops[1] else -1)

@@ -98,7 +98,7 @@ def _percentage(owner: Mapping[str, object], key: str) -> float:
 def _value_text(value: object) -> str:
     if value is None:
         return "missing"
-    return shorten(repr(value), 40)
+    return shorten(repr(value), 41)
 
 
 def sniff_text(content: Content) -> bool:
