@@ -113,8 +113,13 @@ suite-ecosystems-full: $(VENV)/.test ## the same with all of them, older version
 # Clients start, wait and are waited for: three at once keep two cores at work.
 AGENTS = $(BIN)/python -m pytest -q -n 3 --dist load tests/clients
 
-suite-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index, half of them by a seed
+# The pinned version of each agent, then the newest ones of those that have one since.
+NEWEST = newest=$$($(BIN)/python -m tests.clients.clients newest); [ -z "$$newest" ] || env $$newest
+
+suite-agents: $(VENV)/.test ## drive whole loops inside real coding agents, pinned and newest, from the npm registry and the package index, half of them by a seed
 	$(SAMPLE) $(AGENTS) -m "not deep" $(ARGS)
+	$(NEWEST) $(BIN)/python -m pytest -q -n 3 --dist load tests/clients/test_installed_hooks.py tests/clients/test_plugins.py \
+		tests/clients/test_backends.py -m "not deep" $(ARGS)
 
 suite-agents-full: $(VENV)/.test ## the same with all of them, and every way to fail with every agent
 	$(AGENTS) $(ARGS)

@@ -59,11 +59,9 @@ def inspect(
     if green:
         tests = {file.path: file.new.text for file in files if file.kind == "test"}
         findings += find_hardcoded_answers(files, tests | dict(unchanged_tests or {}), green)
-    # Of these a HIGH finding may be why tests turned green: it names them. R4 knows which itself.
+    # Of these a HIGH finding may be why tests turned green: it names them. A special case is seldom the only one.
     named = (
-        each._replace(tests=each.tests or green)
-        if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH
-        else each
+        each._replace(tests=green) if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH else each
         for each in reversed(findings)
     )
     unique = {each.key: each for each in named}

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import without_unloaded
+from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
@@ -33,6 +33,7 @@ from ralph_tracker.iteration.repeat_failing import (
     SECOND_RUN,
     RunAgain,
     believed_tests,
+    failed_runs,
     ran_well,
     repeat_failing,
     run_again_in_place,
@@ -179,7 +180,7 @@ class MeasureTarget(NamedTuple):
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
     it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins. `earlier`
-    is what counts again if nothing differs from it.
+    is what counts again if nothing differs from it. `fresh` runs also the checks whose inputs did not change.
     """
 
     root: Path
@@ -197,6 +198,7 @@ class MeasureTarget(NamedTuple):
     checkout: Checkout | None = None
     metrics: tuple[str, ...] = ()
     earlier: "EarlierMeasurement | None" = None
+    fresh: bool = False
 
 
 class EarlierMeasurement(NamedTuple):
@@ -218,6 +220,8 @@ class EarlierMeasurement(NamedTuple):
         """Return that of an iteration, None where a check may give another result when it runs again."""
         recorded = None if head is None else store.measurement(head)
         if head is None or recorded is None or lacking(recorded[0].missing, recorded[0].metrics):
+            return None
+        if recorded[0].tests is not None and recorded[0].tests.flaky:
             return None
         plain, listed = kept_json(store.paths, head, CHECKS), listed_diagnostics(store, head)
         try:
@@ -317,6 +321,20 @@ class TreeMeasurement(NamedTuple):
         return document
 
 
+def _repeated_in_checkout(
+    target: MeasureTarget, checkout: Checkout, believed: Collection[str], *, ran_well_before: bool
+) -> CheckTotals:
+    """Return the totals after failing tests were repeated, with a note on runs that failed: those are not."""
+    measured = checkout.totals
+    if checkout.run_again is not None:
+        measured = repeat_failing(measured, believed, target.root, checkout.run_again)
+    failed = failed_runs(checkout.ran, measured) if ran_well_before else {}
+    if not failed:
+        return measured
+    note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
+    return measured._replace(notes=(*measured.notes, note))
+
+
 def measure_tree(
     target: MeasureTarget,
     iteration_snapshots: IterationSnapshots,
@@ -364,7 +382,7 @@ def measure_tree(
         if any(check.inputs for check in target.checks):
             tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
             inputs = input_keys(target.checks, tree, target.root, target.environment)
-            taken = earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
+            taken = {} if target.fresh else earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
@@ -400,9 +418,8 @@ def measure_tree(
             measured = repeat_failing(measured, believed, target.root, run_again)
             guard.put_back("repeating the tests")
     else:
-        results, measured = target.checkout.ran, target.checkout.totals
-        if target.checkout.run_again is not None:
-            measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
+        results = target.checkout.ran
+        measured = _repeated_in_checkout(target, target.checkout, believed, ran_well_before=repeat_runs)
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
@@ -657,6 +674,9 @@ class IterationMeasurer:
             iteration_snapshots.create(tracked=tracked, **_kept_of_tree(config))
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
+        target = target._replace(fresh=self.fresh)
+        if not self.fresh and target.tool == BUILTIN:
+            target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
     def preview(
@@ -702,8 +722,6 @@ class IterationMeasurer:
         progress: Progress | None,
     ) -> MeasuredIteration:
         line = state.lineage
-        if not self.fresh and target.tool == BUILTIN and self.loop is not None:
-            target = target._replace(earlier=EarlierMeasurement.of(self.loop.store, line.head))
         measured = measure_tree(
             target,
             iteration_snapshots,

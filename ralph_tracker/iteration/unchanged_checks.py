@@ -15,7 +15,7 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.integrity.deciding_files import kind_of_file
 from ralph_tracker.iteration.repeat_failing import REPEAT, SECOND_RUN
 from ralph_tracker.measure.find_reports import PLACEHOLDER, has_wildcard, matcher, matching_files
-from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
+from ralph_tracker.measure.installed_tools import measured_with
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, Instead
@@ -24,7 +24,6 @@ from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
-from ralph_tracker.version import __version__
 
 _LOOKED_AT: Final = 10
 _OUTPUT_KEPT: Final = 1_000_000  # a longer output is kept in part
@@ -55,14 +54,11 @@ def input_keys(
             continue
         reads = matcher(check.inputs)
         parts = [
-            __version__,
-            check,
+            measured_with(root, [check], {}, environment),
             [keys[name] for name in check.needs],
             [file for file in files if reads(file[0]) or kind_of_file(file[0]) in {"settings", "support"}],
-            tool_versions(root, [check], environment),
-            reaching_variables([check], environment),
         ]
-        keys[check.name] = hashlib.sha256(json.dumps(parts, sort_keys=True, default=dict).encode()).hexdigest()
+        keys[check.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return keys
 
 
@@ -86,7 +82,7 @@ def earlier_results(
             if check.name in keys and check.name not in found
             for each in document.get("checks", ())
             if each.get("name") == check.name and each.get("inputs") == keys[check.name]
-            if (result := _result(check, each, number, folder)) is not None
+            if (result := _result(check, each, document.get("measured_in", number), number, folder)) is not None
         }
         unchanged = manifest.get("tree_after_checks") in {None, manifest.get("tree")}
         repeated = any((folder / name).exists() for name in (REPEAT, SECOND_RUN))
@@ -99,14 +95,14 @@ def earlier_results(
     return found
 
 
-def _result(check: Check, plain: Mapping[str, Any], number: int, folder: Path) -> EarlierResult | None:
+def _result(check: Check, plain: Mapping[str, Any], ran_in: int, number: int, folder: Path) -> EarlierResult | None:
     code, duration = plain["exit_code"], plain["duration_s"]
     if code is None or plain["timed_out"] or (code and measured_kind(check) in {Group.TESTS, None}):
         return None
     output = folder / "output" / f"{check.name}.stdout"
     if output.exists() and output.stat().st_size >= _OUTPUT_KEPT:
         return None
-    return EarlierResult(number, plain.get("from_iteration", number), FinishedCommand(code, duration_s=duration))
+    return EarlierResult(number, plain.get("from_iteration", ran_in), FinishedCommand(code, duration_s=duration))
 
 
 def put_in_place(paths: LoopPaths, results: Mapping[str, EarlierResult]) -> dict[str, Instead]:

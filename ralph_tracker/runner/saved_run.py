@@ -8,12 +8,12 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import as_store_error, write_whole
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import holder_of
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "run.json"
-LOCK: Final = "run.lock"
+
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
@@ -116,7 +116,7 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
     plain = read_json(paths.folder / FILE)
     if not isinstance(plain, dict) or plain.get("phase") not in {"agent", "measure", "decide", "select"}:
         return None
-    return "interrupted" if holder_of(paths.folder / LOCK) is None else "driving"
+    return "interrupted" if holder_of(paths.folder / RUN_LOCK) is None else "driving"
 
 
 def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value

@@ -16,6 +16,8 @@ RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
 PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.
+RUN_LOCK: Final = "run.lock"
+"""Held in the loop's folder while `ralph-tracker run` drives the loop."""
 MANIFEST: Final = "manifest.json"
 # Plain copies of the files that an iteration changed, in its folder.
 ARTIFACTS: Final = "artifacts"

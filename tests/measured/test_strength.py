@@ -164,6 +164,8 @@ class TestCommand:
         assert "prices.py:4  return n * each  →  return n / each" in said
         assert run(["show", "1", "--root", str(shop.root)]) == 0
         assert "test strength: 1 new test of it notices 0 of 5 in these lines\n" in capsys.readouterr().out
+        assert run(["report", "1", "--root", str(shop.root)]) == 0
+        assert "test strength: 1 new test of it notices 0 of 5 in these lines\n" in capsys.readouterr().out
         assert run(["feedback", "--root", str(shop.root)]) == 0
         assert "1 new test notices none of 5 small errors put into changed lines, such as:" in capsys.readouterr().out
 

@@ -96,6 +96,14 @@ def test_tests_that_failed_are_run_again(shop):
     assert ran(shop) == ["tests"]
 
 
+def test_fresh_runs_all(shop):
+    shop.start()
+    ran(shop)
+    shop.write("notes.md", "more\n")
+    shop.turn(fresh=True)
+    assert ran(shop) == ["tests", "lint"]
+
+
 def test_back_to_an_earlier_form_after_a_rollback(shop):
     shop.start()
     shop.write("src/a.txt", "bad\n")

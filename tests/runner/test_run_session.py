@@ -125,3 +125,18 @@ def test_money_has_no_noise_of_binary_fractions():
 def test_a_report_of_the_whole_session_holds_the_part_before_and_the_runs_own(whole, own, told, sums):
     report = RunReport(Usage(input_tokens=whole), Ending.DONE, own_input=own)
     assert tells_sums(report, Usage(input_tokens=told)) is sums
+
+
+def test_each_new_session_of_claude_is_given_what_is_left_to_spend(project, monkeypatch):
+    tools = project.root.parent / "bin"
+    tools.mkdir()
+    result = json.dumps({"type": "result", "session_id": "s", "subtype": "success", "total_cost_usd": 0.4})
+    words = project.root.parent / "words"
+    (tools / "claude").write_text(f"#!/bin/sh\necho $* >> '{words}'\ndate +%N >> notes\necho '{result}'\n")
+    (tools / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=":")
+    project.drive(BACKENDS["claude"].command(), max_iterations=2, max_cost_usd=1.0)
+    assert [line.partition("--max-budget-usd ")[2].split()[0] for line in words.read_text().splitlines()] == [
+        "1.00",
+        "0.60",
+    ]
