@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-fuzz suite-mutants suite-docs suite-release
+.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-objectives suite-fuzz suite-mutants suite-docs suite-release
 
 help:
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -185,6 +185,9 @@ suite-integrity: $(VENV)/.test ## judge tampered and honest changes of small pro
 
 suite-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules
 	@$(BIN)/python benchmarks/judgement/run.py $(ARGS)
+
+suite-objectives: $(VENV)/.test ## judge optimised numbers: real histories and simulated loops, beside simple rules
+	@$(BIN)/python benchmarks/objectives/run.py $(ARGS)
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz
