@@ -106,7 +106,9 @@ def compare(
     changed, new = differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
-    gone = [name for name in changed if name not in now]
+    cut_off = cut_short((name for name in changed if name not in now), before, now)
+    failing += sorted(cut_off)
+    gone = [name for name in changed if name not in now and name not in cut_off]
     uncollected = ignored.uncollected(gone)
     not_collected = {name: before[name] for name in gone if name in uncollected}
     gained = [name for name in changed if now.get(name) == PASSED]
@@ -118,12 +120,30 @@ def compare(
         lost={
             name: PASSED
             for name in changed
-            if before[name] == PASSED and now.get(name) != FAILED and name not in not_collected
+            if before[name] == PASSED and now.get(name) != FAILED and name not in not_collected and name not in cut_off
         },
         added=tuple(name for name in new if name not in known.gone),
         gained=tuple(sorted(name for name in gained if name not in ignored.no_gain)),
         not_collected=not_collected,
     )
+
+
+def group_of(test: str) -> str:
+    """Return the group that a test is in, "" if its id names none."""
+    return test.rpartition(" > ")[0]
+
+
+def cut_short(gone: Iterable[str], before: Mapping[str, str], now: Mapping[str, str]) -> frozenset[str]:
+    """Return the tests that passed and did not run, since their group ended at an error.
+
+    The error is reported as one more test of the group, under a name of its own. Tests that failed are left out: those
+    may have been removed.
+    """
+    ended = {group_of(name) for name, how in now.items() if how == FAILED and name not in before} - {""}
+    if not ended:
+        return frozenset()
+    places = tuple(f"{group} > " for group in ended)
+    return frozenset(name for name in gone if before[name] == PASSED and name.startswith(places))
 
 
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Inspection, Integrity, Severity
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests
+from ralph_tracker.core.known_tests import IgnoredTests, cut_short
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
@@ -165,8 +165,10 @@ class TamperCheck:
 
     @cached_property
     def _reported(self) -> Mapping[str, str]:
-        """Return the outcomes of this iteration; a test whose file does not load counts as failing."""
+        """Return the outcomes now; a test whose file does not load, or whose group ended at an error, failed."""
         now = {} if self._tests is None else dict(self._tests.outcomes)
+        present = self._state.known.present
+        now.update(dict.fromkeys(cut_short((name for name in present if name not in now), present, now), FAILED))
         if self._not_loaded:
             line = self._state.lineage
             ignored = IgnoredTests(
