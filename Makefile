@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Every start of a program compiles all of it where bytecode may not be kept: the tests start some two thousand.
 unexport PYTHONDONTWRITEBYTECODE
 .DEFAULT_GOAL := help
-.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-fuzz suite-mutants suite-docs suite-release
+.PHONY: help demo test traced untraced check bench bless docs suite clean suite-slow suite-faults suite-faults-full suite-projects suite-replay suite-ecosystems suite-ecosystems-full suite-agents suite-agents-full suite-examples suite-browser suite-fleet suite-fleet-full suite-interpreters suite-coverage suite-screenshots suite-integrity suite-judgement suite-objectives suite-fuzz suite-mutants suite-docs suite-release
 
 help:
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-20s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -113,8 +113,13 @@ suite-ecosystems-full: $(VENV)/.test ## the same with all of them, older version
 # Clients start, wait and are waited for: three at once keep two cores at work.
 AGENTS = $(BIN)/python -m pytest -q -n 3 --dist load tests/clients
 
-suite-agents: $(VENV)/.test ## drive whole loops inside real coding agents, from the npm registry and the package index, half of them by a seed
+# The pinned version of each agent, then the newest ones of those that have one since.
+NEWEST = newest=$$($(BIN)/python -m tests.clients.clients newest); [ -z "$$newest" ] || env $$newest
+
+suite-agents: $(VENV)/.test ## drive whole loops inside real coding agents, pinned and newest, from the npm registry and the package index, half of them by a seed
 	$(SAMPLE) $(AGENTS) -m "not deep" $(ARGS)
+	$(NEWEST) $(BIN)/python -m pytest -q -n 3 --dist load tests/clients/test_installed_hooks.py tests/clients/test_plugins.py \
+		tests/clients/test_backends.py -m "not deep" $(ARGS)
 
 suite-agents-full: $(VENV)/.test ## the same with all of them, and every way to fail with every agent
 	$(AGENTS) $(ARGS)
@@ -180,6 +185,9 @@ suite-integrity: $(VENV)/.test ## judge tampered and honest changes of small pro
 
 suite-judgement: $(VENV)/.test ## judge labelled loops of real agents: selection, classes, decisions, beside simple rules
 	@$(BIN)/python benchmarks/judgement/run.py $(ARGS)
+
+suite-objectives: $(VENV)/.test ## judge optimised numbers: real histories and simulated loops, beside simple rules
+	@$(BIN)/python benchmarks/objectives/run.py $(ARGS)
 
 $(VENV)/.fuzz: $(VENV)/.test
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group fuzz

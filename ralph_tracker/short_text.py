@@ -1,4 +1,6 @@
-"""A score in percent, and a text that fits its place, as every view shows them; it imports nothing."""
+"""A score in percent, and texts and lists that fit their place, as every view shows them."""
+
+from collections.abc import Sequence
 
 
 def percent(score: float | None) -> str:
@@ -12,3 +14,9 @@ def percent(score: float | None) -> str:
 def shorten(text: str, room: int) -> str:
     """Return a text of at most `room` characters, an ellipsis in place of what does not fit."""
     return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def first_few(items: Sequence[str], most: int, separator: str = ", ") -> str:
+    """Return the first items of a list, and how many more there are: "a, b and 3 more"."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return separator.join(items[:most]) + more

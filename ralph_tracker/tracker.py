@@ -166,9 +166,11 @@ class Tracker(NamedTuple):
         blocked: str | None = None,
         iteration: int | None = None,
         notes: Sequence[str] = (),
+        fresh: bool = False,
     ) -> RecordedIteration:
         """Measure or take the given metrics, judge, record and report the next iteration.
 
+        A tree that was just measured with the same configuration and tools counts as that, unless `fresh`.
         `notes` are a runner's remarks on the agent's work, one line each. With `iteration` the call may be repeated:
         for the same state of work it does nothing, another one is refused. Raises LoopError if called out of order,
         InputError and RecordError for unusable input, UntrustedError for a loop of somebody else; nothing is recorded
@@ -182,7 +184,9 @@ class Tracker(NamedTuple):
                 loop = ConfiguredLoop.read(store, configured_by)
                 summary = require_running(recover_loop(loop, unfinished=unfinished))
                 number = summary.iteration + 1
-                measurer = IterationMeasurer(self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout)
+                measurer = IterationMeasurer(
+                    self.clock.now(), loop, usage, blocked, tuple(notes), self.checkout, fresh=fresh
+                )
                 if iteration is not None and iteration != number:
                     return RecordedIteration(
                         repeated_record(loop, summary, iteration, _handed_in(measurer, loop, metrics)), new=False

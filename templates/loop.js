@@ -21,7 +21,7 @@ const prepare = () => {
 prepare();
 let opened = [];
 addEventListener("beforeprint", () => {
-  opened = Array.from(document.querySelectorAll("details:not([open])"));
+  opened = Array.from(document.querySelectorAll("details:not([open])")).filter((part) => !part.querySelector("pre"));
   for (const part of opened) part.open = true;
 });
 addEventListener("afterprint", () => { for (const part of opened) part.open = false; });

@@ -20,7 +20,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, Final, NamedTuple, TypeVar
 
-from ralph_tracker.agents.output.claude_code_family import input_tokens
+from ralph_tracker.agents.output.event_values import input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.steering.progress_evaluators import DRAIN_S, ProgressMonitor, SessionResponse, close_iterator, drive
 from ralph_tracker.steering.session_events import (

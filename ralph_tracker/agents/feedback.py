@@ -31,12 +31,12 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    questions_in,
     remaining_problems,
 )
-from ralph_tracker.loop.reports import questions_in
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
-from ralph_tracker.short_text import percent, shorten
+from ralph_tracker.short_text import first_few, percent, shorten
 from ralph_tracker.store.layout import MANIFEST
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -66,6 +66,17 @@ _NOISE: Final = re.compile(
 )
 
 
+class Section(NamedTuple):
+    """A heading and its items, most valuable first; `total` is how many there are if not all are known.
+
+    Without items the heading says all, if there is anything (`total`).
+    """
+
+    heading: str
+    items: tuple[str, ...]
+    total: int | None = None
+
+
 class RolledBackIteration(NamedTuple):
     """An iteration that was rolled back: the files that it had changed, and what it lacked (None: unknown).
 
@@ -87,7 +98,7 @@ class FeedbackFacts(NamedTuple):
     if it was rolled back, `earlier` says why others of the loop were. `changed` are the files that it changed, None if
     unknown. `left` says what is left of the loop's limits. `lacks` says what the plan's task still needs. `open_tasks`
     are those of the plan. `iterations_left` are those that a stalled loop gets, 0 if it is not stalled. `with_rules` is
-    for the first prompt of a session.
+    for the first prompt of a session. `unnoticed` are small errors of which its new tests notice none.
     """
 
     iteration: int
@@ -107,6 +118,7 @@ class FeedbackFacts(NamedTuple):
     open_tasks: int = 0
     iterations_left: int = 0
     with_rules: bool = False
+    unnoticed: Section | None = None
 
     @property
     def unchanged(self) -> bool:
@@ -123,17 +135,6 @@ class FeedbackFacts(NamedTuple):
         grave = self.undone is None and any(alert.startswith(_GRAVE) for alert in (*self.alerts, *self.questions))
         green = metrics.tests_passed and metrics.tests_failed == 0 and metrics.build_status != "failure"
         return bool(green) and not (problems.not_loaded or problems.lost or grave)
-
-
-class Section(NamedTuple):
-    """A heading and its items, most valuable first; `total` is how many there are if not all are known.
-
-    Without items the heading says all, if there is anything (`total`).
-    """
-
-    heading: str
-    items: tuple[str, ...]
-    total: int | None = None
 
 
 def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
@@ -154,9 +155,7 @@ def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.unchanged:
         yield f"Iteration {at.iteration} changed no file."
     if at.undone is not None:
-        files = ", ".join(_cut(name) for name in at.undone.files[:_FILES])
-        if len(at.undone.files) > _FILES:
-            files += f" and {len(at.undone.files) - _FILES} more"
+        files = first_few([_cut(name) for name in at.undone.files], _FILES)
         now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
         patch = ""
         if at.problems is not None:
@@ -174,7 +173,8 @@ def _state(at: FeedbackFacts) -> str:
         return "the best so far"
     if percent(at.best_score) == percent(at.score):
         return f"the same as iteration {at.best_iteration}, the best so far"
-    return f"the best is iteration {at.best_iteration} with {percent(at.best_score)}"
+    word = "taken so far" if at.best_score < at.score else "the best"
+    return f"{word} is iteration {at.best_iteration} with {percent(at.best_score)}"
 
 
 def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
@@ -212,6 +212,8 @@ def _sections(at: FeedbackFacts) -> Iterator[Section]:
     if at.undone is None:
         yield Section("If the task asks for this, say so in your answer; else restore it:", at.questions)
         yield Section("Open alerts:", at.alerts)
+    if at.unnoticed is not None:
+        yield at.unnoticed
     yield Section("Rolled back earlier in this loop:", at.earlier)
 
 
@@ -300,8 +302,7 @@ def _failing_test(test: FailingTest) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return ", ".join(map(_cut, names[:3])) + more
+    return first_few([_cut(name) for name in names], 3)
 
 
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
@@ -395,7 +396,18 @@ def feedback_facts_of(
         open_tasks=0 if tasks is None else tasks[1],
         iterations_left=iterations_left,
         with_rules=with_rules,
+        unnoticed=_unnoticed(committed.strength(head)),
     )
+
+
+def _unnoticed(strength: Mapping[str, Any] | None) -> Section | None:
+    """Return which errors new tests let pass where they notice none at all, as `ralph-tracker strength` found out."""
+    if strength is None or not strength["added_tried"] or strength["added_noticed"]:
+        return None
+    tried, verb = quantity(strength["added_tried"], "small error"), "notices" if strength["added"] == 1 else "notice"
+    where = "lines that they run" if strength["by_test"] else "changed lines"
+    heading = f"{quantity(strength['added'], 'new test')} {verb} none of {tried} put into {where}, such as:"
+    return Section(heading, tuple(str(each) for each in strength["missed"]))
 
 
 def feedback_of(loop: ConfiguredLoop, root: Path, **more: Any) -> str:  # noqa: ANN401  # as of feedback_facts_of

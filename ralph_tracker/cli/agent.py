@@ -37,7 +37,9 @@ place_options: Final[tuple[Callable[[Any], Any], ...]] = (
     ),
     click.option("--local", is_flag=True, help="Settings of the project that are not committed."),
     click.option("--user", is_flag=True, help="The settings of the user, for all projects."),
-    click.option("--plugin", type=click.Path(path_type=Path), metavar="DIR", help="A plugin folder in their place."),
+    click.option(
+        "--plugin", type=click.Path(path_type=Path), metavar="DIR", help="Write a plugin to this folder instead."
+    ),
 )
 
 
@@ -63,8 +65,8 @@ def install(name: Host, root: Path, plugin: Path | None, *, local: bool, user: b
     scope = _scope(plugin, local=local, user=user)
     if plugin is not None:
         target = _plugin(name, plugin)
-        say(target.install(program_path()))
-        say_next(settings_of(name).plugin_step.format(folder=target.folder))
+        say(target.install())
+        say_next(" and ".join(f"`{step}`" for step in target.steps))
         return
     settings = settings_of(name)
     line = portable_command(name.name) if scope == "project" else absolute(program_path(), name.name)
@@ -126,7 +128,7 @@ def _scope(plugin: Path | None, *, local: bool, user: bool) -> Scope:
 
 
 def _plugin(agent: Host, folder: Path) -> PluginFolder:
-    manifest = settings_of(agent).plugin
-    if manifest is None:
-        raise click.UsageError(f"{agent.title} has no plugin folders; use --local or --user")
-    return PluginFolder(agent, folder.absolute(), manifest)
+    plugin = settings_of(agent).plugin
+    if plugin is None:
+        raise click.UsageError(f"{agent.title} has no plugins; use --local or --user")
+    return PluginFolder(agent, folder.absolute(), plugin)

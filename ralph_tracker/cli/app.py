@@ -59,11 +59,11 @@ def run(arguments: list[str]) -> int:
         complain(str(error))
         code = EXIT_FAILURE
     except KeyboardInterrupt as end:  # its argument is the next step, if there is one
-        complain("; ".join(("interrupted", _ON_RECORD, *map(str, end.args))))
+        complain("; ".join(("interrupted", *_kept(arguments), *map(str, end.args))))
         code = EXIT_INTERRUPTED
     except Terminated as end:
-        step = f"; {end.next_step}" if end.next_step else ""
-        complain(f"ended by {signal.Signals(end.number).name}; {_ON_RECORD}{step}")
+        steps = [end.next_step] if end.next_step else []
+        complain("; ".join((f"ended by {signal.Signals(end.number).name}", *_kept(arguments), *steps)))
         code = EXIT_SIGNAL + end.number
     except Exception as error:  # noqa: BLE001  # the machine's limits, else a bug of ours
         code = _report_failure(error)
@@ -72,6 +72,11 @@ def run(arguments: list[str]) -> int:
 
 def _say_warning(message: Warning | str, *_: object, **_more: object) -> None:
     complain(str(message))
+
+
+def _kept(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Return what an interrupted command leaves; nothing for those that only show."""
+    return () if arguments and arguments[0] in {"serve", "watch"} else (_ON_RECORD,)
 
 
 def _terminate(number: int, _frame: FrameType | None) -> NoReturn:

@@ -106,6 +106,8 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
     score = record.get("adjusted_score")
     if score is None:  # a record that AIWG wrote has one kind of score only
         score = given if isinstance(given := record.get("quality_score"), int | float) else None
+    if not score and record.get("evidence") == 0:
+        score = None  # nothing was measured
     return (
         str(record["iteration"]),
         shorten(record.get("classification") or ABSENT, _WORD),

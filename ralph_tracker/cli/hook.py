@@ -66,6 +66,7 @@ def pre_loop(
 @click.option(
     "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
+@click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
 @trust_option
 def post_iteration(  # one parameter per option
     root: Path,
@@ -76,11 +77,20 @@ def post_iteration(  # one parameter per option
     blocked: str | None,
     iteration: int | None,
     *,
+    fresh: bool,
     trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
     return record_next(
-        root, loop_id, as_json=as_json, metrics=metrics, usage=usage, blocked=blocked, iteration=iteration, trust=trust
+        root,
+        loop_id,
+        as_json=as_json,
+        metrics=metrics,
+        usage=usage,
+        blocked=blocked,
+        iteration=iteration,
+        fresh=fresh,
+        trust=trust,
     )
 
 

@@ -1,7 +1,7 @@
 """Print what the hooks of an iteration say, its record and the decision; plain options are read without click."""
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -9,6 +9,7 @@ from ralph_tracker.cli.next_step import MEASURES_AGAIN, first_work, next_if_inte
 from ralph_tracker.cli.terminal import complain, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.wording import decision_in_words
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running, summary_at
 
@@ -21,7 +22,6 @@ _FLAGS: Final[Mapping[str, Collection[str]]] = {
     "post-iteration": ("--json",),
     "loop-decision": ("--json", "--apply"),
 }
-_SHOWN: Final = 5
 # What the user edits to set the tracker up is no work of an agent.
 _SETTINGS: Final = frozenset({"ralph-tracker.yaml", "pyproject.toml", ".gitignore", "PROMPT.md"})
 EXIT_OF: Final = {"continue": EXIT_OK, "stop": EXIT_STOP, "rollback": EXIT_ROLLBACK, "escalate": EXIT_ESCALATE}
@@ -62,12 +62,13 @@ def record_next(
     usage: Path | None = None,
     blocked: str | None = None,
     iteration: int | None = None,
+    fresh: bool = False,
     trust: bool = False,
 ) -> int:
     """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
     tracker = tracker_of(root, loop_id, trust=trust)
     with next_if_interrupted(MEASURES_AGAIN):
-        recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration)
+        recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration, fresh=fresh)
     if not recorded.new and not as_json:
         say(f"Iteration {iteration} is on record already, nothing was changed")
     say_record(recorded.record, root, as_json=as_json)
@@ -105,19 +106,19 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
         if alert.message != first:
             say_wrapped(alert_line(alert, facts), indent=2)
     if record.open_alerts:
-        names = ", ".join(alert.id for alert in record.open_alerts[:_SHOWN])
-        say_wrapped(f"still open: {names}{_more(record.open_alerts)}", indent=2)
+        names = first_few([alert.id for alert in record.open_alerts], 5)
+        say_wrapped(f"still open: {names}", indent=2)
     verdict = "PASS" if record.integrity is None else record.integrity.verdict
     if verdict != "PASS" and not record.is_baseline:  # a baseline has no earlier tests; what is missing is an alert
         say(f"  integrity: {verdict}; `ralph-tracker integrity {number}` says why")
-    for note in record.notes[:_SHOWN]:
+    for note in record.notes[:5]:
         say_wrapped(f"note: {note}", indent=2)
-    if len(record.notes) > _SHOWN:
-        say(f"  {_more(record.notes).strip()} notes; `ralph-tracker report {number}` has all")
+    if len(record.notes) > 5:
+        say(f"  and {len(record.notes) - 5} more notes; `ralph-tracker report {number}` has all")
     best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
     score = score_in_words(record.adjusted_score, facts.before, best, number)
     if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
-        score += "; what is not measured counts as 0"
+        score += "; a metric that is missing lowers it as if it were 0"
     say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)
     say_next(first_work(record, root) if record.is_baseline else "`ralph-tracker hook loop-decision`")
 
@@ -129,9 +130,8 @@ def _warn_of_uncommitted(root: Path) -> None:
 
     changed = [path for path in changed_since_commit(root.resolve()) if path not in _SETTINGS]
     if changed:
-        names = ", ".join(changed[:_SHOWN])
         say_wrapped(
-            f"note: {quantity(len(changed), 'tracked file')} changed since the last commit ({names}{_more(changed)}). "
+            f"note: {quantity(len(changed), 'tracked file')} changed since the last commit ({first_few(changed, 5)}). "
             "If an agent did that, its work is in the baseline now. To measure without it: `git stash`, "
             "`ralph-tracker hook pre-loop --rebaseline`, `git stash pop`",
             indent=2,
@@ -163,10 +163,6 @@ def _say_baseline(facts: "IterationFacts") -> None:
     say_wrapped(f"{first} Failing: {failing[0]}" if len(failing) == 1 else f"{first} Failing:" if failing else first)
     for line in (*(failing if len(failing) > 1 else ()), *others):
         say_wrapped(line, indent=2)
-
-
-def _more(items: Sequence[object]) -> str:
-    return f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
 
 
 def answer(root: Path, loop_id: str | None, *, as_json: bool, apply: bool) -> int:

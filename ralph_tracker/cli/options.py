@@ -17,7 +17,7 @@ APPLY: Final = ("output", "worktree", "branch", "none")
 class IterationNumber(click.IntRange):
     """Take the number of an iteration; with a leading zero, which could be octal, it is none."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:  # noqa: ANN401  # click gives any
         """Return the number. Raises BadParameter."""
         text = str(value).strip()
         if text[:1] == "0" and text != "0":

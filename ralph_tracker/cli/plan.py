@@ -18,7 +18,7 @@ from ralph_tracker.steering.plan_driver import (
     plan_revision_text,
 )
 
-_NOTHING: Final = "Nothing was changed"
+_UNCHANGED: Final = "Nothing was changed"
 _file = click.argument("file", type=click.Path(path_type=Path))
 
 
@@ -77,7 +77,7 @@ def edit(file: Path, yes: bool) -> None:
         for note in revision.notes if revision else ():
             say(note)
         if revision is None or revision.adjustment.is_empty:
-            say(_NOTHING)
+            say(_UNCHANGED)
             return
         question = format_adjustment(state, revision.adjustment)
         if yes:
@@ -85,7 +85,7 @@ def edit(file: Path, yes: bool) -> None:
         elif not sys.stdin.isatty():
             raise InputError(f"{question} Nobody can answer here; say --yes")
         elif not ask_yes_or_no(question):
-            say(_NOTHING)
+            say(_UNCHANGED)
             return
         write_plan_state(file, state_to_plain(apply_plan_adjustment(state, revision.adjustment)))
     say("The plan was revised")

@@ -10,7 +10,7 @@ from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.errors import LoopError
-from ralph_tracker.loop.reports import questions_in
+from ralph_tracker.iteration.open_problems import questions_in
 from ralph_tracker.loop.status import selected_iteration
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.records.output_selection import QuestionDocument

@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import Literal, TypedDict
+from typing import Any, Literal, TypedDict
 
 import click
 
@@ -12,6 +12,7 @@ from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say_text
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
+from ralph_tracker.report.wording import strength_in_words
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.layout import LoopPaths
@@ -70,11 +71,20 @@ def command(
         size = len(page.encode("utf-8", "replace")) / 1000
         say(f"{html}: {size:.0f} KB; open it in a browser, it needs no network")
         return
-    record = listing(root, loop_id).one(number)
+    found = listing(root, loop_id)
+    record = found.one(number)
     templates = trusted_templates(checked_root(root))
     if templates is None:
         complain(UNTRUSTED_TEMPLATE)
-    text = iteration_report(document_of(record), templates)
+    shown: Any = document_of(record)
+    strength = None if found.committed is None else found.committed.strength(record.number)
+    if strength is not None:
+        notes = (
+            *shown["iteration_metrics"]["notes"],
+            *(f"test strength: {each}" for each in strength_in_words(strength)),
+        )
+        shown = {**shown, "iteration_metrics": {**shown["iteration_metrics"], "notes": notes}}
+    text = iteration_report(shown, templates)
     if output is None and as_json:
         document: ReportDocument = {"iteration": record.number, "format": "md", "text": text}
         say_json(document)

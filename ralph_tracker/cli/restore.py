@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TypedDict
 
 import click
 
@@ -10,12 +10,12 @@ from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import say, say_json
 from ralph_tracker.core.metrics import quantity
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, UndoDocument
 from ralph_tracker.store.snapshots.snapshot_types import as_utf8, shown
 from ralph_tracker.tracker import Tracker
 
 # How many of the files that go are named.
-_LISTED: Final = 40
 
 
 class RestoreDocument(TypedDict):
@@ -55,9 +55,7 @@ def command(
     def announce(paths: Sequence[str]) -> None:
         deleted.extend(paths)
         if paths and not as_json:
-            rest = len(paths) - _LISTED
-            names = ", ".join(map(shown, paths[:_LISTED])) + (f" and {rest} more" if rest > 0 else "")
-            say(f"Deletes {quantity(len(paths), 'file')}: {names}")
+            say(f"Deletes {quantity(len(paths), 'file')}: {first_few([shown(path) for path in paths], 40)}")
 
     deleted: list[str] = []
     found = tracker.undo(undo, announce) if undo is not None else tracker.restore(number or 0, announce)

@@ -15,6 +15,8 @@ from ralph_tracker.cli.replay import ReplayDocument
 from ralph_tracker.cli.report import ReportDocument
 from ralph_tracker.cli.restore import RestoreDocument
 from ralph_tracker.cli.simulate import SimulationDocument
+from ralph_tracker.cli.stats import StatsDocument
+from ralph_tracker.cli.strength import StrengthDocument
 from ralph_tracker.cli.terminal import say_json
 from ralph_tracker.cli.verify import VerificationDocument
 from ralph_tracker.config.schema import ConfigDocument
@@ -41,6 +43,8 @@ SCHEMAS: Final[dict[str, Any]] = {
     "status": StatusDocument,
     "loops": LoopsDocument,
     "history": list[RecordDocument],
+    "stats": StatsDocument,
+    "strength": StrengthDocument,
     "show": ExplainedDocument,
     "diff": DiffDocument,
     "acceptance": AcceptanceDocument,

@@ -13,7 +13,14 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.report.iteration_view import iteration_view, rerun_line
-from ralph_tracker.report.wording import ABSENT, Point, decision_in_words, iteration_sentence, point_of
+from ralph_tracker.report.wording import (
+    ABSENT,
+    Point,
+    decision_in_words,
+    iteration_sentence,
+    point_of,
+    strength_in_words,
+)
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.records_to_show import listing
 
@@ -39,6 +46,9 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
         before = None if previous is None else point_of(*kept_point(paths, previous))
         wrong = wrong_lines(found.committed, document["iteration_metrics"]["iteration"])
     _say(document, explanation, iteration_sentence(document, before), wrong)
+    strength = found.committed and found.committed.strength(document["iteration_metrics"]["iteration"])
+    for line in strength_in_words(strength) if strength else ():
+        say_wrapped(f"test strength: {line}")
 
 
 def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -> None:  # noqa: ANN401  # as explained
@@ -78,7 +88,9 @@ def _say(document: Any, explanation: Any, sentence: str, wrong: Sequence[str]) -
             say(f"since iteration {explanation.compared_with}")
             say_differences(explanation.differences, 5, 20)
         for check in explanation.checks or ():
-            say(f"check {check['name']}: {check['summary']}")
+            from_iteration = check.get("from_iteration")
+            origin = "" if from_iteration is None else f" in iteration {from_iteration}: its inputs are the same"
+            say(f"check {check['name']}: {check['summary']}{origin}")
         if explanation.output is not None:
             say(f"output of the checks: {explanation.output}/")
     for note in it.notes:

@@ -12,7 +12,7 @@ from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
-from ralph_tracker.loop.status import REPAIR, StatusDocument, missing_files, state_sentence
+from ralph_tracker.loop.status import REPAIR, StatusDocument, decision_now, missing_files, state_sentence
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
 from ralph_tracker.store.export_queue import unsent_warnings
 from ralph_tracker.store.layout import LoopPaths
@@ -100,7 +100,7 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     for accepted in summary.accepted:
         say(f"  accepted: {accepted}")
     if summary.status == "running" and (is_current or _is_carried_out(summary)):
-        say_wrapped(f"decision: {_decision(summary)}", indent=2)
+        say_wrapped(f"decision: {_decision(summary, paths)}", indent=2)
     best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
     words = score_in_words(summary.adjusted_score, None, best, summary.iteration)
     say(f"  {words}" if is_current else f"  iteration {summary.iteration}: {words}")
@@ -113,14 +113,14 @@ def _is_carried_out(summary: Summary) -> bool:
     return (summary.decision["action"], summary.decision["target_iteration"]) == ("rollback", summary.head)
 
 
-def _decision(summary: Summary) -> str:
+def _decision(summary: Summary, paths: LoopPaths) -> str:
     """Return the decision in words: without the alerts that were printed before it, and as carried out where it was."""
     decision: Any = summary.decision
     if _is_carried_out(summary):
         return f"rollback to iteration {summary.head}, carried out"
     if decision["action"] == "rollback":
-        decision = {**decision, "reason": decision["reason"].partition(": ")[0]}
-    return decision_in_words(decision)
+        return decision_in_words({**decision, "reason": decision["reason"].partition(": ")[0]})
+    return decision_now(summary, paths)
 
 
 def _say_alerts(summary: Summary, committed: SealedRecords) -> None:

@@ -20,6 +20,7 @@ from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import scores_of, state_sentence
 from ralph_tracker.report.charts import trend
+from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import ABSENT, known_money
 from ralph_tracker.runner.read_activity import Activity, activity_of
 from ralph_tracker.short_text import percent
@@ -30,8 +31,10 @@ from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_ite
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
-_WRONG: Final = 6
+# Rows and problems where the height is not known.
+_ROWS, _PROBLEMS = 8, 10
 _NARROW: Final = 60
 _LOUD: Final = {"CRITICAL": "bold red", "HIGH": "yellow"}
 _CLASSES: Final = {"forward": "green", "regression": "red", "stalled": "yellow"}
@@ -42,7 +45,7 @@ class LoopDisplay(NamedTuple):
 
     summary: Summary
     sentence: str
-    scores: Sequence[tuple[int, float]]
+    scores: Sequence[tuple[int, float | None]]
     rows: Sequence[Mapping[str, Any]]
     wrong: Sequence[str]
     cost: str
@@ -95,8 +98,8 @@ def read(paths: LoopPaths) -> LoopDisplay | str:
         return LoopDisplay(
             summary,
             state_sentence(summary, paths),
-            scores_of(records),
-            records.rows()[0][-8:],
+            scores_of(records, summary.best_iteration),
+            records.rows()[0][-200:],
             wrong_lines(records, summary.head),
             "" if summary.cost_usd is None else cost,
             next_step(summary, unrecorded_iteration(paths, summary), paths),
@@ -115,28 +118,49 @@ def _drawn(paths: LoopPaths, shown: LoopDisplay | str, console: "Console", heigh
 
 def drawn(shown: LoopDisplay, activity: Activity, width: int, height: int | None, now: float) -> "RenderableType":
     """Return the loop as it is drawn on a screen of that size (height None: all of it); `now` is epoch seconds."""
-    from rich.console import Group
+    from rich.console import Console, Group
     from rich.text import Text
 
+    console = Console(width=width)
     summary = shown.summary
     top = [
         Text(f"{summary.loop_id}: {summary.status}, iteration {summary.iteration}", style="bold"),
         Text(harmless(shown.sentence)),
         *_trend(shown, width),
     ]
-    rest = len(shown.wrong) - _WRONG
-    wrong = [*shown.wrong[:_WRONG], *([f"and {rest} more failing or lost"] if rest > 0 else [])]
-    foot = [Text(harmless(line), style="red") for line in wrong]
-    worst = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))
-    for alert in worst[:4]:
-        line = f"{alert['severity']} {alert['type']}: {alert['message']}"
-        foot.append(Text(harmless(line), style=_LOUD.get(alert["severity"], "")))
-    foot += [Text(harmless(f"cost: {shown.cost}"))] if shown.cost else []
+    foot = [Text(harmless(f"cost: {shown.cost}"))] if shown.cost else []
     foot += [Text(harmless(line), style="cyan") for line in _now(activity, now)]
     foot.append(Text(harmless(f"next: {shown.next_step}")))
-    taken = sum(1 + len(text.plain) // width for text in (*top, *foot)) + 1
-    rows = shown.rows if height is None else shown.rows[-max(1, height - taken - 1) :]
-    return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *foot)
+    problems = _problems(shown)
+    if height is None:
+        rows, most = shown.rows[-_ROWS:], _PROBLEMS
+    else:  # head and foot are always there; the table and what is wrong share the rest
+        room = height - sum(len(text.wrap(console, width)) for text in (*top, *foot)) - 2
+        most = min(len(problems), max(0, room - max(1, min(len(shown.rows), room // 2))))
+        rows = shown.rows[-max(1, room - most) :]
+    if (rest := len(problems) - most) > 0:
+        problems = [*problems[: max(0, most - 1)], *([Text(f"and {rest + 1} more")] if most else [])]
+    for text in problems:
+        text.no_wrap, text.overflow = height is not None, "ellipsis"
+    return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *problems, *foot)
+
+
+def _problems(shown: LoopDisplay) -> "list[Text]":
+    """Return open alerts, the worst and newest first, then failing and lost tests, in a line each."""
+    from rich.text import Text
+
+    def rank(alert: Mapping[str, Any]) -> tuple[str, int]:
+        at = str(alert.get("triggered_at", "")).rpartition("_")[2]
+        return alert["severity"], -int(at) if at.isdecimal() else 0
+
+    alerts = [
+        Text(
+            harmless(f"{alert['severity']} {alert['type']}: {short_names(alert['message'])}"),
+            style=_LOUD.get(alert["severity"], ""),
+        )
+        for alert in sorted(shown.summary.alerts, key=rank)
+    ]
+    return [*alerts, *(Text(harmless(short_names(line)), style="red") for line in shown.wrong)]
 
 
 def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
@@ -146,10 +170,10 @@ def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
     if len(shown.scores) <= 1:
         return []
     best = shown.summary.best_iteration
-    bars = trend(shown.scores, best, max(10, width - 40 if width >= _NARROW else width))
+    bars = trend(shown.scores, best, max(10, width - 28 if width >= _NARROW else width))
     line = Text(bars.bars)
-    values = [score for _, score in shown.scores]
-    ends = f"  score {percent(min(values))} to {percent(max(values))}"
+    values = [score for _, score in shown.scores if score is not None]
+    ends = f"  score {percent(min(values, default=None))} to {percent(max(values, default=None))}"
     if bars.peak is None:
         return [line.append(ends if width >= _NARROW else "")]
     line.stylize("bold green", bars.peak, bars.peak + 1)
@@ -161,7 +185,7 @@ def _trend(shown: LoopDisplay, width: int) -> "list[Any]":
     return [line.append(ends if width >= _NARROW else ""), Text(" " * before + mark, style="green")]
 
 
-def _table(rows: Sequence[Mapping[str, Any]], best: int | None, scores: Mapping[int, float], width: int) -> Any:  # noqa: ANN401  # rich's
+def _table(rows: Sequence[Mapping[str, Any]], best: int | None, scores: Mapping[int, float | None], width: int) -> Any:  # noqa: ANN401  # rich's
     from rich.table import Table
     from rich.text import Text
 

@@ -160,6 +160,7 @@ class CheckSection(Section):
     """One command that measures: a string goes through /bin/sh, a list is argv.
 
     `held_back` is a folder of tests outside of the project: it is copied into a scratch tree, and the check runs there.
+    `inputs` are patterns of the files that it reads: where none of these changed, an earlier result is taken.
     """
 
     run: str | list[str]
@@ -171,6 +172,7 @@ class CheckSection(Section):
     needs: list[str] = []
     timeout: str | int = CHECK_TIMEOUT
     held_back: str | None = None
+    inputs: list[str] = []
 
     @model_validator(mode="after")
     def _can_be_started(self) -> Self:

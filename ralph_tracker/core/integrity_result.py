@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.codec import ValueObject
 
@@ -184,3 +184,16 @@ class Integrity(ValueObject):
 
 
 NOTHING_FOUND: Final = Integrity()
+
+
+class Inspection(NamedTuple):
+    """The result of the rules; `suppressions` is the net change, `unread` says why by path.
+
+    `blanket` are the kinds of new suppressions that cover a whole file: how much they hide is not known from their
+    number.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    suppressions: Mapping[SuppressionKind, int] = {}
+    unread: Mapping[str, str] = {}
+    blanket: frozenset[SuppressionKind] = frozenset()

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, TestResults
+from ralph_tracker.short_text import first_few
 
 Ranges = tuple[tuple[int, int], ...]
 NAMES_SHOWN: Final = 5
@@ -105,7 +106,9 @@ def compare(
     changed, new = differences(now, before)
     failing = [name for name in changed if now.get(name) == FAILED and before[name] == PASSED]
     failing += [name for name in sorted(new) if now[name] == FAILED and known.gone.get(name) == PASSED]
-    gone = [name for name in changed if name not in now]
+    cut_off = cut_short((name for name in changed if name not in now), before, now)
+    failing += sorted(cut_off)
+    gone = [name for name in changed if name not in now and name not in cut_off]
     uncollected = ignored.uncollected(gone)
     not_collected = {name: before[name] for name in gone if name in uncollected}
     gained = [name for name in changed if now.get(name) == PASSED]
@@ -117,12 +120,30 @@ def compare(
         lost={
             name: PASSED
             for name in changed
-            if before[name] == PASSED and now.get(name) != FAILED and name not in not_collected
+            if before[name] == PASSED and now.get(name) != FAILED and name not in not_collected and name not in cut_off
         },
         added=tuple(name for name in new if name not in known.gone),
         gained=tuple(sorted(name for name in gained if name not in ignored.no_gain)),
         not_collected=not_collected,
     )
+
+
+def group_of(test: str) -> str:
+    """Return the group that a test is in, "" if its id names none."""
+    return test.rpartition(" > ")[0]
+
+
+def cut_short(gone: Iterable[str], before: Mapping[str, str], now: Mapping[str, str]) -> frozenset[str]:
+    """Return the tests that passed and did not run, since their group ended at an error.
+
+    The error is reported as one more test of the group, under a name of its own. Tests that failed are left out: those
+    may have been removed.
+    """
+    ended = {group_of(name) for name, how in now.items() if how == FAILED and name not in before} - {""}
+    if not ended:
+        return frozenset()
+    places = tuple(f"{group} > " for group in ended)
+    return frozenset(name for name in gone if before[name] == PASSED and name.startswith(places))
 
 
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
@@ -213,10 +234,7 @@ def are_restored(before: Mapping[str, str], tests: TestResults, explained: Colle
 
 def names_in_short(names: Iterable[str]) -> str:
     """Return the first few names, sorted, and how many more there are."""
-    ordered = sorted(names)
-    shown = ", ".join(ordered[:NAMES_SHOWN])
-    rest = len(ordered) - NAMES_SHOWN
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return first_few(sorted(names), NAMES_SHOWN)
 
 
 def without_held_back(text: str) -> str:

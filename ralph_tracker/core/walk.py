@@ -222,7 +222,7 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
         return f"{_gains(step)}, and {quantity(len(asked), 'question')} {are} open: {asked[0]}"
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
-        return f"scores {score}, below {other}" if step.score < kept.score else None
+        return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None
     if gains or kept.top_score - step.score <= SCORE_TOLERANCE + _NOISE:
         return None
     score, top = _percents(step.score, kept.top_score)

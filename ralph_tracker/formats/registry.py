@@ -314,9 +314,10 @@ def _read_as(content: Content, name: str | None, kind: str | None) -> ReadReport
 
 
 def _of_kind(chosen: Format | None, kind: str | None) -> Format | None:
-    """Return the format in which JUnit is read where it is said to be of lint or types."""
-    of_linter = chosen is not None and chosen.name == "junit" and kind in ("lint", "types")
-    return BY_NAME["linter-junit"] if of_linter else chosen
+    """Return the format in which JUnit is read: what its check is said to measure counts before its suites' names."""
+    forms = {"lint": "linter-junit", "types": "linter-junit", "tests": "junit"}
+    is_junit = chosen is not None and chosen.name in forms.values() and kind in forms
+    return BY_NAME[forms[kind or ""]] if is_junit else chosen
 
 
 def foreign_syntax(data: bytes) -> Literal["document", "text"] | None:

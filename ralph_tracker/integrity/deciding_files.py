@@ -62,6 +62,7 @@ _TABLE: Final[tuple[tuple[FileKind | None, str], ...]] = (
         "test",
         r"""
             /(test_[^/]*|[^/]*_tests?|tests?)\.py$ | [._-](test|spec|cy|e2e)\.[cm]?[jt]sx?$ | _test\.(go|rs)$
+            | /(tests?|spec|test-[^/]*)\.[cm]?[jt]sx?$
             | /__tests__/.*\.[cm]?[jt]sx?$ | /tests/[^/]+\.rs$
             | /(Test[A-Z0-9_][^/]*|[^/]*(Test|Tests|TestCase|IT|Spec))\.(java|kt|scala|groovy)$
             | [^/]_(spec|test)\.(rb|dart|exs|php)$ | Test\.php$ | Tests?\.cs$ | /features/.*\.feature$ | \.bats$

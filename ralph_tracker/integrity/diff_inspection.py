@@ -3,28 +3,14 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
-from ralph_tracker.core.integrity_result import Finding, Severity, SuppressionKind
+from ralph_tracker.core.integrity_result import Finding, Inspection, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
 from ralph_tracker.integrity.deciding_files import kind_of_file
 from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, one_line, read, token_key, why_unreadable
 from ralph_tracker.integrity.hardcoded_answers import find_hardcoded_answers
 from ralph_tracker.integrity.line_rules import COMMANDS, RULES, Rule, suppressions
 from ralph_tracker.integrity.lowered_settings import checks_removed, find_lowered_settings
-
-
-class Inspection(NamedTuple):
-    """The result of the rules; `suppressions` is the net change, `unread` says why by path.
-
-    `blanket` are the kinds of new suppressions that cover a whole file: how much they hide is not known from their
-    number.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    suppressions: Mapping[SuppressionKind, int] = {}
-    unread: Mapping[str, str] = {}
-    blanket: frozenset[SuppressionKind] = frozenset()
 
 
 def inspect(
@@ -59,11 +45,9 @@ def inspect(
     if green:
         tests = {file.path: file.new.text for file in files if file.kind == "test"}
         findings += find_hardcoded_answers(files, tests | dict(unchanged_tests or {}), green)
-    # Of these a HIGH finding may be why tests turned green: it names them. R4 knows which itself.
+    # Of these a HIGH finding may be why tests turned green: it names them. A special case is seldom the only one.
     named = (
-        each._replace(tests=each.tests or green)
-        if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH
-        else each
+        each._replace(tests=green) if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH else each
         for each in reversed(findings)
     )
     unique = {each.key: each for each in named}

@@ -115,7 +115,6 @@ def find_hardcoded_answers(
     inside = {file.path: parted(file.path, file.new.text)[1] for file in files}
     texts = {**tests, **{path: text for path, text in inside.items() if text}}
     asked = [_asked(test, block) for test, block in blocks_of(green_ids, texts).items()]
-    asked = [each for each in asked if each.rows]
     if not asked:
         return
     known = Counter(_key(branch) for file in files for branch in _branches(file.old))
@@ -124,17 +123,15 @@ def find_hardcoded_answers(
         for branch in _branches(file.new):
             known[_key(branch)] -= 1
             if known[_key(branch)] < 0:
-                fresh.append((branch, sorted(each.id for each in asked if branch.names(each))))
-        entries = [bool(ids) for branch, ids in fresh if branch.is_entry]
+                fresh.append((branch, min((each.id for each in asked if branch.names(each)), default=None)))
+        entries = [test is not None for branch, test in fresh if branch.is_entry]
         # A table with more entries than the tests need is data, not a special case.
         is_data = 2 * sum(entries) <= len(entries)
-        for branch, ids in fresh:
-            if ids and not (branch.is_entry and is_data):
-                message = f"The source names an input of {ids[0]}; compute the answer instead."
+        for branch, test in fresh:
+            if test is not None and not (branch.is_entry and is_data):
+                message = f"The source names an input of {test}; compute the answer instead."
                 shown, about = one_line(branch.text), branch.text[:100]
-                yield Finding(
-                    "R4", Severity.HIGH, message, file.path, line=branch.line, tests=tuple(ids), new=shown, about=about
-                )
+                yield Finding("R4", Severity.HIGH, message, file.path, line=branch.line, new=shown, about=about)
 
 
 def _asked(test: str, block: str) -> _Asked:

@@ -82,7 +82,7 @@ Settings = dict[Place, tuple[Value, int]]  # with the line of the first value
 
 
 def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
-    """Yield the existing settings that demand less now; what is the first of its tool lowers nothing."""
+    """Yield the settings that demand less now; what is the first of its tool lowers nothing, unless it only allows."""
     files = tuple(files)
     fresh = {file.path for file in files if file.is_new}
     # Only tools of JavaScript, and nox, are set by programs.
@@ -94,6 +94,10 @@ def find_lowered_settings(files: Iterable[ChangedFile]) -> Iterator[Finding]:
         everywhere = [(key, value) for settings in now.values() for (_, key), (value, _) in settings.items()]
         for file in looked_at:
             old, new = _settings(setting, file.old), now[file.path]
+            only_allows = {value[0] for value, _ in new.values()} == {"allow"}
+            if setting.kind == "level" and only_allows and not (old or file.is_new):
+                # The first levels ask for nothing: they only take away what the compiler says by default.
+                old = dict.fromkeys(new, (("warn",), 0))
             for place in sorted(old.keys() | new.keys()):
                 (before, _), (after, line) = old.get(place, (None, 0)), new.get(place, (None, 0))
                 if before is None and (file.is_new or not _is_known_tool(place[0], file.old)):

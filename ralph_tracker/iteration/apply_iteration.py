@@ -11,6 +11,7 @@ from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.records.output_selection import AppliedDocument
 from ralph_tracker.safe_files import as_store_error, file_digest, sync_below, sync_folder
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -63,10 +64,8 @@ class Placement(NamedTuple):
     @property
     def lines(self) -> tuple[str, ...]:
         """Return it for people: the number of files with the first paths, then tests."""
-        shown = ", ".join(self.files[:_FILES_SHOWN])
-        rest = len(self.files) - _FILES_SHOWN
-        more = f" and {rest} more" if rest > 0 else ""
-        changes = f"applying it changes {quantity(len(self.files), 'file')} in the working tree: {shown}{more}"
+        shown = first_few(self.files, _FILES_SHOWN)
+        changes = f"applying it changes {quantity(len(self.files), 'file')} in the working tree: {shown}"
         lines = [changes if self.files else f"the working tree is iteration {self.number} already"]
         lines += [f"gained since iteration {self.since}: {names_in_short(self.gained)}"] if self.gained else []
         return (*lines, *([f"lost since iteration {self.since}: {names_in_short(self.lost)}"] if self.lost else []))

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import RERUN_RULES, EarlierTests, Finding, Rerun, Severity
-from ralph_tracker.core.known_tests import belongs_to_any
+from ralph_tracker.core.known_tests import belongs_to_any, group_of
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, TestResults
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.integrity.deciding_files import kind_of_file
@@ -232,7 +232,7 @@ class EarlierRun:
     def _as_reported(self, test: str) -> _EarlierOutcome:
         if why := self._why_no_answer(test):
             return _EarlierOutcome(None, why, self._asked.kept)
-        how = self._asked.now.get(test)
+        how = self._asked.now.get(test) or self._shown_by_group(test, self._asked.now)
         return _EarlierOutcome(how if how != SKIPPED else None, "" if how else _NOTHING_CHANGED, self._asked.kept)
 
     def _take(
@@ -242,6 +242,9 @@ class EarlierRun:
         bases = {test.partition("[")[0]: test for test, how in ran.outcomes.items() if how == FAILED}
         for test in tests:
             name = test
+            if test not in ran.outcomes and self._shown_by_group(test, ran.outcomes):
+                answers[test] = _EarlierOutcome(PASSED, "", self._asked.kept)
+                continue
             if test not in ran.outcomes:
                 name = bases.get(test.partition("[")[0], "")
                 if self._changes.lost(ran.messages.get(name, ""))[0] is None:
@@ -252,6 +255,15 @@ class EarlierRun:
                 answers[test] = _EarlierOutcome(
                     ran.outcomes[name], why, self._asked.kept if against is None else against
                 )
+
+    def _shown_by_group(self, test: str, outcomes: Mapping[str, str]) -> str | None:
+        """Return PASSED for an error at which a group ended, if the group passes now with tests that it had cut off."""
+        group = group_of(test)
+        if not group or self._asked.before.get(test) != FAILED:
+            return None
+        others = {name: how for name, how in outcomes.items() if name.startswith(f"{group} > ")}
+        comes_on = any(how == PASSED and name not in self._asked.last for name, how in others.items())
+        return PASSED if comes_on and FAILED not in others.values() else None
 
     def _reference_of(self, test: str, references: Mapping[str, int]) -> int | None:
         """Return the iteration whose form of a file that concerns the test is still run; None if there is none."""

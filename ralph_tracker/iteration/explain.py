@@ -11,7 +11,7 @@ from ralph_tracker.codec import decode, document_of, encode
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, AlertType
 from ralph_tracker.core.decision import DONE_RULE
 from ralph_tracker.core.integrity_result import EarlierTests, Integrity
-from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, names_in_short
+from ralph_tracker.core.known_tests import HELD_BACK, belongs_to_any, cut_short, names_in_short
 from ralph_tracker.core.metrics import (
     FAILED,
     METRICS,
@@ -129,7 +129,7 @@ def facts_of(committed: SealedRecords, number: int, previous: int | None) -> Ite
     lines += [f"lost: {names_in_short(moves.deleted)} (deleted)"] if moves.deleted else []
     lines += [f"lost: {names_in_short(moves.skipped)} (skipped)"] if moves.skipped else []
     lines += [f"deleted or skipped while failing: {names_in_short(moves.hidden)}"] if moves.hidden else []
-    lines += [f"lost: {quantity(moves.uncollected, 'test')} (not collected)"] if moves.uncollected else []
+    lines += [f"lost: {quantity(moves.uncollected, 'test')} (did not run)"] if moves.uncollected else []
     lines += [f"gained: {names_in_short(moves.fixed)}"] if moves.fixed else []
     lines += [f"gained: {names_in_short(moves.new)} (new)"] if moves.new else []
     lines += [*not_loading_lines(problems), *build_lines(problems)]
@@ -166,7 +166,7 @@ def _moves(committed: SealedRecords, number: int, previous: int | None, problems
     outcomes = {name: how for name, how in now[0].tests.outcomes.items() if not name.startswith(HELD_BACK)}
     earlier = (now[0].integrity or Integrity()).earlier or EarlierTests(against=0)
     gone = {name for name in was if name not in outcomes} - earlier.held - earlier.retired - earlier.fixed
-    uncollected = {name for name in gone if belongs_to_any(name, problems.not_loaded)}
+    uncollected = {name for name in gone if belongs_to_any(name, problems.not_loaded)} | cut_short(gone, was, outcomes)
     before = {name: was.get(name) for name in outcomes}
     passing = [name for name, how in outcomes.items() if how == PASSED]
     idle = {name for name, how in outcomes.items() if how not in {PASSED, FAILED}}

@@ -14,31 +14,40 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import without_unloaded
+from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch_tree
 from ralph_tracker.iteration.file_forms import changed_files
-from ralph_tracker.iteration.open_problems import FINDINGS, ListedDiagnostics, list_diagnostics, listed_document
+from ralph_tracker.iteration.open_problems import (
+    FINDINGS,
+    ListedDiagnostics,
+    list_diagnostics,
+    listed_diagnostics,
+    listed_document,
+)
 from ralph_tracker.iteration.repeat_failing import (
     REPEAT,
     SECOND_RUN,
     RunAgain,
     believed_tests,
+    failed_runs,
     ran_well,
     repeat_failing,
     run_again_in_place,
     run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
-from ralph_tracker.measure.installed_tools import absent, require_commands
+from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
+from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
+    Instead,
     command_text,
     configured_checks,
     environment_for_checks,
@@ -47,6 +56,7 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
 from ralph_tracker.safe_files import as_store_error, write_new
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     CheckDocument,
@@ -59,14 +69,13 @@ from ralph_tracker.store.layout import SCHEMA_VERSION
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_guard import RecordGuard
+from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
 
-_SHOWN: Final = 5
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
 OUTPUT_KEPT: Final = 1_000_000
-_PATHS_SHOWN: Final = 5
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -80,13 +89,13 @@ def change_note(paths: Sequence[str], before: Collection[str]) -> str:
     places = [*map(shown, old)]
     for place, count in sorted(written.items()):
         places.append(f"{shown(place)} ({count} files)" if place.endswith("/") and count > 1 else shown(place))
-    note = f"tree_changed_by_checks: {_first(places)}"
+    note = f"tree_changed_by_checks: {first_few(places, 5)}"
     if not written:
         return note
     # Folders that are called the same are ignored by their name alone.
     names = Counter(_name(place) for place in written)
     lines = sorted({shown(_name(place) if names[_name(place)] > 1 else place) for place in written})
-    return f"{note}; add to .gitignore: {_first(lines)}"
+    return f"{note}; add to .gitignore: {first_few(lines, 5)}"
 
 
 def _folders(path: str) -> list[str]:
@@ -96,11 +105,6 @@ def _folders(path: str) -> list[str]:
 
 def _name(place: str) -> str:
     return place.rstrip("/").rpartition("/")[2] + ("/" if place.endswith("/") else "")
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + more
 
 
 def run_held_back(
@@ -175,7 +179,8 @@ class MeasureTarget(NamedTuple):
     `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins.
+    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins. `earlier`
+    is what counts again if nothing differs from it. `fresh` runs also the checks whose inputs did not change.
     """
 
     root: Path
@@ -192,6 +197,63 @@ class MeasureTarget(NamedTuple):
     rerun_timeout_s: float = 600.0
     checkout: Checkout | None = None
     metrics: tuple[str, ...] = ()
+    earlier: "EarlierMeasurement | None" = None
+    fresh: bool = False
+
+
+class EarlierMeasurement(NamedTuple):
+    """What was measured at the iteration that a tree descends from; it counts again where nothing differs.
+
+    `number` is the iteration that the checks ran for, `how` the digest of its configuration and tools, `folder` has its
+    reports and output.
+    """
+
+    measurement: Measurement
+    number: int
+    how: str
+    checks: tuple[CheckDocument, ...]
+    listed: ListedDiagnostics
+    folder: Path
+
+    @classmethod
+    def of(cls, store: LoopStore, head: int | None) -> "EarlierMeasurement | None":
+        """Return that of an iteration, None where a check may give another result when it runs again."""
+        recorded = None if head is None else store.measurement(head)
+        if head is None or recorded is None or lacking(recorded[0].missing, recorded[0].metrics):
+            return None
+        if recorded[0].tests is not None and recorded[0].tests.flaky:
+            return None
+        plain, listed = kept_json(store.paths, head, CHECKS), listed_diagnostics(store, head)
+        try:
+            number, how, checks = int(plain["measured_in"]), str(plain["measured_with"]), tuple(plain["checks"])
+            ended = all(each["exit_code"] is not None and not each["timed_out"] for each in checks)
+        except (KeyError, TypeError, ValueError):
+            return None
+        folder = store.paths.iteration(head)
+        return cls(recorded[0], number, how, checks, listed, folder) if ended and listed is not None else None
+
+    def again(self, kept: KeptIteration, scratch: Path) -> "TreeMeasurement":
+        """Return it for the same tree, with copies of its reports and output."""
+        with as_store_error(scratch):
+            (scratch / "output").mkdir(parents=True)
+            for name in _FOLDERS:
+                if (self.folder / name).is_dir():
+                    shutil.copytree(self.folder / name, scratch / name, symlinks=True, dirs_exist_ok=True)
+        before = self.measurement
+        same = f"not_measured_again: tree, configuration and tools are those of iteration {self.number}; --fresh runs"
+        return TreeMeasurement(
+            metrics=before.metrics,
+            tests=before.tests,
+            missing=before.missing,
+            notes=(f"{same} the checks", *tree_notes(kept)),
+            measures=(),
+            kept=kept,
+            scratch=scratch,
+            not_loaded=before.not_loaded,
+            listed=self.listed,
+            further=before.further,
+            earlier=self,
+        )
 
 
 class TreeMeasurement(NamedTuple):
@@ -199,7 +261,9 @@ class TreeMeasurement(NamedTuple):
 
     `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
     that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target.
+    so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are the
+    digests of what the checks read, `taken` the results of an earlier iteration. `how` is the digest of the
+    configuration and tools; `earlier` is what was taken because nothing differs from it (None: the checks ran).
     """
 
     metrics: Metrics
@@ -214,6 +278,10 @@ class TreeMeasurement(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
+    inputs: Mapping[str, str] = {}
+    taken: Mapping[str, EarlierResult] = {}
+    how: str | None = None
+    earlier: EarlierMeasurement | None = None
 
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
         """Write all of it into the iteration's folder, before that is sealed."""
@@ -225,21 +293,46 @@ class TreeMeasurement(NamedTuple):
         for name in _FOLDERS:
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
-        checks: list[CheckDocument] = [
-            {
-                "name": each.check.name,
-                "exit_code": each.finished.exit_code,
-                "signal": each.finished.signal,
-                "timed_out": each.finished.timed_out,
-                "problem": each.finished.problem,
-                "duration_s": each.finished.duration_s,
-                "summary": each.finished.summary,
-            }
-            for each in self.ran
-        ]
-        write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}), durable=False)
+        earlier = self.earlier
+        checks = list(earlier.checks) if earlier is not None else [self._document(each) for each in self.ran]
+        document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "checks": checks}
+        how = self.how if earlier is None else earlier.how
+        if how is not None:
+            document |= {"measured_in": number if earlier is None else earlier.number, "measured_with": how}
+        write_new(folder / CHECKS, to_json(document), durable=False)
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)
+
+    def _document(self, result: CheckResult) -> CheckDocument:
+        check, finished = result.check.name, result.finished
+        document: CheckDocument = {
+            "name": check,
+            "exit_code": finished.exit_code,
+            "signal": finished.signal,
+            "timed_out": finished.timed_out,
+            "problem": finished.problem,
+            "duration_s": finished.duration_s,
+            "summary": finished.summary,
+        }
+        if check in self.inputs:
+            document["inputs"] = self.inputs[check]
+        if check in self.taken:
+            document["from_iteration"] = self.taken[check].ran_in
+        return document
+
+
+def _repeated_in_checkout(
+    target: MeasureTarget, checkout: Checkout, believed: Collection[str], *, ran_well_before: bool
+) -> CheckTotals:
+    """Return the totals after failing tests were repeated, with a note on runs that failed: those are not."""
+    measured = checkout.totals
+    if checkout.run_again is not None:
+        measured = repeat_failing(measured, believed, target.root, checkout.run_again)
+    failed = failed_runs(checkout.ran, measured) if ran_well_before else {}
+    if not failed:
+        return measured
+    note = f"failed, and not repeated, as a replay repeats tests only: {names_in_short(failed)}"
+    return measured._replace(notes=(*measured.notes, note))
 
 
 def measure_tree(
@@ -255,6 +348,8 @@ def measure_tree(
 ) -> TreeMeasurement:
     """Measure the current tree. `previous` and `segments` are the lineage that it descends from.
 
+    Where tree, configuration and tools are those of the target's `earlier` measurement, that counts and no check runs.
+
     The tree is kept before the checks run, because checks write; what they changed is named in the notes. Of the
     `believed` tests, those that fail are repeated once; with `repeat_runs` so are checks whose run failed. Raises
     ConfigError if a command does not exist, unless `allow_missing`.
@@ -262,7 +357,16 @@ def measure_tree(
     if not allow_missing:
         there = [check for check in target.checks if check.name not in target.may_be_absent]
         require_commands(there, target.root, target.environment)
+    # Held-back tests are outside of the tree.
+    can_repeat = target.checkout is None and all(check.held_back is None for check in target.checks)
+    how = measured_with(target.root, target.checks, target.severity, target.environment) if can_repeat else None
     kept = iteration_snapshots.capture(previous, segments)
+    with as_store_error(target.scratch):
+        shutil.rmtree(target.scratch, ignore_errors=True)
+    earlier = target.earlier
+    same = earlier is not None and (earlier.how, earlier.measurement.tree) == (how, kept.snapshot.tree)
+    if earlier is not None and same and kept.snapshot.quiescent:
+        return earlier.again(kept, target.scratch)
     files = iteration_snapshots.store.paths(kept.snapshot.tree)
     code = count_code(
         target.root,
@@ -271,10 +375,14 @@ def measure_tree(
         include=target.codebase["include"],
         exclude=target.codebase["exclude"],
     )
-    with as_store_error(target.scratch):
-        shutil.rmtree(target.scratch, ignore_errors=True)
     guard = RecordGuard(iteration_snapshots.paths)
+    inputs: dict[str, str] = {}
+    taken: dict[str, EarlierResult] = {}
     if target.checkout is None:
+        if any(check.inputs for check in target.checks):
+            tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
+            inputs = input_keys(target.checks, tree, target.root, target.environment)
+            taken = {} if target.fresh else earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
@@ -283,6 +391,7 @@ def measure_tree(
                 allow_missing=allow_missing,
                 progress=progress,
                 on_end=guard.put_back,
+                instead=put_in_place(iteration_snapshots.paths, taken),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -309,9 +418,8 @@ def measure_tree(
             measured = repeat_failing(measured, believed, target.root, run_again)
             guard.put_back("repeating the tests")
     else:
-        results, measured = target.checkout.ran, target.checkout.totals
-        if target.checkout.run_again is not None:
-            measured = repeat_failing(measured, believed, target.root, target.checkout.run_again)
+        results = target.checkout.ran
+        measured = _repeated_in_checkout(target, target.checkout, believed, ran_well_before=repeat_runs)
         with as_store_error(target.scratch):
             shutil.copytree(target.checkout.folder, target.scratch, symlinks=True)
     facts = TreeFacts(
@@ -345,6 +453,9 @@ def measure_tree(
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=further,
+        inputs=inputs,
+        taken=taken,
+        how=how,
     )
 
 
@@ -367,6 +478,7 @@ def _run_checks_and_read(
     allow_missing: bool,
     progress: Progress | None,
     on_end: Callable[[str], None],
+    instead: Mapping[str, Instead],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -377,6 +489,7 @@ def _run_checks_and_read(
         environment=environment_for_checks(target.environment, target.root),
         on_progress=progress,
         on_end=on_end,
+        instead=instead,
     )
     if not allow_missing:
         for result in results:
@@ -405,8 +518,7 @@ def tree_notes(kept: KeptIteration) -> list[str]:
 
 
 def _first_paths(paths: Sequence[str]) -> str:
-    more = f" and {len(paths) - _PATHS_SHOWN} more" if len(paths) > _PATHS_SHOWN else ""
-    return f"{', '.join(map(shown, paths[:_PATHS_SHOWN]))}{more}"
+    return first_few([shown(path) for path in paths], 5)
 
 
 def shorten_output(folder: Path) -> None:
@@ -471,7 +583,7 @@ class IterationMeasurer:
     """Measure an iteration of a loop (None for the baseline), or take its metrics where they are handed in.
 
     `blocked` is the runner's reason why a person is needed, `notes` are the runner's remarks on the agent's work.
-    `checkout` is the commit to measure, None for the working tree.
+    `checkout` is the commit to measure, None for the working tree. With `fresh` the checks run even if nothing changed.
     """
 
     def __init__(
@@ -482,6 +594,8 @@ class IterationMeasurer:
         blocked: str | None = None,
         notes: tuple[str, ...] = (),
         checkout: Checkout | None = None,
+        *,
+        fresh: bool = False,
     ) -> None:
         self.now = now
         self.loop = loop
@@ -489,6 +603,7 @@ class IterationMeasurer:
         self.blocked = blocked
         self.notes = notes
         self.checkout = checkout
+        self.fresh = fresh
 
     def take_metrics(self, metrics: Source) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""
@@ -559,6 +674,9 @@ class IterationMeasurer:
             iteration_snapshots.create(tracked=tracked, **_kept_of_tree(config))
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
+        target = target._replace(fresh=self.fresh)
+        if not self.fresh and target.tool == BUILTIN:
+            target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
     def preview(
@@ -641,7 +759,8 @@ class IterationMeasurer:
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`target`)."""
         reruns = tool = None
-        if target is not None and target.rerun in {"each", "touched"}:
+        ran = measured is None or measured.earlier is None
+        if target is not None and ran and target.rerun in {"each", "touched"}:
             runner = ScratchRunner(
                 iteration_snapshots, target.checks, target.environment, target.rerun_timeout_s, target.scratch
             )

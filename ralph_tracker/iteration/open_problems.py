@@ -23,6 +23,7 @@ from ralph_tracker.core.known_tests import (
     once_each,
 )
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
+from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
 from ralph_tracker.records.iteration_record import (
@@ -137,6 +138,13 @@ def listed_diagnostics(committed: SealedRecords, number: int) -> ListedDiagnosti
         )
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
+
+
+def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
+    """Return the open questions of an iteration. Raises RecordError if its state is damaged."""
+    accepted = {event["id"] for event in committed.acceptances()}
+    alerts = committed.line(number)[0].open_alerts
+    return questions_of(alert for alert in alerts if alert.id not in accepted)
 
 
 class SourceLine(NamedTuple):

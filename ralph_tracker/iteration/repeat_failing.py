@@ -51,7 +51,7 @@ def repeat_failing(totals: CheckTotals, believed: Collection[str], root: Path, r
     }
     if tests is None or not failing:
         return totals
-    files = {_file_or_suite(root, test) for test in failing}
+    files = {file_or_suite(root, test) for test in failing}
     if len(files) > MOST_FILES:
         many = f"{quantity(len(failing), 'test')} that passed before fail in {len(files)} files"
         return totals._replace(notes=(*totals.notes, f"not repeated: {many}, more than {MOST_FILES}"))
@@ -142,7 +142,8 @@ def with_flaky(totals: CheckTotals, flaky: Collection[str]) -> CheckTotals:
     )
 
 
-def _file_or_suite(root: Path, test: str) -> str:
+def file_or_suite(root: Path, test: str) -> str:
+    """Return the file of a test, or the suite that its report names."""
     place = source_line_of(root, test)
     return test.rpartition("::")[0] if place is None else place.file
 

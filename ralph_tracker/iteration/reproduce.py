@@ -15,6 +15,7 @@ from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.run_checks import configured_checks, parse_duration
 from ralph_tracker.scratch import scratch_folder
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -22,7 +23,6 @@ from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import damaged_iteration
 from ralph_tracker.store.trust import Consent, Trust
 
-_SHOWN: Final = 3
 _ABSENT: Final = "not measured"
 _GIVEN: Final = "--verify runs the loop's checks again, and this loop's metrics are handed in; leave --verify out"
 _IGNORED: Final = "What git ignores was not there; without --verify it is applied as recorded"
@@ -67,9 +67,7 @@ def verify_again(loop: ConfiguredLoop, number: int, environment: Mapping[str, st
         measured = measure_tree(target, iteration_snapshots, None, (), believed=believed, progress=progress)
     differing = differences(recorded[0], measured)
     if differing:
-        more = f" and {len(differing) - _SHOWN} more" if len(differing) > _SHOWN else ""
-        told = ", ".join(differing[:_SHOWN])
-        raise NotReproducedError(f"iteration {number} measures {told}{more}; not applied. {_IGNORED}")
+        raise NotReproducedError(f"iteration {number} measures {first_few(differing, 3)}; not applied. {_IGNORED}")
 
 
 def differences(recorded: Measurement, measured: TreeMeasurement) -> tuple[str, ...]:

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Severity
+from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Inspection, Integrity, Severity
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests
+from ralph_tracker.core.known_tests import IgnoredTests, cut_short
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
@@ -15,9 +15,6 @@ from ralph_tracker.iteration.earlier_run import Asked, EarlierRun, Shown
 from ralph_tracker.iteration.earlier_tests import Runner
 from ralph_tracker.iteration.file_forms import FileForms, changed_files
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
-
-if TYPE_CHECKING:
-    from ralph_tracker.integrity.diff_inspection import Inspection
 
 RECORDS_EDITED: Final = "R6"
 EVERYTHING: Final = "."
@@ -168,8 +165,10 @@ class TamperCheck:
 
     @cached_property
     def _reported(self) -> Mapping[str, str]:
-        """Return the outcomes of this iteration; a test whose file does not load counts as failing."""
+        """Return the outcomes now; a test whose file does not load, or whose group ended at an error, failed."""
         now = {} if self._tests is None else dict(self._tests.outcomes)
+        present = self._state.known.present
+        now.update(dict.fromkeys(cut_short((name for name in present if name not in now), present, now), FAILED))
         if self._not_loaded:
             line = self._state.lineage
             ignored = IgnoredTests(
@@ -184,13 +183,13 @@ class TamperCheck:
 
     # Rules and records.
 
-    def _inspect_change(self) -> "Inspection":
+    def _inspect_change(self) -> Inspection:
         """Return what our rules, or another tool in their place, find in the change."""
-        from ralph_tracker.integrity.diff_inspection import Inspection, inspect  # noqa: PLC0415  # once something changed
-
         changes = changed_files(self._iteration_files, self._kept.changed)
         if not changes:
             return Inspection()
+        from ralph_tracker.integrity.diff_inspection import inspect  # noqa: PLC0415  # once something changed
+
         inspection = inspect(changes, self._before_in_earlier_form, self._reported, self._unchanged_tests())
         if self._tool is None:
             return inspection

@@ -6,11 +6,13 @@ Nothing of it can fail a loop: what could not be told is a line to print.
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.metrics import quantity
+from ralph_tracker.core.questions import Question
 
 # The events by the rule of the decision that ends a loop or asks for a person; any other rule is the action's own name.
 _BY_RULE: Final = {2: "limit", 6: "blocked", 9: "done"}
@@ -28,7 +30,8 @@ class Notice(NamedTuple):
     @property
     def text(self) -> str:
         """Return it as one printable line."""
-        words = f"ralph-tracker: {self.sentence.rstrip('.')}. Next: {self.next_step}"
+        end = "" if self.sentence.endswith("?") else "."
+        words = f"ralph-tracker: {self.sentence.rstrip('.')}{end} Next: {self.next_step}"
         return "".join(each if each.isprintable() else " " for each in words)
 
 
@@ -40,6 +43,12 @@ def event_of(decision: Decision) -> str | None:
     if decision.action not in {"stop", "escalate"}:
         return None
     return "done" if decision.is_done else _BY_RULE.get(decision.rule, decision.action)
+
+
+def question_words(asked: Sequence[Question], iteration: int) -> tuple[str, str]:
+    """Return the sentence and the next step for the questions about an iteration."""
+    words = f"{quantity(len(asked), 'question')} about iteration {iteration}: {asked[0].facts}"
+    return words, "`ralph-tracker questions` lists what answers them"
 
 
 def notify(notice: Notice, section: Mapping[str, Any], root: Path, environment: Mapping[str, str]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from operator import ne
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -16,14 +17,13 @@ from ralph_tracker import plugins
 from ralph_tracker.codec import decode
 from ralph_tracker.config.yaml_io import dump_yaml
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
 from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
-from ralph_tracker.iteration.open_problems import wrong_lines
+from ralph_tracker.iteration.open_problems import questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
+from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
@@ -32,9 +32,9 @@ from ralph_tracker.records.output_selection import (
 from ralph_tracker.report.iteration_view import new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
-from ralph_tracker.report.page import FilePatch, LivePage, fill_page, page_view
-from ralph_tracker.report.wording import decision_in_words
+from ralph_tracker.report.page import FilePatch, LivePage, PageHead, fill_page, page_view
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
@@ -185,13 +185,6 @@ def mode_of(name: SelectionMode) -> Mode:
     return choose
 
 
-def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
-    """Return the open questions of an iteration. Raises RecordError if its state is damaged."""
-    accepted = {event["id"] for event in committed.acceptances()}
-    alerts = committed.line(number)[0].open_alerts
-    return questions_of(alert for alert in alerts if alert.id not in accepted)
-
-
 def write_closing_reports(
     store: LoopStore,
     selection: Selection,
@@ -308,7 +301,7 @@ def gather_loop(store: LoopStore) -> LoopOverview:
     history = list(outcome_history(store.paths, summary.iteration))
     story = story_of(store, selection, rows, listed, summary, history)
     number = selection.selected.iteration
-    now = advice(summary, number) or f"Best so far: iteration {number}."
+    now = advice(summary, number, store.paths) or f"Best so far: iteration {number}."
     story = replace(story, advice=now, ended=summary.status == "finished")
     return LoopOverview(summary, selection, story, listed, history)
 
@@ -322,11 +315,22 @@ def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) ->
         {record.number: record.document for record in loop.listed if record.document is not None},
         matrix_of(loop.story.changes, loop.history),
         tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
-        status=loop.summary.status,
-        decision=decision_in_words(loop.summary.decision),
-        next_step=next_step,
+        PageHead(
+            store.paths.root.name,
+            _agent_of(store.paths),
+            loop.summary.status,
+            decision_now(loop.summary, store.paths),
+            next_step,
+        ),
     )
     return fill_page("loop.html.j2", {"page": view, "s": view.selection}, live)
+
+
+def _agent_of(paths: LoopPaths) -> str:
+    """Return the program that `run` drives in a loop, "" without one."""
+    run = read_json(paths.folder / "run.json")
+    command = (run.get("settings") or {}).get("command") if isinstance(run, dict) else None
+    return Path(str(command[0])).name if command else ""
 
 
 def pull_request_comment(store: LoopStore, next_step: str) -> str:
@@ -337,7 +341,7 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
         selection_view(loop.selection, loop.story),
         wrong=wrong_lines(store, loop.summary.head),
         alerts=[f"{alert['severity']} {alert['type']}: {alert['message']}" for alert in alerts],
-        decision=decision_in_words(loop.summary.decision),
+        decision=decision_now(loop.summary, store.paths),
         next_step=next_step,
     )
 

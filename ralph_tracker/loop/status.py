@@ -12,7 +12,7 @@ from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
-from ralph_tracker.report.wording import Setback, loop_sentence, point_of
+from ralph_tracker.report.wording import Setback, decision_in_words, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -60,13 +60,29 @@ def selected_iteration(paths: LoopPaths) -> int | None:
     return next((number for number in numbers if isinstance(number, int)), None)
 
 
-def advice(summary: Summary, selected: int | None) -> str:
+def is_warned(paths: LoopPaths) -> bool:
+    """Return whether a run goes on although its loop stalls: the agent is warned before the loop ends."""
+    run = read_json(paths.folder / "run.json")
+    return isinstance(run, dict) and bool(run.get("stalls")) and run.get("phase") in {"agent", "measure", "decide"}
+
+
+def decision_now(summary: Summary, paths: LoopPaths) -> str:
+    """Return the decision of a loop in words, "" once it has ended."""
+    if summary.status != "running":
+        return ""
+    words = decision_in_words(summary.decision)
+    if summary.decision["action"] != "stop" or not is_warned(paths):
+        return words
+    return f"{words.partition(': ')[2]}: the agent was warned, and the run goes on"
+
+
+def advice(summary: Summary, selected: int | None, paths: LoopPaths) -> str:
     """Return what to do with the loop, in a short sentence; "" while it simply goes on."""
     best = summary.best_iteration
     if summary.status in {"abandoned", "rebaselined"}:
         return ""
     action = summary.decision["action"]
-    if summary.status == "finished" or action == "stop":
+    if summary.status == "finished" or (action == "stop" and not is_warned(paths)):
         taken = best if selected is None else selected
         return "" if taken is None else f"Take iteration {taken}."
     if action == "rollback" and summary.carried_out is None:
@@ -80,19 +96,23 @@ def state_sentence(summary: Summary, paths: LoopPaths) -> str:
     points = {number: point_of(*kept_point(paths, number)) for number in numbers if number is not None}
     best = None if summary.best_iteration is None else points[summary.best_iteration]
     now = points[summary.iteration]
-    return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected_iteration(paths)))
+    return loop_sentence(points[0], best, now, rolled_back(paths), advice(summary, selected_iteration(paths), paths))
 
 
-def scores_of(records: SealedRecords) -> list[tuple[int, float]]:
-    """Return the scores of a loop by iteration, thinned to a few hundred; [] if they cannot be read."""
+def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int, float | None]]:
+    """Return the scores of a loop by iteration, thinned to a few hundred; [] if they cannot be read.
+
+    None is where nothing was measured. `best` is never left out.
+    """
     try:
         rows, _ = records.rows()
     except RecordError:
         return []
     every = max(1, len(rows) // 400)
-    kept = [row for place, row in enumerate(rows) if place % every == 0 or place == len(rows) - 1]
-    walked = [decode(WalkedIteration, row["walked"]) for row in kept]
-    return [(each.iteration, each.score) for each in walked]
+    last = len(rows) - 1
+    kept = [row for at, row in enumerate(rows) if at % every == 0 or at == last or row["iteration"] == best]
+    walked = [(row, decode(WalkedIteration, row["walked"])) for row in kept]
+    return [(each.iteration, each.score if row["metrics"] else each.score or None) for row, each in walked]
 
 
 def missing_files(paths: LoopPaths) -> str | None:

@@ -23,7 +23,7 @@ _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], 
     *(other_ecosystems.detect_go, other_ecosystems.detect_rust, other_ecosystems.detect_jvm),
     *(partial(other_ecosystems.detect, language) for language in other_ecosystems.LANGUAGES),
 )
-_NOTHING: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
+_NO_PROJECT: Final = "no project file of a known tool (pyproject.toml, package.json, go.mod, …: docs/ecosystems.md)"
 _OF_TESTS: Final = frozenset({"tests", "doctests", "coverage", "build", BY_STATUS})
 # Folders with other people's projects, or with none.
 _NO_PARTS: Final = frozenset({"node_modules", "vendor", "venv", "env", "dist", "build", "target", "docs", "examples"})
@@ -68,7 +68,7 @@ def detect(root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     if ours is not None and any(each.name == "python" and each.notes for each in found):
         notes += (f"the active environment {ours} is ralph-tracker's own: tools in it do not count, those in .venv do",)
     templates = tuple(template for each in found for template in each.templates)
-    nothing = f"{_NOTHING} in {root}; name a command with `ralph-tracker init --test-command COMMAND`"
+    nothing = f"{_NO_PROJECT} in {root}; name a command with `ralph-tracker init --test-command COMMAND`"
     checks: Checks = {}
     for each in found:
         # A check whose name is taken gets another one, which no longer implies its kind.

@@ -20,6 +20,7 @@ from ralph_tracker.formats.first_error import first_error, is_no_reason
 from ralph_tracker.formats.report_content import plain
 from ralph_tracker.measure.process import SHELL
 from ralph_tracker.measure.run_checks import Check, environment_for_checks, is_our_bin, without_own_environment
+from ralph_tracker.short_text import shorten
 from ralph_tracker.version import __version__
 
 # The first word of a single plain shell command. With several commands the first may be optional: `a || b`.
@@ -49,7 +50,6 @@ _ADDS: Final = {
     "pipenv": "pipenv install --dev {}",
     "hatch": "add {} to the dependencies of its environment in pyproject.toml",
 }
-_SHOWN: Final = 160
 _COLOUR: Final = r"\x1b\[[0-9;]*[A-Za-z]"
 # The options that projects use most, and the plugins that provide them.
 _PLUGINS: Final = {
@@ -325,6 +325,15 @@ def reaching_variables(checks: Sequence[Check], environment: Mapping[str, str]) 
     return {name: value for name, value in environment.items() if name in named or _REACHING.fullmatch(name)}
 
 
+def measured_with(
+    root: Path, checks: Sequence[Check], severity: Mapping[str, object], environment: Mapping[str, str]
+) -> str:
+    """Return a digest of what decides, beside the tree, about the numbers: checks, tools, variables; no thresholds."""
+    tools, variables = tool_versions(root, checks, environment), reaching_variables(checks, environment)
+    parts = [__version__, checks, severity, tools, variables]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+
+
 def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> dict[str, str | None]:
     """Return the content of the programs that checks start and the packages beside them, to compare two machines.
 
@@ -433,4 +442,4 @@ def _end_of(path: Path) -> str:
 
 def _plain(line: str) -> str:
     shown = "".join(char if char.isprintable() else " " for char in re.sub(_COLOUR, "", line)).strip()
-    return shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    return shorten(shown, 160)

@@ -54,6 +54,15 @@ _LONGEST: Final = 300
 _OTHERWISE: Final = "write a report with `coverage json` in the check and name that"
 
 
+def lacking(missing: Mapping[str, str], metrics: Metrics) -> frozenset[Group]:
+    """Return the groups of checks that were not measured, and may be when they are measured again.
+
+    A report without a line to cover says the same again, and tools write no coverage where tests fail.
+    """
+    found = {Group(name) for name, why in missing.items() if why != NO_LINES and name in VALUES}
+    return frozenset(found - {Group.COVERAGE} if metrics.tests_failed else found)
+
+
 def is_data(data: bytes) -> bool:
     """Whether it is a database; of all reports only coverage.py's data is."""
     return data.startswith(b"SQLite format 3\0")

@@ -61,6 +61,7 @@ class Check(NamedTuple):
     `reports` are paths or patterns relative to `cwd` (itself relative to the root), under `{reports}`, or "-" for
     standard output. `needs` defines the order and does not require success. `timeout_s` is in seconds. `held_back` is a
     folder of tests outside the project, which are copied into a scratch tree and run there; None without such tests.
+    `inputs` are patterns of the files that it reads, () where that is not known.
     """
 
     name: str
@@ -73,6 +74,11 @@ class Check(NamedTuple):
     needs: tuple[str, ...] = ()
     timeout_s: float = parse_duration("timeout", CHECK_TIMEOUT)
     held_back: str | None = None
+    inputs: tuple[str, ...] = ()
+
+
+Instead = Callable[[Check, Path, Sequence[Path]], "FinishedCommand"]
+"""Do something in place of running a check, with the folder of the reports and the two files of its output."""
 
 
 def command_text(check: Check) -> str:
@@ -181,13 +187,14 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     on_end: Callable[[str], None] | None = None,
     output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
+    instead: Mapping[str, Instead] = {},
 ) -> tuple[CheckResult, ...]:
     """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
     gets a line when a check starts and when it ends, `on_end` the name of each check that ended, always in the calling
-    thread. `output_cap` is in bytes per stream.
+    thread. `output_cap` is in bytes per stream. `instead` has what is done in place of running some checks.
     Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
@@ -201,7 +208,7 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
     say, ended = on_progress or _nothing, on_end or _nothing
-    finished = _run_all(order, partial(_run_one, setting), max(1, jobs), say, ended, stop or Event())
+    finished = _run_all(order, partial(_run_one, setting, instead), max(1, jobs), say, ended, stop or Event())
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in setting.streams(check):
@@ -230,6 +237,7 @@ def configured_checks(document: Mapping[str, Any]) -> tuple[Check, ...]:
             needs=tuple(section.get("needs") or ()),
             timeout_s=parse_duration(f"checks.{name}.timeout", section.get("timeout", CHECK_TIMEOUT)),
             held_back=section.get("held_back"),
+            inputs=tuple(section.get("inputs") or ()),
         )
         for name, section in document.get("checks", {}).items()
     ]
@@ -337,9 +345,11 @@ def _run_all(  # what all checks of a run share
     return done
 
 
-def _run_one(setting: _Setting, check: Check, stop: Event) -> FinishedCommand:
+def _run_one(setting: _Setting, instead: Mapping[str, Instead], check: Check, stop: Event) -> FinishedCommand:
     folder = str(setting.reports)
     try:
+        if check.name in instead:
+            return instead[check.name](check, setting.reports, setting.streams(check))
         return run_command(
             filled_run(check.run, folder),
             Streams(*setting.streams(check), cap=setting.output_cap),

@@ -26,6 +26,7 @@ from ralph_tracker.formats.parsed_report import CoverageReport
 from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, added_lines, read
 from ralph_tracker.measure.find_reports import matcher
 from ralph_tracker.safe_files import read_regular, text_of
+from ralph_tracker.short_text import first_few
 
 _LANGUAGES: Final = "lizard_languages"
 # Reader by suffix, as lizard would choose it; lizard itself is asked for suffixes in neither table.
@@ -49,7 +50,6 @@ SIZE_CAP: Final = 1_000_000
 EVERYTHING: Final = ("**",)
 # Lines of code rarely average more than 60 characters; files with longer lines are bundled, not written.
 _LONG_LINES: Final = 500
-_NAMED: Final = 5
 _UTF16_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -362,9 +362,8 @@ def _file_notes(files: Mapping[str, FileFacts]) -> list[str]:
             named.setdefault(known.counted.note, []).append(path)
     notes = []
     for note, paths in sorted(named.items()):
-        more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
         # A name that is not UTF-8 must not fail when printed.
-        notes.append(f"{note}: {', '.join(paths[:_NAMED]).encode(errors='backslashreplace').decode()}{more}")
+        notes.append(f"{note}: {first_few(paths, 5).encode(errors='backslashreplace').decode()}")
     return notes
 
 
@@ -463,18 +462,23 @@ class TreeFacts(NamedTuple):
         return added_lines(file for file in files if isinstance(file, ChangedFile))
 
     def covered_lines(self) -> Mapping[str, Mapping[int, bool]]:
-        """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
+        """Return whether each coverable line was covered, as `covered_lines` does."""
+        return covered_lines(self.coverage, self.root)
 
-        Files that a report does not name relative to the root are left out, as are Go's statement blocks.
-        """
-        files = {} if self.coverage is None else self.coverage.files or {}
-        roots = {f"{self.root}/", f"{self.root.resolve()}/"}
-        covered: dict[str, Mapping[int, bool]] = {}
-        for given, lines in files.items():
-            path = given.replace("\\", "/").removeprefix("./")
-            path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
-            covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
-        return covered
+
+def covered_lines(coverage: CoverageReport | None, root: Path) -> Mapping[str, Mapping[int, bool]]:
+    """Return whether each coverable line was covered, by path in the tree; {} if no report lists lines.
+
+    Files that a report does not name relative to the root are left out, as are Go's statement blocks.
+    """
+    files = {} if coverage is None else coverage.files or {}
+    roots = {f"{root}/", f"{root.resolve()}/"}
+    covered: dict[str, Mapping[int, bool]] = {}
+    for given, lines in files.items():
+        path = given.replace("\\", "/").removeprefix("./")
+        path = next((path.removeprefix(root) for root in roots if path.startswith(root)), path)
+        covered[path] = {at: hit for at, hit in lines.items() if isinstance(at, int)}
+    return covered
 
 
 class PluginMetric(NamedTuple):

@@ -20,6 +20,7 @@ from ralph_tracker.records.iteration_record import (
     Numbers,
     SchemaVersion,
 )
+from ralph_tracker.short_text import percent
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 BREAKS: Final = 2
@@ -269,14 +270,19 @@ def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, i
     last = final.walked
     why = None if last.refusal is None else f"Final iteration {last.refusal.why}"
     reasons = (
-        (final.adjusted < selected.adjusted, f"Quality degraded after iteration {selected.iteration}"),
+        (_is_degraded(selected, final), f"Quality degraded after iteration {selected.iteration}"),
         (not last.verified, "Final iteration is not verified"),
         (is_by_mode and why is not None, why),
-        (is_by_mode and final.adjusted == selected.adjusted, "Tie: the earlier iteration is kept"),
+        (is_by_mode and final.adjusted <= selected.adjusted, "Tie: the earlier iteration is kept"),
     )
     if selected.iteration == final.iteration:
         return None
     return next((reason for holds, reason in reasons if holds), None)
+
+
+def _is_degraded(selected: SelectionCandidate, final: SelectionCandidate) -> bool:
+    """Return whether the final score is lower also where both are shown."""
+    return final.adjusted < selected.adjusted and percent(final.adjusted) != percent(selected.adjusted)
 
 
 def _degradation(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> Degradation:
@@ -309,19 +315,23 @@ def _rationale(
     passed, count, coverage = metrics.tests_passed, metrics.test_count, metrics.coverage_percentage
     if passed is not None and count is not None:
         all_pass = metrics.tests_failed == 0 and passed == count > 0
-        lines.append(f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}")
+        skipped = f", {plain_number(metrics.tests_skipped)} skipped" if metrics.tests_skipped else ""
+        lines.append(
+            f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}{skipped}"
+        )
     if coverage is not None:
         highest = max(c.metrics.coverage_percentage or 0.0 for c in contenders)
         word = "Highest coverage" if coverage == highest else "Coverage"
         lines.append(f"{word} ({plain_number(coverage)}%)")
-    if degradation.started is not None and selected.adjusted > contenders[-1].adjusted:
+    if degradation.started is not None and _is_degraded(selected, contenders[-1]):
         last = contenders[-1].iteration
         span = f"iteration {last}" if degradation.started == last else f"iterations {degradation.started}-{last}"
         lines.append(f"Quality degraded in {span}")
     verdict = selected.walked.verdict
     if verdict not in {None, "PASS"}:
         lines.append(f"Integrity: {verdict}; read its findings before you rely on it")
-    lines.append(SOURCE)
+    if number != contenders[-1].iteration:
+        lines.append(SOURCE)
     return tuple(lines)
 
 

@@ -26,10 +26,10 @@ from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.iteration.measure_iteration import shorten_output
 from ralph_tracker.iteration.repeat_failing import run_again, with_flaky
 from ralph_tracker.measure.find_reports import FoundReport, Missing
-from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
+from ralph_tracker.measure.installed_tools import measured_with
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import NO_LINES, VALUES, CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
@@ -40,7 +40,6 @@ from ralph_tracker.measure.run_checks import (
 from ralph_tracker.replay.commit_environments import Environments, LentEnvironment, SetUpError
 from ralph_tracker.replay.commits import Checkouts, Commit, History
 from ralph_tracker.safe_files import as_store_error, temporary_name, write_whole
-from ralph_tracker.version import __version__
 
 OUTPUT: Final = "output"
 REPORTS: Final = "reports"
@@ -100,15 +99,6 @@ class Results(NamedTuple):
         """Return whether every check ran to its own end, and all was measured."""
         ended = [each.finished for each in self.ran]
         return not self.lacking and all(each.exit_code is not None and not each.timed_out for each in ended)
-
-
-def lacking(missing: Mapping[str, str], metrics: Metrics) -> frozenset[Group]:
-    """Return the groups of checks that were not measured, and may be when they are measured again.
-
-    A report without a line to cover says the same again, and tools write no coverage where tests fail.
-    """
-    found = {Group(name) for name, why in missing.items() if why != NO_LINES and name in VALUES}
-    return frozenset(found - {Group.COVERAGE} if metrics.tests_failed else found)
 
 
 class ResultsCache(NamedTuple):
@@ -385,13 +375,9 @@ class CommitMeasurer(NamedTuple):
         return outcomes
 
     def _key(self, commit: Commit, home: LentEnvironment) -> str:
-        document: Mapping[str, Any] = self.config.document
-        # What decides about the numbers of a commit; thresholds do not.
-        settings = {name: document[name] for name in ("checks", "severity")}
-        tools = tool_versions(home.root, self.checks, self.environment)
-        variables = reaching_variables(self.checks, self.environment)
-        parts = [__version__, commit.tree, self.history.prefix, settings, home.key, tools, variables]
-        return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
+        how = measured_with(home.root, self.checks, self.config.document["severity"], self.environment)
+        parts = [commit.tree, self.history.prefix, home.key, how]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _unmeasured_commit(self, commit: Commit, why: str) -> MeasuredCommit:
         """Return the results of checks that could not be started; they are not kept."""

@@ -38,7 +38,7 @@ from ralph_tracker.loop.reports import FinishedLoop, mode_of
 from ralph_tracker.loop.start import LoopStart
 from ralph_tracker.measure.installed_tools import reaching_variables, tool_versions
 from ralph_tracker.measure.linked_environments import endless_links
-from ralph_tracker.measure.report_totals import VALUES
+from ralph_tracker.measure.report_totals import VALUES, lacking
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.records.output_selection import Selection, SelectionCandidate, select
 from ralph_tracker.replay.commit_environments import Environments, SetUpError
@@ -49,7 +49,6 @@ from ralph_tracker.replay.measure_commits import (
     MeasuredCommit,
     ResultsCache,
     cache_folder,
-    lacking,
     measurable_checks,
     with_reruns,
 )

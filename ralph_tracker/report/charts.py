@@ -15,6 +15,7 @@ from ralph_tracker.report.wording import Point
 WIDTH: Final = 880
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
+_TESTS: Final = 70
 # In a Mermaid chart the labels of more columns than these run into each other.
 MERMAID_COLUMNS: Final = 20
 # More links than these are no help to anybody who goes from one to the next.
@@ -56,45 +57,88 @@ class _Frame(NamedTuple):
 Series = Sequence[tuple[int, float | None]]
 
 
-def trajectory(scores: Series, marks: Sequence[Mark]) -> str:
-    """Return the score in percent over the iterations, with marks for peak, rollbacks, alerts and the decision."""
+def trajectory(
+    scores: Series, marks: Sequence[Mark], before: Mapping[int, int | None] = {}, tests: Mapping[int, int] = {}
+) -> str:
+    """Return the score in percent over the iterations, with marks for peak, rollbacks, alerts and the decision.
+
+    The line leads from each iteration to those that descend from it: `before` names its predecessor where that is not
+    the one before it. What was rolled back is a stub. Below it stand the believed passing `tests`.
+    """
     known = [(number, value) for number, value in scores if value is not None]
     if not known:
         return ""
     low, high = _ends([value for _, value in known])
-    frame = _Frame(known[0][0], known[-1][0], low, high)
+    room = _TESTS if any(tests.values()) else 0
+    frame = _Frame(known[0][0], known[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
     at = dict(known)
-    shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "decision"}}
+    undone = {mark.iteration for mark in marks if mark.kind == "rollback"}
+    shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "taken", "point"}}
     points = [Mark(number, "point", "") for number, _ in known if number not in shaped]
-    links = marks if len(known) > _LINKS else [*marks, *points]
-    parts = [_axes(frame), _line(frame, scores, "score")]
+    is_long = len(known) > _LINKS
+    links = [mark for mark in marks if mark.kind not in {"taken", "point"}] if is_long else [*marks, *points]
+    stubs = [
+        f"M{frame.x(start):.1f} {frame.y(at[start]):.1f}L{frame.x(end):.1f} {frame.y(at[end]):.1f}"
+        for end in sorted(undone & at.keys())
+        if (start := end - 1 if before.get(end) is None else before[end] or 0) in at
+    ]
+    line = [(number, value) for number, value in scores if number not in undone]
+    parts = [_axes(frame), _line(frame, line, "score")]
+    parts += [f'<path class="line stub" d="{"".join(stubs)}"/>'] if stubs else []
+    parts += [_test_bars(frame, tests)] if room else []
+    if is_long:
+        dots = (f"M{frame.x(m.iteration):.1f} {frame.y(at[m.iteration]):.1f}h0" for m in marks if m.kind == "taken")
+        parts.append(f'<path class="dots" d="{"".join(dots)}"/>')
     shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
     parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
     return _svg(frame, "group", "Score in percent over the iterations", parts)
 
 
+def _test_bars(frame: _Frame, tests: Mapping[int, int]) -> str:
+    """Return believed tests as bars from 0 below the score."""
+    most = max(tests.values())
+    below = frame._replace(low=0, high=most, top=frame.height - frame.bottom + 18, bottom=_BOTTOM)
+    foot = below.y(0)
+    wide = max(0.5, min(12, (frame.x(1) - frame.x(0)) * 0.7))
+    steps = "".join(
+        f"M{frame.x(number) - wide / 2:.1f} {foot:.1f}V{below.y(count):.1f}h{wide:.1f}V{foot:.1f}z"
+        for number, count in tests.items()
+        if count and frame.first <= number <= frame.last
+    )
+    label = f'<text x="{frame.left - 6}" y="{below.y(most) + 9:.1f}" text-anchor="end">{most}</text>'
+    title = f"<title>believed passing tests, at most {most}</title>"
+    return f'<path class="tests" d="{steps}">{title}</path>{label}'
+
+
 def _ends(values: Sequence[float]) -> tuple[int, int]:
-    """Return the ends of an axis of percents, whole steps apart, with room below the least value."""
-    high = math.ceil(max(*values, 1) / _ROUND) * _ROUND
-    every = _every(high - min(values) + 1)
-    return max(0, high - every * math.ceil((high - min(values) + 1) / every)), high
+    """Return the ends of an axis of percents, on multiples of the distance of its lines."""
+    least, most = max(0, min(values) - 1), max(*values, 1)
+    every = _every(most - least)
+    return math.floor(least / every) * every, math.ceil(most / every) * every
 
 
 def _mark(frame: _Frame, mark: Mark, value: float) -> str:
     x, y = frame.x(mark.iteration), frame.y(value)
     words = f"iteration {mark.iteration}, {_number(value)} %{f': {mark.words}' if mark.words else ''}"
     if mark.kind == "peak":
-        shape = f'<path class="peak" d="M{x:.1f} {y - 9:.1f}l7 9l-7 9l-7 -9z"/>'
+        shape = f'<path class="peak" d="{_diamond(x, y, 8)}"/>'
     elif mark.kind == "rollback":
         shape = f'<path class="rollback" d="M{x - 5:.1f} {y - 5:.1f}l10 10m0 -10l-10 10"/>'
-    elif mark.kind == "decision":
-        shape = f'<rect class="decision" x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10"/>'
-    elif mark.kind == "point":
-        shape = f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    elif mark.kind == "decision":  # around what else is there
+        shape = f'<rect class="decision" x="{x - 10:.1f}" y="{y - 10:.1f}" width="20" height="20"/>'
+    elif mark.kind in {"point", "taken"}:
+        shape = f'<circle class="{mark.kind}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>'
+    elif mark.kind in {"question", "blocked"}:
+        sign = "?" if mark.kind == "question" else "!"
+        shape = f'<text class="sign" x="{x:.1f}" y="{frame.top - 3:.1f}" text-anchor="middle">{sign}</text>'
     else:
         foot = frame.height - frame.bottom
         shape = f'<path class="alert {mark.kind}" d="M{x:.1f} {foot - 10:.1f}l5 9h-10z"/>'
     return f'<a href="#i{mark.iteration}" aria-label="{words}"><title>{words}</title>{shape}</a>'
+
+
+def _diamond(x: float, y: float, half: int) -> str:
+    return f"M{x:.1f} {y - half:.1f}l{half} {half}l-{half} {half}l-{half} -{half}z"
 
 
 def comparison_chart(loops: Mapping[str, Series]) -> str:
@@ -108,8 +152,11 @@ def comparison_chart(loops: Mapping[str, Series]) -> str:
     return _svg(frame, "img", "Scores in percent over the iterations of each loop", [_axes(frame), *lines])
 
 
-def small(series: Series, label: str) -> str:
-    """Return one metric over the iterations, without axes; "" where fewer than two values are known."""
+def small(series: Series, label: str, taken: int | None = None) -> str:
+    """Return one metric over the iterations, without axes; "" where fewer than two values are known.
+
+    A diamond marks the iteration `taken`.
+    """
     known = [(number, value) for number, value in series if value is not None]
     if len(known) <= 1:
         return ""
@@ -117,8 +164,14 @@ def small(series: Series, label: str) -> str:
     width, height = 200, 60
     frame = _Frame(series[0][0], series[-1][0], min(values), max(values), width, height, 4, 4, 6, 6)
     last = known[-1]
+    value = dict(known).get(-1 if taken is None else taken)
+    mark = (
+        ""
+        if value is None or taken is None
+        else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
+    )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot])
+    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark])
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
@@ -178,8 +231,8 @@ def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
         y = frame.y(value)
         parts.append(f'<path class="grid" d="M{frame.left} {y:.1f}H{frame.width - frame.right}"/>')
         parts.append(f'<text x="{frame.left - 6}" y="{y + 4:.1f}" text-anchor="end">{_number(value)}</text>')
-    every = max(1, -(-(frame.last - frame.first + 1) // 20))
-    for count, number in enumerate(range(frame.first, frame.last + 1, every)):
+    every = _round_step((frame.last - frame.first + 1) / 20)
+    for count, number in enumerate(range(-(-frame.first // every) * every, frame.last + 1, every)):
         x = place.x(number + (0.0 if ticks_at is None else 0.4))
         odd = ' class="odd"' if count % 2 else ""  # hidden where there is little room
         parts.append(f'<text{odd} x="{x:.1f}" y="{frame.height - 8}" text-anchor="middle">{number}</text>')
@@ -187,8 +240,16 @@ def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
 
 
 def _every(span: float) -> int:
-    """Return the distance of the lines of an axis, a multiple of five."""
-    return _ROUND * math.ceil(span / _ROUND / _LINES)
+    """Return the distance of the lines of an axis: 5, 10, 20, 50."""
+    return max(_ROUND, _round_step(span / _LINES))
+
+
+def _round_step(least: float) -> int:
+    """Return the least of 1, 2, 5, 10, 20, 50 and so on that is not below `least`."""
+    power = 1
+    while 5 * power < least:
+        power *= 10
+    return next(step * power for step in (1, 2, 5) if step * power >= least)
 
 
 def _number(value: float) -> str:
@@ -203,8 +264,9 @@ def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
 def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     """Return the chart of score and passing tests, as the text of a Mermaid block; "" without two points to draw.
 
-    Tests are shown as a share of the most tests that an iteration had. The axis goes from the least value to the
-    greatest; the peak is marked on it. Of a long loop, points at equal distances are drawn, and peak, first and last.
+    Tests are shown as a share of the most tests that an iteration had. The axis begins at 0 where there are bars, else
+    below the least score; the peak is marked on it. Of a long loop, points at equal distances are drawn, and
+    peak, first and last.
     """
     every, last = math.ceil(len(points) / (MERMAID_COLUMNS - 2)), len(points) - 1
     sample = [
@@ -219,7 +281,7 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
     # A bar per column or none: what is missing cannot be drawn.
     bars = [(point.passed or 0) / most * 100 for point in drawn] if most and named else []
     # The axis ends on multiples of five, with room below the least value.
-    low = max(0, math.floor((min(*scores, *bars) - 1) / _ROUND) * _ROUND)
+    low = 0 if bars else max(0, math.floor((min(scores) - 1) / _ROUND) * _ROUND)  # a bar's length is its value
     high = max(low + _ROUND, math.ceil(max(*scores, *bars) / _ROUND) * _ROUND)
     title = "Score (line), passing tests (bars), %" if bars else "Score, %"  # a longer one would be cut off
     labels = (f'"{point.iteration} ▲"' if point.iteration == peak else f'"{point.iteration}"' for point in drawn)
@@ -233,10 +295,10 @@ def mermaid_chart(points: Sequence[Point], peak: int) -> str:
 _BARS: Final = "▁▂▃▄▅▆▇█"
 
 
-def sparkline(values: Sequence[float]) -> str:
-    """Draw scores from 0 to 1 as one character each."""
+def sparkline(values: Sequence[float | None]) -> str:
+    """Draw scores from 0 to 1 as one character each, an unknown one as a gap."""
     top = len(_BARS) - 1
-    return "".join(_BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
+    return "".join(" " if value is None else _BARS[min(top, max(0, int(value * (top + 1))))] for value in values)
 
 
 class Trend(NamedTuple):
@@ -246,11 +308,12 @@ class Trend(NamedTuple):
     peak: int | None
 
 
-def trend(scores: Sequence[tuple[int, float]], peak: int | None, columns: int) -> Trend:
+def trend(scores: Sequence[tuple[int, float | None]], peak: int | None, columns: int) -> Trend:
     """Draw the scores of a loop by iteration in at most so many columns, the highest of each column."""
     every = -(-len(scores) // columns) if scores else 1
     parts = [scores[place : place + every] for place in range(0, len(scores), every)]
-    tops = [max(score for _, score in part) for part in parts]
-    low, span = min(tops, default=0.0), max(tops, default=0.0) - min(tops, default=0.0)
-    bars = sparkline([(top - low) / span if span else 0.5 for top in tops])
+    tops = [max((score for _, score in part if score is not None), default=None) for part in parts]
+    known = [top for top in tops if top is not None]
+    low, span = min(known, default=0.0), max(known, default=0.0) - min(known, default=0.0)
+    bars = sparkline([None if top is None else (top - low) / span if span else 0.5 for top in tops])
     return Trend(bars, next((at for at, part in enumerate(parts) if peak in {number for number, _ in part}), None))

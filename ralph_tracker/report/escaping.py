@@ -43,6 +43,11 @@ def for_log(text: str) -> str:
     return _LOG_COMMAND_FIRST.sub(r"\1: ", LOG_COMMAND.sub("# #", for_terminal(text)))
 
 
+def short_names(text: str) -> str:
+    """Return a text with the names of tests without their file and class, and their rest as +24."""
+    return re.sub(r"(?:,? and|,) (\d+) more\b", r", +\1", re.sub(r"(?<!\S)[\w./\\-]+\.\w+::(?:\w+::)*(?=\w)", "", text))
+
+
 def commands_for_markdown(text: str) -> str:
     """Escape text of ours as `for_markdown` does, but leave its commands in backticks as code."""
     parts = text.split("`")
@@ -50,6 +55,14 @@ def commands_for_markdown(text: str) -> str:
         return for_markdown(text)
     shown = (f"`{for_terminal(part)}`" if place % 2 else for_markdown(part) for place, part in enumerate(parts))
     return "".join(shown)
+
+
+def block_for_markdown(text: str) -> str:
+    """Return a text after the name of a nested list item; several lines as code by its indent, which none ends."""
+    lines = text.splitlines()
+    if len(lines) <= 1:
+        return f" {for_markdown(text)}"
+    return "\n" + "".join(f"\n{' ' * 10}{for_terminal(line)}" for line in lines)
 
 
 def for_markdown(text: str) -> str:

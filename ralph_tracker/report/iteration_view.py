@@ -6,7 +6,16 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up, plain_number
 from ralph_tracker.core.thresholds import DIMENSIONS
-from ralph_tracker.report.wording import ABSENT, money, number, rounded_weights, score, signed_text
+from ralph_tracker.report.wording import (
+    ABSENT,
+    measured_in_words,
+    money,
+    number,
+    rounded_weights,
+    score,
+    signed_text,
+)
+from ralph_tracker.short_text import percent
 
 Document = Mapping[str, Any]
 _RANK: Final = {severity.name: int(severity) for severity in Severity}
@@ -66,6 +75,7 @@ class IterationView(NamedTuple):
     """One iteration; `integrity`, `cost` and `plan` are "" if unknown."""
 
     iteration: int
+    sentence: str
     timestamp: str
     classification: str
     quality_score: str
@@ -122,6 +132,7 @@ def iteration_view(document: Document) -> IterationView:
     findings = findings_of(document)
     return IterationView(
         iteration=record["iteration"],
+        sentence=_sentence(record),
         timestamp=record.get("timestamp") or ABSENT,
         classification=record.get("classification") or ABSENT,
         quality_score=quality,
@@ -161,6 +172,16 @@ def iteration_view(document: Document) -> IterationView:
         reruns=tuple(rerun_line(each) for each in trust.get("reruns") or ()),
         unread=tuple(f"{file}: {why}" for file, why in (trust.get("unread") or {}).items()),
     )
+
+
+def _sentence(record: Document) -> str:
+    """Return what was measured in an iteration, beside the values before it, and its score."""
+    now = {spec.name: value_of(record, spec) for spec in METRICS}
+    moved = (record.get("deltas") or {}).get("from_previous") or {}
+    old = {spec.name: _before(now[spec.name], moved.get(spec.delta_name), spec) for spec in METRICS}
+    facts = measured_in_words(now, old) or "nothing measured"
+    shown = record.get("adjusted_score")
+    return f"{facts[0].upper()}{facts[1:]}{'' if shown is None else f'; score {percent(shown)}'}."
 
 
 def plan_tasks(record: Document) -> str:
@@ -245,9 +266,14 @@ def _finding(finding: Document) -> FindingRow:
         test=str(finding.get("test") or ""),
         old=str(finding.get("old") or ""),
         new=str(finding.get("new") or ""),
-        failure=" ".join(str(finding.get("failure") or "").split())[:300],
+        failure=_first_lines(str(finding.get("failure") or "")),
         command=str(finding.get("command") or ""),
     )
+
+
+def _first_lines(text: str) -> str:
+    lines = [line.rstrip() for line in text[:600].splitlines() if line.strip()]
+    return "\n".join(lines[:12])
 
 
 def rerun_line(rerun: Document) -> str:

@@ -247,12 +247,16 @@ class LoopStory:
     ended: bool = True
 
 
+def known_score(contender: SelectionCandidate) -> float | None:
+    """Return the score of an iteration, None where nothing was measured: it counts as 0, but it is unknown."""
+    known = any(contender.metrics.get(spec.name) is not None for spec in METRICS)
+    return contender.adjusted if known else contender.adjusted or None
+
+
 def points_of(contenders: Sequence[SelectionCandidate]) -> tuple[Point, ...]:
     """Return the iterations as points, with their scores as of now."""
     return tuple(
-        Point(
-            c.iteration, c.metrics.tests_passed, c.metrics.test_count, c.metrics.coverage_percentage, score=c.adjusted
-        )
+        Point(c.iteration, c.metrics.tests_passed, c.metrics.test_count, c.metrics.coverage_percentage, known_score(c))
         for c in contenders
     )
 
@@ -292,7 +296,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         passed_over=selection.passed_over,
         why_not_final=selection.why_not_final or "",
         why_peaks_differ=why_peaks_differ(selection),
-        sparkline=sparkline([c.adjusted for c in selection.contenders]),
+        sparkline=sparkline([known_score(c) for c in selection.contenders]),
         rows=rows,
         pattern=fall.pattern.replace("_", " "),
         degradation_started=ABSENT if fall.started is None else f"iteration {fall.started}",
@@ -416,5 +420,5 @@ def _row(
         price=cost_per_point(_cost(story, contender.iteration), gained),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.walked.verdict or ABSENT,
-        score=percent(contender.adjusted),
+        score=percent(known_score(contender)),
     )

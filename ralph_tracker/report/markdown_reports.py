@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.report.escaping import commands_for_markdown, for_markdown, for_terminal
+from ralph_tracker.report.escaping import (
+    block_for_markdown,
+    commands_for_markdown,
+    for_markdown,
+    for_terminal,
+    short_names,
+)
 from ralph_tracker.report.iteration_view import FindingRow, IterationView, MetricRow, iteration_view
 from ralph_tracker.safe_files import read_regular
 from ralph_tracker.short_text import shorten
@@ -144,13 +150,15 @@ def jinja_environment(folders: tuple[Path, ...]) -> "jinja2.Environment":
         keep_trailing_newline=True,
     )
     environment.filters["md"] = for_markdown
+    environment.filters["block"] = block_for_markdown
     environment.filters["commands"] = commands_for_markdown
     environment.filters["plain"] = for_terminal
+    environment.filters["short_names"] = short_names
     return environment
 
 
 def iteration_report(document: Mapping[str, Any], root: Path | None = None) -> str:
-    """Return the report of one iteration, the specification's headings first."""
+    """Return the report of one iteration: a sentence, the specification's headings, then ours."""
     view = iteration_view(document)
     if has_own(ITERATION_REPORT, root):
         return render(ITERATION_REPORT, {"it": view}, root)
@@ -162,10 +170,12 @@ def shipped_iteration_report(it: IterationView) -> str:
     md, is_first = for_markdown, it.classification == "baseline"
     best = "none yet" if it.best == "n/a" else f"Iteration {it.best} (quality: {it.best_score})"
     lines = [
+        *(md(it.sentence), ""),
         f"## Iteration {it.iteration} Progress Report",
         "",
-        f"**Timestamp**: {md(it.timestamp)}",
-        f"**Classification**: {md(it.classification)}",
+        # Two spaces at the end of a line keep the next one apart.
+        f"**Timestamp**: {md(it.timestamp)}  ",
+        f"**Classification**: {md(it.classification)}  ",
         f"**Quality Score**: {it.quality_score}",
         *("", "### Metrics", "", *_metric_table(it.rows, is_first=is_first)),
         *("", "### Quality Score Breakdown", ""),
@@ -186,9 +196,10 @@ def shipped_iteration_report(it: IterationView) -> str:
         f"- **This Iteration**: Iteration {it.iteration} (quality: {it.quality_score})",
         f"- **Best Preserved**: {it.best_preserved}",
         *("", "### Recommendation", ""),
-        f"**Action**: {md(it.action)}",
-        f"**Reason**: {md(it.reason)}",
+        f"**Action**: {md(it.action)}  ",
+        f"**Reason**: {md(it.reason)}  ",
         f"**Confidence**: {it.confidence}",
+        *([""] if it.alternatives else ()),
         *(f"- {md(each)}" for each in it.alternatives),
         *("", "### Adjusted Score and Verdict", ""),
         f"- **Adjusted Score**: {it.adjusted_score}{f' ({md(it.adjusted_because)})' if it.adjusted_because else ''}",
@@ -236,7 +247,7 @@ def _finding_lines(finding: FindingRow) -> list[str]:
     facts = {"old": finding.old, "new": finding.new, "failed with": finding.failure}
     return [
         f"- **{finding.severity}** {finding.rule} {for_markdown(finding.place)}{test}: {message}",
-        *(f"    - {name}: {for_markdown(text)}" for name, text in facts.items() if text),
+        *(f"    - {name}:{block_for_markdown(text)}" for name, text in facts.items() if text),
         *((f"    - again: `{finding.command}`",) if finding.command else ()),
     ]
 

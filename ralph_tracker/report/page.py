@@ -2,21 +2,38 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.core.alert_types import TYPE_BY_NAME
 from ralph_tracker.core.metrics import METRICS, MetricSpec
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
-from ralph_tracker.report.iteration_view import FindingRow, findings_of
-from ralph_tracker.report.loop_view import IterationRow, LoopStory, OutcomeMatrix, SelectionView, selection_view
+from ralph_tracker.report.iteration_view import AlertRow, FindingRow, findings_of
+from ralph_tracker.report.loop_view import (
+    IterationRow,
+    LoopStory,
+    OutcomeMatrix,
+    SelectionView,
+    known_score,
+    selection_view,
+)
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
-from ralph_tracker.report.wording import number
+from ralph_tracker.report.wording import ABSENT, number
 
 FINDINGS_SHOWN: Final = 200
+ALERTS_SHOWN: Final = 8
+# Why the walk did not take an iteration, by its rule.
+_REFUSALS: Final = {
+    1: "not taken: not believed",
+    2: "not taken: it breaks a test",
+    3: "not taken: it drops many tests",
+    4: "not taken: worse, or a question, for no gain",
+}
 
 
 class LivePage(NamedTuple):
@@ -47,12 +64,32 @@ class FoundAt(NamedTuple):
 
 
 class Multiple(NamedTuple):
-    """One metric over the iterations, drawn, with its first and last known value."""
+    """One metric over the iterations, drawn, with its first and last known value, its range, and the taken value."""
 
     label: str
     picture: str
     first: str
     last: str
+    low: str
+    high: str
+    taken: str
+
+
+class PageHead(NamedTuple):
+    """What stands at the top of a loop's page besides its figures; "" is unknown."""
+
+    project: str
+    agent: str
+    status: str
+    decision: str
+    next_step: str
+
+
+class AlertGroup(NamedTuple):
+    """The alerts that an iteration raised, the worst first."""
+
+    iteration: int
+    alerts: tuple[AlertRow, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +97,12 @@ class PageView:
     """All that the page shows, as the template needs it."""
 
     selection: SelectionView
+    head: PageHead
+    figures: tuple[tuple[str, str], ...]
+    alerts: tuple[AlertGroup, ...]
+    folded: tuple[tuple[str, tuple[AlertGroup, ...]], ...]
     rows: tuple[IterationRow, ...]
     before: Mapping[int, int]
-    status: str
-    decision: str
-    next_step: str
     trajectory: str
     multiples: tuple[Multiple, ...]
     metric_rows: tuple[tuple[int, tuple[str, ...]], ...]
@@ -84,10 +122,7 @@ def page_view(
     documents: Mapping[int, Mapping[str, Any]],
     matrix: OutcomeMatrix,
     files: Sequence[tuple[int, tuple[FilePatch, ...]]],
-    *,
-    status: str,
-    decision: str,
-    next_step: str,
+    head: PageHead,
 ) -> PageView:
     """Return the page of a loop; `documents` are the records that can be read, by number."""
     view = selection_view(selection, story)
@@ -100,18 +135,32 @@ def page_view(
     for spec, values in series.items():
         if len({value for value in values if value is not None}) > 1:
             moved.setdefault(values, spec)
+    undone = {each.iteration for each in story.setbacks}
+    current = _grouped(story.alerts, lambda at: at not in undone and at <= view.selected)
+    later = _grouped(story.alerts, lambda at: at not in undone and at > view.selected)
+    folded = (
+        ("earlier alerts", current[:-ALERTS_SHOWN]),
+        (f"alerts after iteration {view.selected}", later),
+        ("alerts of what was rolled back", _grouped(story.alerts, lambda at: at in undone)),
+    )
     numbers = [c.iteration for c in selection.contenders]
     return PageView(
         selection=view,
+        figures=_figures(view, selection, head),
+        alerts=current[-ALERTS_SHOWN:],
+        folded=tuple((what, groups) for what, groups in folded if groups),
         rows=view.rows,
         before={change.iteration: change.before for change in story.changes},
-        status=status,
-        decision=decision,
-        next_step=next_step,
+        head=head,
         trajectory=charts.trajectory(
-            [(c.iteration, c.adjusted * 100) for c in selection.contenders], _marks(view, story)
+            [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],
+            _marks(view, story, selection, documents),
+            {at: row.get("previous_iteration") for at, row in story.rows.items()},
+            {c.iteration: c.walked.passing for c in selection.contenders},
         ),
-        multiples=tuple(_multiple(list(zip(numbers, values, strict=True)), spec) for values, spec in moved.items()),
+        multiples=tuple(
+            _multiple(list(zip(numbers, values, strict=True)), spec, view.selected) for values, spec in moved.items()
+        ),
         metric_rows=tuple(
             (at, tuple(number(values[place], spec) for values, spec in moved.items()))
             for place, at in enumerate(numbers)
@@ -165,24 +214,76 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _marks(view: SelectionView, story: LoopStory) -> list[charts.Mark]:
-    """Return the peak, what was rolled back, the alerts and the last decision."""
+def raised_at(alert: AlertRow) -> int | None:
+    """Return the iteration that raised an alert."""
+    at = alert.since.rpartition(" ")[2]
+    return int(at) if at.isdecimal() else None
+
+
+def _grouped(alerts: Sequence[AlertRow], wanted: Callable[[int], bool]) -> tuple[AlertGroup, ...]:
+    found: dict[int, list[AlertRow]] = {}
+    for alert in alerts:
+        if (at := raised_at(alert)) is not None and wanted(at):
+            found.setdefault(at, []).append(alert)
+    return tuple(
+        AlertGroup(at, tuple(sorted(found[at], key=lambda each: (each.severity, each.type)))) for at in sorted(found)
+    )
+
+
+def _figures(view: SelectionView, selection: Selection, head: PageHead) -> tuple[tuple[str, str], ...]:
+    """Return what stands above the chart: a name and a value each; what is unknown is left out."""
+    row = next(row for row in view.rows if row.iteration == view.selected)
+    began, ended = (datetime.fromisoformat(c.timestamp) for c in (selection.contenders[0], selection.final))
+    minutes, seconds = divmod(int((ended - began).total_seconds()), 60)
+    known = {
+        "Taken" if view.ended else "Best so far": f"{view.selected} of {view.final}",
+        "Score": row.score,
+        "Tests": row.tests,
+        "Cost": view.total_cost.partition(",")[0],
+        "Time": f"{minutes} min" if minutes else f"{seconds} s",
+        "Agent": head.agent,
+        "Project": head.project,
+    }
+    return tuple((name, value) for name, value in known.items() if value not in {"", ABSENT, "unknown"})
+
+
+def _marks(
+    view: SelectionView, story: LoopStory, selection: Selection, documents: Mapping[int, Mapping[str, Any]]
+) -> list[charts.Mark]:
+    """Return the peak, what was taken on the way and why not, rollbacks, alerts, questions and the last decision.
+
+    The words are ours: names of tests never get into a chart.
+    """
+    undone = {each.iteration: each for each in story.setbacks}
     marks = [charts.Mark(view.selected, "peak", "taken" if view.ended else "best so far")]
-    marks += [charts.Mark(each.iteration, "rollback", "rolled back") for each in story.setbacks]
-    for alert in story.alerts:
-        at = alert.since.rpartition(" ")[2]
-        if at.isdecimal() and alert.severity in {"CRITICAL", "HIGH"}:
-            marks.append(charts.Mark(int(at), alert.severity.lower(), alert.severity))
+    for at, each in undone.items():
+        why = ", ".join(name.replace("_", " ") for name in each.alerts if name in TYPE_BY_NAME)
+        marks.append(charts.Mark(at, "rollback", f"rolled back{f' ({why})' if why else ''}"))
+    for contender in selection.contenders:
+        at, refusal = contender.iteration, contender.walked.refusal
+        if at in undone or at == view.selected:
+            continue
+        words = "taken then" if refusal is None else _REFUSALS.get(refusal.rule, "not taken")
+        marks.append(charts.Mark(at, "taken" if refusal is None else "point", words))
+    for group in _grouped([each for each in story.alerts if each.severity in {"CRITICAL", "HIGH"}], lambda _: True):
+        names = [each.type.replace("_", " ") for each in group.alerts if each.type in TYPE_BY_NAME]
+        worst = group.alerts[0].severity
+        marks.append(charts.Mark(group.iteration, worst.lower(), f"{worst} {', '.join(dict.fromkeys(names))}"))
+    asked = {question.iteration for question in selection.questions}
+    marks += [charts.Mark(at, "question", "a question waits for you") for at in sorted(asked)]
+    blocked = (at for at, document in documents.items() if document["iteration_metrics"].get("blocked"))
+    marks += [charts.Mark(at, "blocked", "the agent was blocked") for at in blocked]
     decided = view.rows[-1].decision
     if decided in {"stop", "rollback", "escalate"}:
         marks.append(charts.Mark(view.final, "decision", decided))
     return list(dict.fromkeys(marks))
 
 
-def _multiple(series: charts.Series, spec: MetricSpec) -> Multiple:
+def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     known = [value for _, value in series if value is not None]
-    picture = charts.small(series, f"{spec.label} over the iterations")
-    return Multiple(spec.label, picture, number(known[0], spec), number(known[-1], spec))
+    picture = charts.small(series, f"{spec.label} over the iterations", taken)
+    values = (known[0], known[-1], min(known), max(known), dict(series).get(taken))
+    return Multiple(spec.label, picture, *(number(value, spec) for value in values))
 
 
 def _parts(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, list[tuple[int, float | None]]]:
@@ -199,10 +300,12 @@ def _parts(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, list[tuple[i
 
 def _cost(selection: Selection, story: LoopStory) -> str:
     """Return what was spent so far over the iterations, drawn; "" where no cost is known."""
-    spent, series = 0.0, []
+    spent = 0.0
+    series: list[tuple[int, float | None]] = []
     for contender in selection.contenders:
         usage = story.rows.get(contender.iteration, {}).get("usage") or {}
         if usage.get("cost_usd") is not None:
             spent += usage["cost_usd"]
-        series.append((contender.iteration, spent))
+        known = contender.iteration == 0 or usage.get("cost_usd") is not None
+        series.append((contender.iteration, spent if known else None))
     return charts.small(series, "Cost in USD, summed over the iterations") if spent else ""

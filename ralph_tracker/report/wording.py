@@ -108,12 +108,16 @@ def _was(now: object, before: object, unit: str = "") -> str:
 def score_in_words(score: float, before: float | None, best: tuple[int, float] | None, number: int) -> str:
     """Return the believed score of an iteration in percent, beside the one before and the best.
 
-    `before` is None if there is none; `best` is the best iteration with its score, None while there is none.
+    `before` is None if there is none; `best` is the iteration that is taken so far with its score, None while there is
+    none: where tests decided, others may score higher.
     """
     said = f"score {percent(score)}{_was(percent(score), None if before is None else percent(before))}"
     if best is None:
         return said
-    return f"{said}, the best so far" if best[0] == number else f"{said}; best {percent(best[1])}, iteration {best[0]}"
+    if best[0] != number:
+        word = "taken so far" if best[1] < score else "best"
+        return f"{said}; {word} {percent(best[1])}, iteration {best[0]}"
+    return f"{said}, {'taken so far' if before is not None and score < before else 'the best so far'}"
 
 
 def without_repeats(message: str, tests: Collection[str], errors: Collection[str]) -> str:
@@ -145,13 +149,8 @@ def loop_sentence(
     undone = {setback.iteration for setback in setbacks}
     after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
     if after:
-        who, are = ("iteration", "is") if len(after) == 1 else ("iterations", "are")
-        rolled_back = last.iteration in undone
-        what = (
-            f"{are} not taken"
-            if not rolled_back and _is_more(peak, last)
-            else _since(peak, last, rolled_back=rolled_back)
-        )
+        who = "iteration" if len(after) == 1 else "iterations"
+        what = "added nothing" if last.iteration in undone else _since(peak, last, is_one=len(after) == 1)
         parts.append(f"{who} {_span(after)} {what}")
     sentence = f"{'; '.join((*parts, *_rolled_back(setbacks)))}."
     return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"
@@ -207,21 +206,31 @@ def _span(numbers: Sequence[int]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def _since(peak: Point, last: Point, *, rolled_back: bool) -> str:
+def _since(peak: Point, last: Point, *, is_one: bool) -> str:
     """Return what the iterations after the peak brought, as of the last of them."""
-    falls = []
-    if None not in (peak.passed, last.passed) and (last.passed or 0) < (peak.passed or 0):
-        falls.append(f"{_tests(last)} tests")
-    if None not in (peak.coverage, last.coverage) and (last.coverage or 0) < (peak.coverage or 0):
+    falls, lacking = [], ""
+    passed = _change(peak.passed, last.passed)
+    if passed < 0:
+        removed = -_change(peak.tests, last.tests)
+        if removed >= -passed:
+            tests = quantity(int(removed), "test")
+            lacking = f"{'lacks' if is_one else 'lack'} {tests} of iteration {peak.iteration} ({_tests(last)} pass)"
+        else:
+            falls.append(f"{_tests(last)} tests")
+    coverage, gained = _change(peak.coverage, last.coverage), _change(peak.score, last.score)
+    if coverage < 0:
         falls.append(f"{_percentage(last.coverage)} % coverage")
-    if not falls and None not in (peak.score, last.score) and (last.score or 0) <= (peak.score or 0) - 0.01:
+    if not falls and not lacking and passed <= 0 and gained <= -0.01:
         falls.append(f"a score of {percent(last.score)}")
-    return "added nothing" if rolled_back or not falls else f"fell to {' and '.join(falls)}"
+    if (passed > 0 or (not falls and not lacking)) and (passed > 0 or coverage > 0 or gained >= 0.001):
+        return f"{'is' if is_one else 'are'} not taken"
+    fell = f"fell to {' and '.join(falls)}" if falls else ""
+    return " and ".join(filter(None, (lacking, fell))) or "added nothing"
 
 
-def _is_more(peak: Point, last: Point) -> bool:
-    """Return whether more tests pass in the last iteration than in the peak: something else refuses it."""
-    return None not in (peak.passed, last.passed) and (last.passed or 0) > (peak.passed or 0)
+def _change(before: float | None, now: float | None) -> float:
+    """Return by how much a value changed, 0 where one of them is unknown."""
+    return 0 if before is None or now is None else now - before
 
 
 def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
@@ -286,6 +295,20 @@ def rounded_weights(weights: Mapping[str, float]) -> dict[str, str]:
     by_rest = sorted(weights, key=lambda name: floors[name] - weights[name] * 100)
     raised = set(by_rest[:short])
     return {name: f"{(floor + (name in raised)) / 100:.2f}" for name, floor in floors.items()}
+
+
+def strength_in_words(found: Mapping[str, Any]) -> list[str]:
+    """Return what tests notice of small errors in the lines that changed, as the loop's log has it."""
+    tried = quantity(found["tried"], "small error")
+    words = [f"its tests notice {found['noticed']} of {tried} in the changed lines that they run"]
+    if found["added"]:
+        where = "the lines that they run" if found["by_test"] else "these lines"
+        verb = "notices" if found["added"] == 1 else "notice"
+        new = quantity(found["added"], "new test")
+        words.append(f"{new} of it {verb} {found['added_noticed']} of {found['added_tried']} in {where}")
+    if found["unreached"]:
+        words.append(f"{quantity(found['unreached'], 'error')} more would be in lines that no test runs")
+    return words
 
 
 def in_ranges(numbers: Iterable[int], to: str = " to ") -> str:

@@ -15,13 +15,15 @@ _LONGEST_ARGUMENT: Final = 131_071
 class Backend(NamedTuple):
     """A command in two parts, between which a user's own words go, and the word that continues a session.
 
-    `tells_sums` is whether a run that continues a session reports the usage of the whole session.
+    `tells_sums` is whether a run that continues a session reports the usage of the whole session. `budget` is the word
+    before the most dollars that a run may cost, None if the client knows none.
     """
 
     begins: tuple[str, ...]
     ends: tuple[str, ...]
     continues: str
     tells_sums: bool = False
+    budget: str | None = None
 
     def command(self, own: Sequence[str] = ()) -> tuple[str, ...]:
         """Return the command with a user's own words in their place."""
@@ -38,11 +40,24 @@ BACKENDS: Final[Mapping[str, Backend]] = {
         ("claude", "-p", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"),
         (),
         "--resume",
+        budget="--max-budget-usd",
     ),
     "codex": Backend(("codex", "exec", "--json", "--sandbox", "workspace-write"), ("-",), "resume", tells_sums=True),
     "gemini": Backend(("gemini", "--yolo", "--output-format", "stream-json"), ("--prompt", PROMPT), "--resume"),
     "opencode": Backend(("opencode", "run", "--format", "json"), (PROMPT,), "--session"),
+    "copilot": Backend(("copilot", "--output-format", "json", "--allow-all-tools"), ("-p", PROMPT), "--resume"),
+    "cursor": Backend(("cursor-agent", "-p", "--output-format", "stream-json", "--force"), (PROMPT,), "--resume"),
 }
+
+
+def within_budget(command: Sequence[str], left_usd: float) -> tuple[str, ...]:
+    """Return the command of a backend with what is left to spend; any other, or one with a budget, as it is."""
+    for backend in BACKENDS.values():
+        is_its = tuple(command[: len(backend.begins)]) == backend.begins
+        if is_its and backend.budget is not None and backend.budget not in command:
+            place = len(backend.begins)
+            return (*command[:place], backend.budget, f"{max(left_usd, 0.01):.2f}", *command[place:])
+    return tuple(command)
 
 
 class PreparedCommand(NamedTuple):

@@ -26,10 +26,10 @@ from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordE
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
-from ralph_tracker.loop.notify import event_of
+from ralph_tracker.loop.notify import event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord, target_note
 from ralph_tracker.report.wording import known_money
-from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command
+from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command, within_budget
 from ralph_tracker.runner.attempt import (
     AttemptLimits,
     RetryLimits,
@@ -44,7 +44,6 @@ from ralph_tracker.runner.attempt import (
 )
 from ralph_tracker.runner.model_prices import Price, add_cost, prices_of
 from ralph_tracker.runner.saved_run import (
-    LOCK,
     RunProgress,
     RunSettings,
     add_usages,
@@ -57,7 +56,7 @@ from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.git_links import bring_back
 from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
-from ralph_tracker.store.layout import LoopPaths, ProjectPaths
+from ralph_tracker.store.layout import RUN_LOCK, LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
@@ -284,10 +283,14 @@ class Run:
             if minutes >= limits.max_minutes:
                 return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=quantity(round(pause_s), "second"))
         if limits.max_cost_usd is not None:
-            spent = (summary.cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
+            spent = self._spent()
             if spent >= limits.max_cost_usd:
                 return f"Cost limit reached: ${spent:.2f} of ${limits.max_cost_usd:.2f}, before the agent runs again"
         return None
+
+    def _spent(self) -> float:
+        """Return the known cost of the loop so far, with the runs of this iteration, in USD."""
+        return (self.tracker.store().summary().cost_usd or 0.0) + (self.progress.usage.cost_usd or 0.0)
 
     def _try_once(self) -> Step:
         """Run the agent with the prompt of now, keep how that ended, and return what to do next."""
@@ -298,7 +301,9 @@ class Run:
             file.write_bytes(text.encode("utf-8", "surrogateescape"))
         client, command = self._client, settings.command
         if client is not None and progress.session is not None:
-            command = client.continue_session(command, progress.session)
+            command = client.continue_session(command, progress.session)  # whose budget may be that of all its runs
+        elif self.limits.max_cost_usd is not None:
+            command = within_budget(command, self.limits.max_cost_usd - self._spent())
         ready = prepare_command(command, text, file.resolve())
         before = tree_of_now(self.paths)
         starts = (*progress.starts, self.now())[-(settings.calls_per_hour or 0) :] if settings.calls_per_hour else ()
@@ -330,6 +335,7 @@ class Run:
             usage=add_usages(progress.usage, self._usage_of(ran.report)),
             notes=(*progress.notes, *told, *(() if plain else (said,))),
             session=session,
+            models=tuple(sorted({*progress.models, *(each.name for each in ran.report.models if each.name)})),
             told=self._priced(ran.report) if session == ran.report.session else progress.told,
         )
         return step
@@ -414,8 +420,7 @@ class Run:
         for line in (facts.counts, *facts.lines):
             self.screen.line(f"  {line}")
         if decision.action == "continue" and (asked := questions_of(record.alerts)):
-            words = f"{quantity(len(asked), 'question')} about iteration {record.iteration}: {asked[0].facts}"
-            self._notify("question", words, "`ralph-tracker questions` lists what answers them")
+            self._notify("question", *question_words(asked, record.iteration))
         if self.decided.carried_out:
             self.screen.line(f"  rolled back to iteration {decision.target_iteration}")
         # A task of a plan ends when its own checks hold, whatever the tests of the project say.
@@ -501,7 +506,7 @@ def open_run(
     progress = take_up(tracker, asked) if asked.resume else begin(tracker, asked)
     tracker = tracker._replace(loop_id=progress.loop_id)
     store = tracker.store()
-    with hold_lock(store.paths.folder / LOCK, "run", patience_s=0):
+    with hold_lock(store.paths.folder / RUN_LOCK, "run", patience_s=0):
         tracker.trusting.mark_agent(progress.loop_id, progress.settings.command, progress.settings.prompt_file)
         progress.write(store.paths)
         config = ConfiguredLoop.read(store, configured_by).config

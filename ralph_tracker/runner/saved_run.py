@@ -8,12 +8,12 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import as_store_error, write_whole
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import holder_of
 
 SCHEMA_VERSION: Final = 1
 FILE: Final = "run.json"
-LOCK: Final = "run.lock"
+
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
@@ -44,7 +44,8 @@ class RunProgress(NamedTuple):
     `at_work`. `waited_s` is the time waited between them. `usage`, `notes` and `blocked` (why a person is needed) are
     of this iteration, over all of its runs. `stalls` counts the consecutive decisions to end the loop for a stall; the
     agent is warned first. `starts` are when the agent was last run (epoch seconds), as many as `calls_per_hour`.
-    `session` is the client's session that the next run continues, `told` the usage that its last run reported.
+    `session` is the client's session that the next run continues, `told` the usage that its last run reported. `models`
+    are those that the agent's runs reported.
     """
 
     loop_id: str
@@ -61,6 +62,7 @@ class RunProgress(NamedTuple):
     starts: tuple[float, ...] = ()
     session: str | None = None
     told: Usage = Usage()
+    models: tuple[str, ...] = ()
 
     def next_iteration(self) -> Self:
         """Return the progress of the next iteration."""
@@ -114,11 +116,12 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
     plain = read_json(paths.folder / FILE)
     if not isinstance(plain, dict) or plain.get("phase") not in {"agent", "measure", "decide", "select"}:
         return None
-    return "interrupted" if holder_of(paths.folder / LOCK) is None else "driving"
+    return "interrupted" if holder_of(paths.folder / RUN_LOCK) is None else "driving"
 
 
 def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value
-    later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}}  # which the first files lack
+    # Which the first files lack.
+    later: dict[str, Any] = {"stalls": 0, "starts": (), "session": None, "told": {}, "models": ()}
     values = later | {name: plain[name] for name in RunProgress._fields if name not in later or name in plain}
     settings = RunSettings(**{**plain["settings"], "command": tuple(plain["settings"]["command"])})
     usage, told = (Usage(**{name: values[key].get(name) for name in Usage._fields}) for key in ("usage", "told"))
@@ -130,6 +133,7 @@ def _progress_of(plain: Any) -> RunProgress:  # noqa: ANN401  # any JSON value
             "told": told,
             "notes": tuple(values["notes"]),
             "starts": tuple(map(float, values["starts"])),
+            "models": tuple(map(str, values["models"])),
         }
     )
     if progress.phase not in get_args(Phase) or not isinstance(progress.iteration, int) or progress.iteration < 1:

@@ -43,7 +43,7 @@ def _word(text: str) -> str:
 
 
 def checkpoint_text(tools_used: int) -> str:
-    """Return the question of a checkpoint, with the number of tools since the start or the last approval."""
+    """Return the question of a checkpoint, with the number of tools since the start."""
     return f"Used {tools_used} tools. Reply 'yes' to continue or 'stop' to cancel."
 
 
@@ -157,7 +157,7 @@ class Interaction:
     counts the tool calls since the start or the last approval.
     """
 
-    __slots__ = ("_callbacks", "_every", "_log", "_tasks", "_turn", "cancelled", "tools_used")
+    __slots__ = ("_approved", "_callbacks", "_every", "_log", "_tasks", "_turn", "cancelled", "tools_used")
 
     def __init__(self, callbacks: AgentCallbacks | None = None, every: int = 20) -> None:
         """Create it; `every` is the number of tool calls from the start, or an approval, to the next checkpoint."""
@@ -166,6 +166,7 @@ class Interaction:
         self._log = ToolLog()
         self._turn = Lock()
         self.tools_used = 0
+        self._approved = 0  # the tools up to the last approval
         self.cancelled = False
         self._tasks: set[Task[bool]] = set()
 
@@ -176,6 +177,7 @@ class Interaction:
     def approve(self) -> None:
         """Let a cancelled session continue, with a fresh budget of tools."""
         self.cancelled = False
+        self._approved += self.tools_used
         self.tools_used = 0
 
     async def feed(self, event: Event) -> bool:
@@ -242,11 +244,11 @@ class Interaction:
     async def _ask_at_checkpoint(self, callbacks: AgentCallbacks) -> None:
         if self.cancelled or not callbacks.on_checkpoint:
             return
-        goes_on = await _call_or_default(callbacks.on_checkpoint, self.tools_used, otherwise=False)
+        goes_on = await _call_or_default(callbacks.on_checkpoint, self._approved + self.tools_used, otherwise=False)
         if not goes_on:
             self.cancelled = True
         elif not self.cancelled:
-            self.tools_used = 0
+            self.approve()
 
 
 async def _call_or_default(

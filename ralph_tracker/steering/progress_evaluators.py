@@ -19,7 +19,7 @@ from ralph_tracker.steering.session_continuation import EVALUATION_INTERVAL
 from ralph_tracker.steering.session_events import Event, TurnEnded
 
 _RUN_WORDS: Final = 20
-_SHOWN: Final = 200
+_OUTPUT_LENGTH: Final = 200
 _RECENT_CHARACTERS: Final = 500
 
 
@@ -136,7 +136,7 @@ class LLMProgressEvaluator(NamedTuple):
             case "yes":
                 return True, "Progress confirmed"
             case _:
-                return True, f"Unclear answer, neither YES nor NO: {' '.join(answer.split())[:_SHOWN]!r}"
+                return True, f"Unclear answer, neither YES nor NO: {' '.join(answer.split())[:_OUTPUT_LENGTH]!r}"
 
 
 def evaluation_prompt(info: ProgressInfo) -> str:
@@ -146,7 +146,7 @@ def evaluation_prompt(info: ProgressInfo) -> str:
         "Evaluate if this session is making meaningful progress:\n"
         f"- Turns: {turns}\n"
         f"- Time: {info.time_elapsed_ms / 1000:.1f}s\n"
-        f"- Recent output: {info.recent_output[-_SHOWN:]}\n"
+        f"- Recent output: {info.recent_output[-_OUTPUT_LENGTH:]}\n"
         "\n"
         "Is meaningful progress being made? Respond with YES or NO and a brief reason.\n"
     )

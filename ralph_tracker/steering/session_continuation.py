@@ -209,12 +209,31 @@ class _Known:
         return known
 
 
+class _Streak(NamedTuple):
+    """What is no exact repeat and still no work: what it is called, and from which count on."""
+
+    words: str
+    least: int
+
+
+_NEAR_REPEATS: Final = {
+    "failed": _Streak("the last {} calls failed", 10),
+    "read_again": _Streak("the last {} reads were of files that were read before", 10),
+    "talk": _Streak("the last {} turns called no tool", 5),
+    "said_again": _Streak("{} turns said what was said before", 5),
+}
+
+
+_SENTENCE: Final = 20  # characters; "Done." and the like are said more than once
+
+
 class ProgressMetrics:
     """The metrics of a session, counted from its events; what no event reported is 0.
 
     `unique_files_read`, `total_file_reads` and `files_revisited` (reads of a known file) count reads, `tools_used`
     calls that ended, `total_iterations` turns. `iterations_without_tools` are the latest consecutive turns without a
-    tool, `consecutive_file_revisits` the latest consecutive repeats, of any tool.
+    tool, `consecutive_file_revisits` the latest consecutive repeats, of any tool. `near_repeats` counts what has come
+    since the last progress that is no exact repeat: failed calls, known files read again, turns of talk, said texts.
     """
 
     __slots__ = (
@@ -225,6 +244,7 @@ class ProgressMetrics:
         "_has_tools",
         "_news",
         "_passing",
+        "_said",
         "_thresholds",
         "_told",
         "_tools_before",
@@ -233,6 +253,7 @@ class ProgressMetrics:
         "consecutive_file_revisits",
         "files_revisited",
         "iterations_without_tools",
+        "near_repeats",
         "tools_used",
         "total_file_reads",
         "total_iterations",
@@ -246,6 +267,8 @@ class ProgressMetrics:
         self.tools_used = self.total_iterations = 0
         self.iterations_without_tools = self.consecutive_file_revisits = 0
         self._files, self._calls, self._passing, self._trees = _Known(), _Known(), _Known(), _Known()
+        self._said = _Known()
+        self.near_repeats = dict.fromkeys(_NEAR_REPEATS, 0)
         self._told: str | None = None  # the last tree that was reported
         self._epoch = 0  # counts changes reported without a tree
         self._change_reported = False  # and no call has ended since that could have reported the tree
@@ -292,16 +315,21 @@ class ProgressMetrics:
                 used = self.tools_used > self._tools_before
                 self.iterations_without_tools = 0 if used else self.iterations_without_tools + 1
                 self._tools_before = self.tools_used
+                text = " ".join(event.text.split())
+                self._near("said_again", len(text) >= _SENTENCE and self._said.add_is_known(text), is_over=False)
+                self._near("talk", not used)
                 self._window.append(self._news)
                 self._news = 0
             case PersonSaid():
                 self.consecutive_file_revisits = 0  # a person may ask for a repetition
+                self.near_repeats = dict.fromkeys(_NEAR_REPEATS, 0)
 
     def _count_ended_call(self, event: ToolEnded) -> None:
         self._has_tools = True
         self.tools_used += 1
         if not event.refused:
             self._look_at_tree(event.tree)
+            self._near("failed", not event.success)
         is_known = self._calls.add_is_known((event.name, event.arguments, event.result, self._told, self._epoch))
         if is_known or not event.refused:
             self._repeat(is_known)
@@ -320,7 +348,9 @@ class ProgressMetrics:
 
     def _read(self, event: FileRead) -> None:
         self.total_file_reads += 1
-        if self._files.add_is_known(event.path):
+        is_known = self._files.add_is_known(event.path)
+        self._near("read_again", is_known)
+        if is_known:
             self.files_revisited += 1
             if not self._has_tools:  # if a host reports only files; else the call itself is the repeat
                 self._repeat(self._calls.add_is_known((event.path, self._told, self._epoch)))
@@ -337,6 +367,12 @@ class ProgressMetrics:
     def _progress(self) -> None:
         self._news += 1
         self.consecutive_file_revisits = 0
+        self.near_repeats = dict.fromkeys(_NEAR_REPEATS, 0)
+
+    def _near(self, streak: str, is_one: bool, *, is_over: bool = True) -> None:  # noqa: FBT001  # as below
+        """Count a near repeat; anything else ends its streak, where `is_over` says so."""
+        if is_one or is_over:
+            self.near_repeats[streak] = self.near_repeats[streak] + 1 if is_one else 0
 
     def _repeat(self, is_one: bool) -> None:  # noqa: FBT001  # whether to count on or reset
         self.consecutive_file_revisits = self.consecutive_file_revisits + 1 if is_one else 0
@@ -486,6 +522,8 @@ class Continuation:
         answers = metrics.tools_used and metrics.iterations_without_tools  # a turn of words alone repeats no call
         if is_stuck and is_nudged and not answers and metrics.consecutive_file_revisits > self._nudged_at:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones, after a nudge")
+        if is_nudged:
+            reasons += self._near_repeats(times=2)
         if is_warm and score < self.thresholds.score.nudge_from and (is_nudged or not is_stuck):
             reasons.append(f"the score {score:.2f} is below {self.thresholds.score.nudge_from:g}")
         return tuple(reasons)
@@ -496,6 +534,7 @@ class Continuation:
         reasons = []
         if metrics.is_stuck_loop:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones")
+        reasons += self._near_repeats()
         if is_warm and score < thresholds.score.continue_from:
             reasons.append(f"the score {score:.2f} is below {thresholds.score.continue_from:g}")
         is_large = thresholds.token_budgets.should_nudge_synthesis(self.context_tokens)
@@ -503,6 +542,11 @@ class Continuation:
             turns = min(metrics.total_iterations, thresholds.progress.velocity_turns)
             reasons.append(f"{self._taken_text()}, and the last {turns} turns brought nothing new")
         return tuple(reasons)
+
+    def _near_repeats(self, times: int = 1) -> list[str]:
+        """Return what comes again and again in another form, from so many times the count on that is told."""
+        counts = self.metrics.near_repeats
+        return [at.words.format(counts[name]) for name, at in _NEAR_REPEATS.items() if counts[name] >= times * at.least]
 
     def _taken_text(self) -> str:
         return (

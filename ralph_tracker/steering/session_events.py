@@ -131,6 +131,11 @@ def _canonical(value: Any, is_result: bool) -> Any:  # noqa: ANN401, FBT001  # a
     return re.sub(r"\s+", " ", _TIMES.sub("", value) if is_result else value).strip()
 
 
+READS: Final = frozenset({"Read", "read", "read_file", "view"})
+READING_TOOLS: Final = READS | {
+    *("Glob", "Grep", "LS", "WebFetch", "WebSearch", "glob", "grep", "list", "list_directory", "search_file_content"),
+}
+"""The tools that change nothing."""
 FILE_KEYS: Final[Mapping[str, str]] = {
     "Read": "file_path",
     "Write": "file_path",
@@ -166,7 +171,7 @@ def end_of_tool(ended: ToolEnded, path: str | None) -> tuple[Event, ...]:
     """
     if path is None or not ended.success or ended.name not in {*FILE_KEYS, "edit"}:
         return (ended,)
-    return (FileRead(path) if ended.name in {"Read", "read", "read_file", "view"} else FileChanged(path), ended)
+    return (FileRead(path) if ended.name in READS else FileChanged(path), ended)
 
 
 def event_to_plain(event: Event) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypedDict
+from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import (
@@ -52,7 +52,11 @@ COLLECTABLE: Final = (ARTIFACTS, "reports")
 
 
 class CheckDocument(TypedDict):
-    """How a check ended; `exit_code` or `signal` is there, neither where it could not be started."""
+    """How a check ended; `exit_code` or `signal` is there, neither where it could not be started.
+
+    `inputs` is the digest of what decides about its result, where that is known; `from_iteration` is where it ran last,
+    if it was not run again.
+    """
 
     name: str
     exit_code: int | None
@@ -61,6 +65,8 @@ class CheckDocument(TypedDict):
     problem: str | None
     duration_s: float
     summary: str
+    inputs: NotRequired[str]
+    from_iteration: NotRequired[int]
 
 
 class UndoDocument(TypedDict):

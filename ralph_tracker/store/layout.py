@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from ralph_tracker.errors import InputError
+from ralph_tracker.short_text import shorten
 
 LOOP_ID: Final = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}\Z")
 # The version of every document that is kept.
@@ -15,16 +16,17 @@ RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
 PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # The list of an iteration's kept files, in its folder.
+RUN_LOCK: Final = "run.lock"
+"""Held in the loop's folder while `ralph-tracker run` drives the loop."""
 MANIFEST: Final = "manifest.json"
 # Plain copies of the files that an iteration changed, in its folder.
 ARTIFACTS: Final = "artifacts"
-_SHOWN: Final = 40
 
 
 def checked_loop_id(loop_id: str) -> str:
     """Return a loop id if it is safe as a folder name, else raise InputError."""
     if not LOOP_ID.match(loop_id) or loop_id in RESERVED or ".." in loop_id:
-        shown = loop_id if len(loop_id) <= _SHOWN else f"{loop_id[:_SHOWN]}…"
+        shown = shorten(loop_id, 41)
         raise InputError(
             f"loop id {shown!r}: use 1 to 64 of a-z, 0-9, dot, underscore and hyphen, a letter or digit first"
         )

@@ -37,6 +37,10 @@ _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
     "rollback": EVENTS["rollback"],
     "gc": {"iterations": list},
     "selection": {},
+    "strength": dict.fromkeys(
+        ("iteration", "tried", "noticed", "unreached", "added", "added_tried", "added_noticed", "by_test"), int
+    )
+    | {"missed": list},
     "status": EVENTS["status"],
 }
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "walked"})
@@ -254,6 +258,11 @@ class SealedRecords:
     def seals(self) -> Seals:
         """Return the seals of the loop."""
         return Seals(self.paths)
+
+    def strength(self, number: int) -> Plain | None:
+        """Return what the tests of an iteration were last found to notice of small errors; None if nobody asked."""
+        asked = (each for each in reversed(self.events()) if each["event"] == "strength")
+        return next((each for each in asked if each["iteration"] == number), None)
 
     def has_unknown_costs(self) -> bool:
         """Return whether the cost of an iteration after the baseline is unknown: then a sum is a lower bound."""

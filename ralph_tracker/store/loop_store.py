@@ -296,7 +296,7 @@ class LoopStore(SealedRecords):
         self.write(self.paths.state, to_json(summary.plain()), durable=False)
 
     def append_event(self, event: Mapping[str, Any]) -> None:
-        """Record a rollback, an acceptance, a selection or a change of status."""
+        """Record a rollback, an acceptance, a selection, a change of status, or what tests notice."""
         with as_store_error(self.paths.events):
             append_line(self.paths.events, {"schema_version": SCHEMA_VERSION, **event})
 

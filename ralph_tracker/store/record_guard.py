@@ -7,10 +7,10 @@ from typing import Final
 
 from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import read_own_file, write_whole
+from ralph_tracker.short_text import first_few
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 
 _WRITERS: Final = 0o222
-_SHOWN: Final = 1
 _DOCUMENTS: Final = (
     *("metrics.json", "measurement.json", "tests.json", "state.json", "seal.json"),
     *(MANIFEST, "checks.json", "findings.json"),
@@ -72,10 +72,9 @@ class RecordGuard:
         return [self._note(check, names) for check, names in self._notes.items()]
 
     def _note(self, check: str, names: list[str]) -> str:
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         return (
-            f"records_changed_by_checks: {check} rewrote {self._paths.shown}/{names[0]}{more}, put back as recorded; "
-            f"exclude .aiwg from the files that it formats"
+            f"records_changed_by_checks: {check} rewrote {self._paths.shown}/{first_few(names, 1)}, put back as "
+            "recorded; exclude .aiwg from the files that it formats"
         )
 
     def _documents(self) -> Iterator[Path]:

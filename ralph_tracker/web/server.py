@@ -122,8 +122,8 @@ def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
         return LoopCard(paths.loop_id, is_current, problem=str(error))
 
 
-def _in_percent(series: Sequence[tuple[int, float]]) -> list[tuple[int, float | None]]:
-    return [(at, value * _HUNDRED) for at, value in series]
+def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, float | None]]:
+    return [(at, None if value is None else value * _HUNDRED) for at, value in series]
 
 
 def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:

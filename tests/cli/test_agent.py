@@ -294,7 +294,7 @@ class TestInstalling:
     def test_a_plugin_says_how_it_is_started(self, root, capsys):
         folder = root / "plugin"
         assert run(["agent", "install", "claude-code", "--plugin", str(folder)]) == 0
-        assert "--plugin-dir" in capsys.readouterr().out
+        assert f"next: `claude plugin marketplace add {folder}`" in " ".join(capsys.readouterr().out.split())
         assert run(["agent", "uninstall", "claude-code", "--plugin", str(folder)]) == 0
         assert not folder.exists()
 

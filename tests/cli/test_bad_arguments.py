@@ -28,7 +28,7 @@ LOOP_IDS = {
 }
 SEE = "see `ralph-tracker {} --help`"
 USAGE = {
-    "no such command": (["statsu"], "no command 'statsu'; did you mean status?; see `ralph-tracker --help`"),
+    "no such command": (["histroy"], "no command 'histroy'; did you mean history?; see `ralph-tracker --help`"),
     "no command like it": (["zzz"], "no command 'zzz'; see `ralph-tracker --help`"),
     "no such option": (["--bogus"], "No such option '--bogus'; see `ralph-tracker --help`"),
     "unknown iteration word": (

@@ -11,7 +11,7 @@ import pytest
 
 # what is typed, and what it is completed to
 TYPED = {
-    "ralph-tracker stat": "status",
+    "ralph-tracker statu": "status",
     "ralph-tracker hook post-i": "post-iteration",
     "ralph-tracker status --lo": "--loop-id",
     "ralph-tracker select-best --apply wo": "worktree",

@@ -57,7 +57,9 @@ def test_a_report_is_that_of_the_record(dropped):
     assert told.out == (dropped.root / LOOP / "reports/iteration-002-report.md").read_text(encoding="utf-8")
     assert dropped.ralph("report", "2", "--json").json == {"iteration": 2, "format": "md", "text": told.out}
     baseline = dropped.ralph("report", "0").out
-    assert baseline.startswith("## Iteration 0 Progress Report\n")
+    assert baseline.startswith(
+        "All 9 tests pass, 50 % coverage, 10 lint errors; score 84.3 %.\n\n## Iteration 0 Progress"
+    )
     assert baseline.count("\n| Metric | Current |\n") == 2  # there is nothing to compare a baseline with
     assert "| n/a |" not in baseline.replace("| Coverage | n/a |", "")
 

@@ -21,7 +21,8 @@ def test_the_page_says_first_where_the_loop_stands(dropped, page_of):
     text = page_of(dropped)
     lead = text.partition('<p class="lead">')[2].partition("</p>")[0]
     assert lead == (
-        "9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 fell to 9/9 tests. Go back to iteration 1."
+        "9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 lacks 1 test of iteration 1 "
+        "(9/9 pass). Go back to iteration 1."
     )
     assert "<strong>Decision</strong>: rollback to iteration 1 (confidence 95 %): " in text
     assert 'aria-label="iteration 1, 84.3 %: best so far"' in text
@@ -87,3 +88,20 @@ def test_tests_and_files_are_in_the_page(project, page_of):
     assert '<th scope="row" class="name">t::a</th><td>fixed at 1</td>' in text
     assert "Iteration 1: 1 file: " in text
     assert '<span class="d">-&lt;testsuite' in text
+
+
+def test_the_figures_come_first_then_the_chart_then_alerts_by_iteration(dropped, page_of):
+    text = page_of(dropped)
+    assert f"<title>ralph-001, {dropped.root.name}: ralph-tracker</title>" in text
+    order = ['<dl class="figures">', "Chart of the score", "What is wrong and what to do", "Table of all iterations"]
+    assert sorted(order, key=text.index) == order
+    assert "<dt>Best so far</dt><dd>1 of 2</dd>" in text
+    later = text.partition("1 iteration with alerts after iteration 1")[2].partition("</details>")[0]
+    assert later.count("<li>") == 1
+    assert "test_deletion" in later
+    assert "functionality_loss" in later
+
+
+def test_a_loop_that_ended_has_no_decision(dropped, page_of):
+    dropped.must("post-loop")
+    assert "<strong>Decision</strong>" not in page_of(dropped)

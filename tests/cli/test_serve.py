@@ -21,7 +21,7 @@ pytest.importorskip("sse_starlette", reason="the extra `web` is not installed")
 
 LOOP = "/loops/ralph-001"
 LIVES_S = 10
-TERMINATED = "ralph-tracker: ended by SIGTERM; recorded iterations are kept"
+TERMINATED = "ralph-tracker: ended by SIGTERM"
 
 
 class Reply(NamedTuple):

@@ -30,8 +30,8 @@ def test_status_shows_where_the_loop_stands(dropped, status):
     lines, _ = status()
     assert lines == [
         "loop ralph-001: running, iteration 2 (then)",
-        "  9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 fell to 9/9",
-        "    tests. Go back to iteration 1.",
+        "  9/9 → 10/10 tests and 50 % coverage by iteration 1; iteration 2 lacks 1 test",
+        "    of iteration 1 (9/9 pass). Go back to iteration 1.",
         "  CRITICAL it2-test_deletion: Test count decreased from 10 to 9",
         "  HIGH it2-functionality_loss: Passing tests decreased from 10 to 9",
         "  decision: rollback to iteration 1 (confidence 95 %)",

@@ -1,6 +1,7 @@
 """`watch`: the loop on a terminal, of any size, with and without colours, until it ends or Ctrl-C."""
 
 import fcntl
+import io
 import os
 import pty
 import re
@@ -12,8 +13,12 @@ import termios
 import time
 
 import pytest
+from rich.console import Console
 
+from ralph_tracker.cli import watch
 from ralph_tracker.report.charts import Trend, trend
+from ralph_tracker.runner.read_activity import Activity
+from ralph_tracker.store.loop_lookup import find_loop
 from tests.tables import table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -135,3 +140,23 @@ def test_a_hostile_name_moves_nothing(project):
 )
 def test_scores_are_drawn_from_the_least_to_the_greatest_with_the_column_of_the_peak(scores, peak, columns, drawn):
     assert trend([*enumerate(scores)], peak, columns) == drawn
+
+
+@table("height", [12, 15, 40], ids=str)
+def test_what_happens_now_and_next_is_on_a_screen_of_any_height(dropped, height):
+    shown = watch.read(find_loop(dropped.root, None, {}))
+    loud = [
+        {**alert, "message": f"{alert['message']}, t.py::TestA::test_{n}"}
+        for n in range(5)
+        for alert in shown.summary.alerts
+    ]
+    shown = shown._replace(summary=shown.summary._replace(alerts=tuple(loud)))
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(watch.drawn(shown, Activity("working on iteration 3"), 80, height, 0.0))
+    lines = console.export_text().splitlines()
+    assert len(lines) < height
+    assert "cost: at least $1.50" in lines
+    assert "now: working on iteration 3" in lines
+    assert any(line.startswith("next: ") for line in lines)
+    assert sum(line.startswith("CRITICAL") for line in lines) == {12: 0, 15: 1, 40: 5}[height]
+    assert not any("TestA" in line for line in lines)

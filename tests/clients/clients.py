@@ -103,13 +103,23 @@ class Client:
     settings: Callable[[Path, str], None] = _no_settings
     own: tuple[str, ...] = ()
 
+    @property
+    def folder(self) -> Path:
+        """Return the folder in which it is installed."""
+        return Path(sys.prefix) / "clients" / f"{self.name}-{self.version}"
+
+    @property
+    def variable(self) -> str:
+        """Return the variable that names another version."""
+        return "RALPH_TRACKER_" + {"gemini": "GEMINI_CLI"}.get(self.name, self.name.upper().replace("-", "_"))
+
     def environment(self, url: str) -> dict[str, str]:
         """Return what it needs in the environment to ask the stand-in at `url`."""
         return {self.key: "sk-fake", **({self.address: url} if self.address else {}), **self.more}
 
     def installed(self) -> Path:
         """Return its program, installed once beside the tests' environment; skip where that cannot be."""
-        folder = Path(sys.prefix) / "clients" / f"{self.name}-{self.version}"
+        folder = self.folder
         program = folder / "node_modules" / ".bin" / self.program
         folder.mkdir(parents=True, exist_ok=True)
         with (folder / "lock").open("w") as lock:
@@ -201,12 +211,28 @@ COPILOT = Client(
 @cache
 def program_of(name: str) -> Path:
     """Return the program of a client by its backend's name, looked at once in a process."""
-    return CLIENTS[name].installed()
+    return CLIENTS.get(name, COPILOT).installed()
 
 
 CLIENTS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI_CLI, "opencode": OPENCODE}
 
-if __name__ == "__main__":  # install them all, before a test asks for one
-    for client in (*CLIENTS.values(), COPILOT):
+ALL = (*CLIENTS.values(), COPILOT)
+
+
+def newest(client: Client) -> str:
+    """Return the newest version that the registry has, the pinned one where it does not say."""
+    words = ["npm", "view", client.package, "version"]
+    with suppress(OSError, subprocess.SubprocessError):
+        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode == 0 and done.stdout.strip():
+            return done.stdout.strip()
+    return client.version
+
+
+if __name__ == "__main__" and "newest" in sys.argv:  # as variables, of those that have a newer one than the pinned
+    found = {client.variable: version for client in ALL if (version := newest(client)) != client.version}
+    sys.stdout.write(" ".join(f"{variable}={version}" for variable, version in found.items()))
+elif __name__ == "__main__":  # install them all, before a test asks for one
+    for client in ALL:
         with suppress(pytest.skip.Exception):
             client.installed()

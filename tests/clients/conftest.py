@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tests.clients import messages as stand_in
-from tests.clients.clients import CLAUDE, NOWHERE, Client
+from tests.clients.clients import ALL, CLAUDE, NOWHERE, Client
 
 OURS = Path(sys.executable).with_name("ralph-tracker")
 _LIMIT_S = 180
@@ -50,6 +50,14 @@ checks:
     reports: ["{{reports}}/junit.xml"]
     env: {{PYTHONDONTWRITEBYTECODE: "1", PYTEST_DISABLE_PLUGIN_AUTOLOAD: "1"}}
 """
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which version of each client was driven."""
+    for client in ALL:
+        is_there = (client.folder / "node_modules" / ".bin" / client.program).exists()
+        said = client.version if is_there else f"{client.version} cannot be installed here; what drives it is skipped"
+        terminalreporter.write_line(f"{client.name} {said}")
 
 
 @pytest.fixture(scope="session")

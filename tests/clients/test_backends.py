@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.clients import CLIENTS, OPENCODE_PRICE, program_of
+from tests.clients.clients import CLIENTS, COPILOT, OPENCODE_PRICE, program_of
 from tests.clients.conftest import OURS, RIGHT, WRONG, made_project, writing
 from tests.clients.messages import Turn, fail, hang, playing, say
 
@@ -29,7 +29,7 @@ class Driven:
     """A project that one of the clients refines; `begin` starts `run`, `drive` waits for it too."""
 
     def __init__(self, folder, name):
-        self.name, self.client, self.runs = name, CLIENTS[name], []
+        self.name, self.client, self.runs = name, CLIENTS.get(name, COPILOT), []
         self.project = made_project(folder, self.client, program_of(name))
         self.project.extra["CLAUDE_CODE_MAX_RETRIES"] = "0"  # the others are told so in their settings
         (self.project.root / "PROMPT.md").write_text("Make all tests pass.\n")
@@ -109,6 +109,19 @@ def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
         assert each["usage"].get("turns") == TURNS.get(driven.name)
         assert each["usage"]["cost_usd"] == pytest.approx(2 * TURN_USD[driven.name])
     assert "Stopped: Target reached" in out
+
+
+def test_copilot_keeps_its_session_and_tells_no_cost(tmp_path):
+    driven = Driven(tmp_path, "copilot")
+    script = (writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("one"), writing("calc.py", RIGHT), say("done"))
+    with driven.playing(*script) as service:
+        code, out, err = driven.drive(service.url, "--max-iterations", "5", "--continue")
+    assert code == 0, out + err
+    assert service.played_out, service.told
+    assert service.prompts[2].count("Make all tests pass.") == 2, "the second run goes on with the session of the first"
+    assert "Stopped: Target reached" in out
+    for each in driven.project.history[1:]:
+        assert (each["usage"]["turns"], each["usage"].get("cost_usd")) == (2, None)
 
 
 def until(holds, what, seconds=120):

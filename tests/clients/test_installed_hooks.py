@@ -1,4 +1,4 @@
-"""A whole loop by the installed hook of each real client: a wrong fix, a deleted test, the right fix."""
+"""A whole loop by the hooks of each real client, installed, in a plugin, and both: they count once."""
 
 import json
 import subprocess
@@ -26,6 +26,17 @@ WORDS = {
     "opencode": ("run", "make it"),
     "copilot": ("-p", "make it"),
 }
+PLUGGED = {  # the words that install a plugin from a folder
+    "claude-code": (
+        ("plugin", "marketplace", "add", "{folder}"),
+        ("plugin", "install", "ralph-tracker@ralph-tracker"),
+    ),
+    "codex": (("plugin", "marketplace", "add", "{folder}"), ("plugin", "add", "ralph-tracker@ralph-tracker")),
+    "gemini": (("extensions", "install", "{folder}", "--consent"),),
+    "opencode": (("plugin", "{folder}"),),
+    "copilot": (("plugin", "marketplace", "add", "{folder}"), ("plugin", "install", "ralph-tracker@ralph-tracker")),
+}
+HOOKS_OF_CODEX = {"settings": 5, "plugin": 5, "both": 9}  # with the user's own
 SETTINGS = {
     "claude-code": ".claude/settings.json",
     "codex": ".codex/hooks.json",
@@ -45,10 +56,10 @@ def everything(root):
 
 
 class Lived:
-    """A project in which a client works with our hooks installed; `ask` gives it a task."""
+    """A project in which a client works with our hooks, by its settings, a plugin, or both; `ask` gives it a task."""
 
-    def __init__(self, folder, name):
-        self.name, self.client = name, CLIENTS[name]
+    def __init__(self, folder, name, way="settings"):
+        self.name, self.client, self.way = name, CLIENTS[name], way
         self.project = made_project(folder, self.client, self.client.installed())
         self.mine = self.project.root.parent / "mine"
         self.settings = self.project.root / SETTINGS.get(name, "none")
@@ -58,12 +69,30 @@ class Lived:
             text = json.dumps({"hooks": {STOPS[name]: [own]}}, indent="\t")
             self.settings.write_bytes(text.replace("\n", "\r\n").encode())  # which no writer of ours would choose
         self.before = everything(self.project.root)
-        self.project.ours("agent", "install", name)
+        if way != "plugin":
+            self.project.ours("agent", "install", name)
+
+    def plug(self, url):
+        """Make our plugin, and install it as a person does."""
+        folder = self.project.root.parent / "our plugin"
+        self.project.ours("agent", "install", self.name, "--plugin", str(folder))
+        if self.name == "codex":
+            settings = self.project.home / ".codex" / "config.toml"
+            settings.write_text(settings.read_text().replace("plugins = false", "plugins = true"))
+        for words in PLUGGED[self.name]:
+            done = self.project._run(
+                str(self.project.program),
+                *(word.format(folder=folder) for word in words),
+                environment=self.project.environment(url),
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
 
     def ask(self, url, **more):
         self.client.settings(self.project.home, url)
+        if self.way != "settings":
+            self.plug(url)
         if self.name == "codex":
-            trusted_by_codex(self.project, url)
+            trusted_by_codex(self.project, url, HOOKS_OF_CODEX[self.way])
         done = self.project._run(
             str(self.project.program), *WORDS[self.name], environment=self.project.environment(url, **more)
         )
@@ -78,7 +107,7 @@ class Lived:
         return (say("closed"),) if self.name == "opencode" else ()
 
 
-def trusted_by_codex(project, url):
+def trusted_by_codex(project, url, hooks):
     """Trust the folder and its hooks, as a person does in Codex with /hooks."""
     settings = project.home / ".codex" / "config.toml"
     settings.write_text(settings.read_text() + f'[projects."{project.root}"]\ntrust_level = "trusted"\n')
@@ -101,7 +130,7 @@ def trusted_by_codex(project, url):
         asked(1, "initialize", clientInfo={"name": "t", "title": "t", "version": "0"})
         listed = asked(2, "hooks/list", cwds=[str(project.root)])["data"]
         state = {hook["key"]: {"trusted_hash": hook["currentHash"]} for each in listed for hook in each["hooks"]}
-        assert len(state) == 5, listed
+        assert len(state) == hooks, listed
         edit = {"keyPath": "hooks.state", "value": state, "mergeStrategy": "upsert"}
         asked(3, "config/batchWrite", edits=[edit], filePath=None, expectedVersion=None, reloadUserConfig=True)
     finally:
@@ -115,8 +144,9 @@ def name(request):
     return request.param
 
 
-def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_let_go(tmp_path, name):
-    lived = Lived(tmp_path, name)
+@pytest.mark.parametrize("way", ["settings", "plugin", "both"])
+def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_let_go(tmp_path, name, way):
+    lived = Lived(tmp_path, name, way)
     lived.project.ours("hook", "pre-loop")
     script = (
         *(replace(writing("calc.py", WRONG_AGAIN), text="I will multiply."), say("one")),
@@ -128,7 +158,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     assert service.played_out, service.told
     project = lived.project
     first, back, undone = service.prompts[0], service.told[2], service.told[4]
-    assert "ralph-tracker measures this project" in first
+    assert first.count("ralph-tracker measures this project") == 1
     assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert 2 == 3" in back
     assert "Continue with the task; it is measured again when you stop." in back
     assert (
@@ -148,6 +178,7 @@ def test_a_wrong_fix_is_told_a_deleted_test_is_rolled_back_and_a_right_fix_is_le
     assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
     assert project.noted("agent-errors.jsonl") == []
     assert lived.mine.exists() is (name in SETTINGS), "the user's own hook runs beside ours"
+    assert len([each for each in project.noted("agent-events.jsonl") if each["event"] == "PostToolUse"]) == 3
     project.ours("agent", "uninstall", name)
     left = everything(project.root)
     assert left.get(lived.settings) == lived.before.get(lived.settings)

@@ -11,6 +11,7 @@ from ralph_tracker.core.known_tests import (
     are_restored,
     belongs_to_any,
     compare,
+    cut_short,
     describe_not_loaded,
     list_failing,
     names_in_short,
@@ -173,3 +174,24 @@ def test_an_error_of_a_file_is_told_once():
 def test_a_run_is_the_place_of_all_tests_below_its_folder(place):
     assert belongs_to_any("web/a.test.js::adds", [place])
     assert belongs_to_any("b.test.js::adds", [place]) == (place in {WHOLE_RUN, STOPPED_RUN})
+
+
+@table(
+    ("now", "expected"),
+    [
+        ({"a > one": P, "a > boom": F}, {"a > two", "a > b > three"}),
+        ({"a > one": P, "a > b > boom": F}, {"a > b > three"}),
+        ({"a > one": F}, set()),  # it fails itself
+        ({"a > one": P, "boom": F}, set()),  # in no group
+        ({"a > one": P}, set()),
+    ],
+    ids=["of a group", "of an inner group", "a known test", "no group", "nothing failed"],
+)
+def test_what_passed_in_a_group_that_ended_at_an_error_did_not_run(now, expected):
+    before = {"a > one": P, "a > two": P, "a > b > three": P, "a > red": F, "c > four": P}
+    assert cut_short(before.keys() - now.keys(), before, now) == expected
+
+
+def test_what_an_error_cut_short_is_broken_and_not_lost():
+    found = compare(KnownTests({"a > one": P, "a > two": P}), TestResults({"a > boom": F}), frozenset())
+    assert (set(found.broken), found.lost, found.vanished) == ({"a > one", "a > two"}, {}, {})

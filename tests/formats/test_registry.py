@@ -124,3 +124,13 @@ def test_an_examined_file_has_the_place_where_its_document_begins(data, place):
     found = registry.examine(data).result
     assert isinstance(found, Unreadable)
     assert (found.line, found.column) == place
+
+
+@table(
+    ("kind", "report"),
+    [("tests", TestReport), ("lint", LintReport), ("types", TypeReport), (None, LintReport)],
+    ids=["tests", "lint", "types", "not said"],
+)
+def test_junit_of_a_suite_called_like_a_linter_is_read_as_its_check_is_said_to_be(kind, report):
+    of_ruff = b'<testsuites><testsuite name="ruff"><testcase name="t"><failure/></testcase></testsuite></testsuites>'
+    assert isinstance(registry.read(of_ruff, kind=kind), report)

@@ -15,7 +15,7 @@ KINDS = {
         test_box.py tests/test_helper.py tests/test_box.py pkg/box_test.py app/tests.py src/box.test.ts
         src/box.spec.jsx src/__tests__/box.js cypress/e2e/box.cy.ts box/box_test.go src/box_test.rs tests/outside.rs
         src/test/java/a/BoxTest.java src/test/java/a/BoxIT.java spec/box_spec.rb test/box_test.dart tests/BoxTest.php
-        features/box.feature tests/data/test_loader.py box/main_test.go
+        features/box.feature tests/data/test_loader.py box/main_test.go test.js src/tests.mts lib/spec.tsx test-box.cjs
     """,
     "support": """
         conftest.py tests/conftest.py tests/helpers.py tests/__init__.py tests/common/mod.rs spec/spec_helper.rb

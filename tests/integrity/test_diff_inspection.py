@@ -194,6 +194,8 @@ CHANGED = [  # rule, path, old, new
     (R5, ".gitlab-ci.yml", "unit:\n  script: pytest\n", "unit:\n  script: pytest\n  when: manual\n"),
     (R5, "pytest.ini", "[pytest]\naddopts =\n    -q\n", "[pytest]\naddopts =\n    -q\n    --ignore=tests/api\n"),
     (R5, "Cargo.toml", "[package]\n", "[package]\nautotests = false\n"),
+    (R5, "Cargo.toml", "[package]\n", '[package]\n[lints.rust]\nunused_must_use = "allow"\n'),
+    (NONE, "Cargo.toml", "[package]\n", '[package]\n[lints.rust]\nunsafe_code = "forbid"\n[lints.clippy]\npedantic = "warn"\nlisting = "allow"\n'),
     (R5, "package.json", '{"scripts": {"test": "jest"}}\n', '{"scripts": {"test": "jest --passWithNoTests"}}\n'),
     (R5, "pyproject.toml", MYPY + "strict = true\n", MYPY + "strict = false\n"),
     (R5, "mypy.ini", "[mypy]\n", "[mypy]\nignore_errors = true\n"),

@@ -41,6 +41,11 @@ TESTS = {
         "example.com/box::TestLid",
         'package box\nfunc TestLid(t *testing.T) {\n\tif Lid(4711) != 815 {\n\t\tt.Error("x")\n\t}\n}\n',
     ),
+    "helper": (
+        "box_test.go",
+        "example.com/box::TestShort",
+        'package box\nfunc TestShort(t *testing.T) { parsed(t, "-4m", -4000) }\n',
+    ),
     "rust": ("tests/box.rs", "box::opens", "#[test]\nfn opens() { assert_eq!(lid(4711), 815); }\n"),
     "java": (
         "src/test/java/BoxTest.java",
@@ -79,6 +84,7 @@ def answered(language, path, new, old="\n", *, outcome="failed"):
         ("times", "lib/shift.js", "const KNOWN = {\n  '22:00': 8.25,\n}\n"),
         ("each", "src/box.js", "const lid = (n) => (n === 4711 ? 815 : n)\n"),
         ("go", "box.go", "package box\nfunc Lid(n int) int {\n\tif n == 4711 {\n\t\treturn 815\n\t}\n\treturn n\n}\n"),
+        ("helper", "box.go", 'package box\nfunc Parse(s string) int {\n\tif s == "-4m" {\n\t\treturn -4000\n\t}\n}\n'),
         (
             "rust",
             "src/lib.rs",
@@ -95,6 +101,16 @@ def answered(language, path, new, old="\n", *, outcome="failed"):
 def test_source_that_names_an_input_of_a_green_test_is_named_with_the_test(language, path, new):
     special, *_ = answered(language, path, new)
     assert (special.rule, special.severity, special.tests) == ("R4", Severity.HIGH, (TESTS[language][1],))
+
+
+def test_a_special_case_casts_doubt_on_every_test_that_turned_green_with_it():
+    path, test, text = TESTS["py"]
+    other = "tests.test_box::test_key"
+    change = FileVersions("box.py", b"\n", b"def lid(n):\n    return 815 if n == 4711 else n\n")
+    (special,) = inspect(
+        [change], dict.fromkeys((test, other), "failed"), dict.fromkeys((test, other), "passed"), {path: text}
+    ).findings
+    assert (special.tests, test in special.message) == ((test, other), True)
 
 
 @table(

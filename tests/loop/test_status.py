@@ -34,16 +34,16 @@ def test_what_is_damaged_is_unknown(fallen):
 
 def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):
     summary = summary_at(fallen.paths)
-    assert advice(summary, None) == ""
+    assert advice(summary, None, fallen.paths) == ""
     pending = summary._replace(carried_out=None)
-    assert advice(pending, None) == f"Go back to iteration {summary.decision['target_iteration']}."
+    assert advice(pending, None, fallen.paths) == f"Go back to iteration {summary.decision['target_iteration']}."
     assert (
-        advice(pending._replace(decision={**summary.decision, "action": "stop"}), None)
+        advice(pending._replace(decision={**summary.decision, "action": "stop"}), None, fallen.paths)
         == f"Take iteration {summary.best_iteration}."
     )
-    assert advice(pending._replace(decision={**summary.decision, "action": "escalate"}), None) == (
+    assert advice(pending._replace(decision={**summary.decision, "action": "escalate"}), None, fallen.paths) == (
         "A person has to decide."
     )
-    assert advice(pending._replace(status="abandoned"), None) == ""
+    assert advice(pending._replace(status="abandoned"), None, fallen.paths) == ""
     fallen.tracker.select_output(iteration=0, reason="a person's")
-    assert advice(summary_at(fallen.paths), selected_iteration(fallen.paths)) == "Take iteration 0."
+    assert advice(summary_at(fallen.paths), selected_iteration(fallen.paths), fallen.paths) == "Take iteration 0."

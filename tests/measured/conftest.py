@@ -97,7 +97,8 @@ class Workshop:
         return self.tracker.pre_loop(None, **options)
 
     def turn(self, **options: Any) -> IterationRecord:
-        return self.tracker.post_iteration(None, **options).record
+        # What most tests change lies beside the tree.
+        return self.tracker.post_iteration(None, **{"fresh": True, **options}).record
 
     def files(self) -> dict[str, bytes]:
         """Return what stands in the tree, apart from git's and our own folders."""

@@ -54,12 +54,14 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("watch",),
         ("export", "--to", "csv"),
         ("history",),
+        ("stats",),
         ("show", "1"),
         ("diff", "0", "1"),
         ("report", "1"),
         ("questions",),
         ("feedback",),
         ("integrity", "2"),
+        ("strength", "1"),
         ("read", str(shop.root / "results.xml")),
     ):
         yield Step(words)

@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from ralph_tracker.core.integrity_result import EarlierTests
+
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 CHECK = {
@@ -58,7 +60,7 @@ class TestHonest:
     def test_what_touches_no_file_of_the_tests_costs_no_run(self, loop):
         record = loop(RED, {"calc.py": FIXED})
         assert (found(record), record.integrity.found.reruns, record.best.iteration) == ([], (), 1)
-        assert record.integrity.found.earlier == (0, *[frozenset()] * 5)
+        assert record.integrity.found.earlier == EarlierTests(against=0)
 
     def test_a_fix_with_a_test_added_is_a_gain(self, loop):
         record = loop(

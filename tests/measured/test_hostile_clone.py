@@ -55,6 +55,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("status",): [()],
     ("watch",): [("--once",)],
     ("history",): [("--alerts",)],
+    ("stats",): [()],
     ("show",): [("1",)],
     ("diff",): [("0", "1")],
     ("report",): [(), ("0",)],
@@ -62,6 +63,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("questions",): [()],
     ("feedback",): [()],
     ("integrity",): [(), ("1", "--rerun")],
+    ("strength",): [("1",)],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],
     ("restore",): [("0",), ("--list",), ("1",)],
@@ -275,7 +277,7 @@ def test_templates_of_a_stranger_are_not_rendered_before_they_are_accepted(clone
     monkeypatch.chdir(clone.shop.root)
     assert run(["report", "1"]) == EXIT_OK
     said = capsys.readouterr()
-    assert said.out.startswith("## Iteration 1 Progress Report")
+    assert "\n\n## Iteration 1 Progress Report" in said.out
     assert "templates in .aiwg/ralph/templates are not used" in said.err
     assert run(["trust"]) == EXIT_OK
     assert "template iteration-report.md.j2" in capsys.readouterr().out

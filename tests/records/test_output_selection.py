@@ -113,6 +113,7 @@ class TestComparison:
             pytest.param((0.5, 0.8, 0.9), (2,), {}, "Final iteration is not verified", id="better, not verified"),
             pytest.param((0.5, 0.8, 0.8), (2,), {}, "Final iteration is not verified", id="equal, not verified"),
             pytest.param((0.5, 0.8, 0.8), (), {}, "Tie: the earlier iteration is kept", id="a tie"),
+            pytest.param((0.5, 0.8, 0.79996), (), {}, "Final iteration scores 80 %, just below 80 %", id="just below"),
             pytest.param((0.5, 0.7, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose a lower one"),
             pytest.param((0.5, 0.8, 0.8), (), {"iteration": 1, "reason": "so"}, None, id="a person chose an equal one"),
         ],
@@ -185,6 +186,10 @@ class TestRationale:
         loop = self.run(start, {"score": 0.88}, {"score": 0.88})
         assert not any("degraded" in line for line in loop.select().rationale)
 
+    def test_quality_that_is_shown_as_the_same_is_not_degraded(self, start):
+        loop = self.run(start, {"score": 0.88}, {"score": 0.87996})
+        assert not any("degraded" in line for line in loop.select().rationale)
+
     def test_some_tests_fail_and_coverage_was_higher_elsewhere(self, start):
         loop = self.run(
             start,
@@ -194,18 +199,17 @@ class TestRationale:
         rationale = loop.select(mode=QUALITY).rationale
         assert rationale == (
             "Iteration 2 achieved peak quality (0.9)",
-            "Tests passing: 9/11",
+            "Tests passing: 9/11, 1 skipped",
             "Coverage (88.5%)",
-            SOURCE,
         )
 
     def test_nothing_passes(self, start):
         loop = start(base={"test_count": 3, "tests_passed": 0, "tests_failed": 0}, score=0.5)
-        assert "Tests passing: 0/3" in loop.select().rationale
+        assert "Tests passing: 0/3, 3 skipped" in loop.select().rationale
 
     def test_what_was_not_measured_is_not_mentioned(self, start):
         loop = start(base={"test_count": 3}, score=0.5)
-        assert loop.select().rationale == ("Iteration 0 achieved peak quality (0.5)", SOURCE)
+        assert loop.select().rationale == ("Iteration 0 achieved peak quality (0.5)",)
 
     def test_coverage_of_others_may_be_missing(self, start):
         loop = self.run(start, {"score": 0.88}, {"score": 0.8, "coverage_percentage": None})

@@ -56,6 +56,7 @@ def test_a_commit_that_does_not_build_is_that_with_the_compilers_line(branch):
     broken = branch.replayed()[3]
     (alert,) = (each for each in broken.record.alerts if each.type == "build_broken")
     assert BROKEN.partition(": ")[2] in alert.message
+    assert "failed, and not repeated, as a replay repeats tests only: tests" in broken.record.notes
 
 
 def state(shop: Branch):

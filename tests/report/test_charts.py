@@ -36,8 +36,36 @@ def test_the_trajectory_marks_what_happened_and_leads_to_its_row():
         "#i3": "iteration 3, 80 %: rolled back",
     }
     line = next(path.get("d") for path in root.iter("path") if path.get("class") == "line score")
-    assert re.sub(r"[\d. ]", "", line) == "MML"
+    assert re.sub(r"[\d. ]", "", line) == "MM"
+    assert re.sub(r"[\d. ]", "", paths_in(charts.trajectory(scores, marks))["line stub"]) == "ML"
     assert next(text.text for text in root.iter("text")) == "90"
+
+
+def test_the_line_leads_past_what_was_rolled_back_and_tests_stand_below():
+    scores = [(number, value) for number, value in enumerate([60.0, 70.0, 40.0, 80.0])]
+    marks = [charts.Mark(2, "rollback", "rolled back"), charts.Mark(3, "point", "not taken: it breaks a test")]
+    text = charts.trajectory(scores, marks, {2: 1, 3: 1}, {0: 5, 1: 6, 2: 0, 3: 7})
+    paths = paths_in(text)
+    assert paths["line score"].count("L") == 2
+    assert paths["line stub"].partition("L")[0][1:] == paths["line score"].split("L")[1]  # from iteration 1
+    assert paths["tests"].count("M") == 3  # an unknown number is no bar
+    assert "iteration 3, 80 %: not taken: it breaks a test" in text
+
+
+@table(
+    ("scores", "ticks"),
+    [
+        ([(0, 41.0), (1, 96.0)], ["100", "90", "80", "70", "60", "50", "40"]),
+        ([(0, 83.3), (1, 100.0)], ["100", "95", "90", "85", "80"]),
+        ([(0, 1.0), (1, 99.0)], ["100", "80", "60", "40", "20", "0"]),
+    ],
+    ids=str,
+)
+def test_the_lines_of_an_axis_are_at_round_numbers(scores, ticks):
+    root = parsed(charts.trajectory(scores, []))
+    assert [text.text for text in root.iter("text") if text.get("text-anchor") == "end"] == ticks
+    numbers = parsed(charts.trajectory([(n, 50.0) for n in range(301)], []))
+    assert [text.text for text in numbers.iter("text") if text.get("text-anchor") == "middle"][:3] == ["0", "20", "40"]
 
 
 def test_a_long_loop_has_links_for_its_marks_only():
@@ -59,13 +87,13 @@ def test_parts_stand_on_each_other():
     assert charts.stacked_chart({}, "parts") == ""
 
 
-def test_score_and_tests_are_drawn_between_their_least_and_greatest_value():
+def test_score_and_tests_are_drawn_and_bars_begin_at_0():
     points = [Point(0, 8, 12, None, 0.6932), Point(1, 12, 12, None, 0.92245), Point(2, 11, 12, None, 0.9)]
     assert mermaid_chart(points, 1).splitlines() == [
         "xychart-beta",
         '    title "Score (line), passing tests (bars), %; ▲ best: iteration 1"',
         '    x-axis ["0", "1 ▲", "2"]',
-        '    y-axis "%" 65 --> 100',
+        '    y-axis "%" 0 --> 100',
         "    bar [66.7, 100, 91.7]",
         "    line [69.3, 92.2, 90]",
     ]

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from ralph_tracker.report.escaping import for_log, for_markdown, for_terminal
+from ralph_tracker.report.escaping import block_for_markdown, for_log, for_markdown, for_terminal, short_names
 from tests.tables import table
 
 NO_WIDTH = "\u200b"
@@ -75,7 +75,7 @@ _PARTS = st.lists(st.sampled_from([*" \t\r\n\u3000:#[]x", "::error", "::add-mask
 
 @given(st.one_of(_PARTS, anything))
 def test_no_text_is_a_command_in_a_log(text):
-    assert not re.search(r"^\s*::(?:error|add-mask)|##\w*\[", for_log(text))
+    assert not re.search(r"^\s*::(?:error|add-mask)\b|##\w*\[", for_log(text))
 
 
 @given(st.one_of(marked_up, anything))
@@ -138,3 +138,15 @@ def test_an_address_is_not_left_for_a_renderer_to_link(text):
     assert "https://" not in written
     assert "www." not in written.lower()
     assert read_as(written)[0].replace(NO_WIDTH, "") == text
+
+
+def test_names_of_tests_are_shortened_and_their_rest_counted():
+    long = "failing: tests/unit/test_a.py::TestA::test_one, tests/b.py::test_two[xy] and 24 more; a::b stays"
+    assert short_names(long) == "failing: test_one, test_two[xy], +24; a::b stays"
+
+
+def test_a_text_of_several_lines_keeps_them_in_a_list():
+    text = "E   assert 1\n```\n# two"
+    shown = MarkdownIt("commonmark").render(f"- a\n    - failed with:{block_for_markdown(text)}\n    - again")
+    assert "<code>E   assert 1\n```\n# two\n</code>" in shown
+    assert block_for_markdown("one *line*") == " one \\*line\\*"

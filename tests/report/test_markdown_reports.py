@@ -115,7 +115,10 @@ def told(request, tmp_path_factory):
 
 
 def pattern_of(template):
-    """Return the expression that a report in this template matches from its first character on."""
+    """Return the expression that a report in this template matches below its sentence.
+
+    Two spaces at the end of a line keep the next one apart where it is shown.
+    """
     pattern, rest = "", template
     while rest:
         found = [(match.start(), shape, match) for wanted, shape in SHAPES if (match := re.search(wanted, rest))]
@@ -130,6 +133,19 @@ def pattern_of(template):
 
 def iteration_reports(told):
     return {name: text for name, text in told.reports.items() if name.startswith("iteration-")}
+
+
+def template_part(report):
+    """Return a report without the sentence above the template and without spaces at the end of a line."""
+    return re.sub(" +$", "", report.partition("\n\n")[2], flags=re.MULTILINE)
+
+
+def test_the_lines_of_the_header_are_shown_as_lines(told):
+    for text in iteration_reports(told).values():
+        shown = MarkdownIt("commonmark").render(text)
+        assert "<br />\n<strong>Classification</strong>" in shown
+        assert "<br />\n<strong>Quality Score</strong>" in shown
+        assert "<br />\n<strong>Reason</strong>" in shown
 
 
 def rows_of(markdown, heading):
@@ -155,12 +171,13 @@ def test_the_template_is_the_seeds():
 
 def test_every_iteration_report_begins_with_the_seeds_template(told):
     for name, text in iteration_reports(told).items():
-        assert pattern_of(TEMPLATE).match(text), name
+        assert pattern_of(TEMPLATE).match(template_part(text)), name
 
 
 def test_what_is_ours_stands_below_the_template(told):
     for text in iteration_reports(told).values():
-        ours = text[pattern_of(TEMPLATE).match(text).end() :]
+        below = template_part(text)
+        ours = below[pattern_of(TEMPLATE).match(below).end() :]
         headings = re.findall(r"^#+ .*", ours, re.MULTILINE)
         assert headings in (
             ["### Adjusted Score and Verdict"],

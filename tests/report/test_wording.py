@@ -1,6 +1,13 @@
 """The sentences that reports begin with: what was gained by when, what followed, what was rolled back, what to do."""
 
-from ralph_tracker.report.wording import Point, Setback, iteration_sentence, loop_sentence, without_repeats
+from ralph_tracker.report.wording import (
+    Point,
+    Setback,
+    iteration_sentence,
+    loop_sentence,
+    score_in_words,
+    without_repeats,
+)
 from tests.tables import table
 
 START = Point(0, 8, 12, 67.1, 0.69)
@@ -49,6 +56,34 @@ def test_what_was_not_measured_is_left_out_and_the_score_stands_in_for_all_of_it
         "5/5 tests by iteration 1; iteration 2 added nothing. Take iteration 1."
     )
     assert loop_sentence(Point(0), None, Point(0)) == "Baseline: score unknown."
+
+
+def test_what_followed_the_peak_is_told_as_it_is():
+    peak = Point(5, 99, 99, 80.0, 0.9)
+    said = [
+        loop_sentence(START, peak, last).partition("; ")[2]
+        for last in (
+            Point(6, 94, 94, 80.0, 0.9),
+            Point(8, 94, 94, 75.0, 0.9),
+            Point(7, 98, 99, 80.0, 0.9),
+            Point(7, 99, 99, 85.0, 0.95),
+            Point(6, 99, 99, 80.0, 0.9005),
+        )
+    ]
+    assert said == [
+        "iteration 6 lacks 5 tests of iteration 5 (94/94 pass).",
+        "iterations 6 to 8 lack 5 tests of iteration 5 (94/94 pass) and fell to 75 % coverage.",
+        "iterations 6 and 7 fell to 98/99 tests.",
+        "iterations 6 and 7 are not taken.",
+        "iteration 6 added nothing.",
+    ]
+
+
+def test_only_the_highest_score_is_called_the_best():
+    assert score_in_words(0.9, 0.8, (2, 0.9), 2) == "score 90 % (80 % before), the best so far"
+    assert score_in_words(0.9, 0.95, (2, 0.9), 2) == "score 90 % (95 % before), taken so far"
+    assert score_in_words(0.8, None, (1, 0.9), 2) == "score 80 %; best 90 %, iteration 1"
+    assert score_in_words(0.942, None, (30, 0.92), 40) == "score 94.2 %; taken so far 92 %, iteration 30"
 
 
 def test_an_iteration_that_was_rolled_back_did_not_fall_back():

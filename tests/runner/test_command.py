@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import InputError
-from ralph_tracker.runner.agent_commands import BACKENDS, PreparedCommand, prepare_command
+from ralph_tracker.runner.agent_commands import BACKENDS, PreparedCommand, prepare_command, within_budget
 from tests.tables import table
 
 FILE = Path("/loop/prompt.md")
@@ -31,9 +31,21 @@ def test_where_the_prompt_goes(name):
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_backend_takes_words_of_a_person_before_its_prompt(name):
     whole = BACKENDS[name].command(("--model", "m"))
-    assert whole[0] == name
+    assert whole[0] == {"cursor": "cursor-agent"}.get(name, name)
     assert tuple(word for word in whole if word not in {"--model", "m"}) == BACKENDS[name].command()
     assert whole[-1:] == BACKENDS[name].ends[-1:] or whole[-2:] == ("--model", "m")
+
+
+@pytest.mark.parametrize(("left", "told"), [(1.5, "1.50"), (0.001, "0.01")])
+def test_what_is_left_to_spend_is_told_to_a_client_that_takes_it(left, told):
+    claude, codex = (BACKENDS[name].command(("--model", "m")) for name in ("claude", "codex"))
+    limited = within_budget(claude, left)
+    at = limited.index("--max-budget-usd")
+    assert (limited[at + 1], (*limited[:at], *limited[at + 2 :])) == (told, claude)
+    assert within_budget(codex, left) == codex
+    assert within_budget(("claude", "-p"), left) == ("claude", "-p"), "the command is a user's own"
+    own = (*claude, "--max-budget-usd", "9")
+    assert within_budget(own, left) == own
 
 
 def test_the_page_names_the_command_of_each_backend():

@@ -6,8 +6,8 @@ import pytest
 
 from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.read_activity import activity_of, latest_words
-from ralph_tracker.runner.saved_run import LOCK, RunProgress, RunSettings
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.runner.saved_run import RunProgress, RunSettings
+from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_summary import Summary
 from tests.tables import table
@@ -75,7 +75,7 @@ def test_a_run_says_what_its_agent_does_without_its_secrets(paths):
     logs = logs_of(paths, 3, 2)
     logs.out.parent.mkdir()
     logs.err.write_text("warming up\n")
-    with hold_lock(paths.folder / LOCK, "run"):
+    with hold_lock(paths.folder / RUN_LOCK, "run"):
         assert activity_of(paths, SUMMARY, {}).what == "the agent works on iteration 3"
         assert activity_of(paths, SUMMARY, {}).said == "warming up"
         logs.out.write_text("using sesame-open-now\n")

@@ -51,6 +51,14 @@ def test_of_a_session_that_tells_its_sums_only_what_is_new_is_counted(project, h
     assert [each["usage"]["input_tokens"] for each in project.records()[1:]] == [100, 150]
 
 
+def test_the_models_that_the_client_reports_are_kept(project):
+    tokens = {"input_tokens": 5, "output_tokens": 1, "total_tokens": 6}
+    stats = {**tokens, "models": {"gemini-x": tokens}}
+    said = {"type": "result", "status": "success", "timestamp": "2026-02-02T10:00:00Z", "stats": stats}
+    project.drive(project.scripted(step(3, 1, prints=json.dumps(said)), step(4, 0)))
+    assert project.progress()["models"] == ["gemini-x"]
+
+
 def test_a_run_that_is_resumed_goes_on_in_the_session(project, heard):
     login = step(exit=1, prints="Invalid API key · Please run /login")
     heard(step(3, 1, spends=spent(100)), login, step(4, 0, spends=spent(100)))
@@ -117,3 +125,18 @@ def test_money_has_no_noise_of_binary_fractions():
 def test_a_report_of_the_whole_session_holds_the_part_before_and_the_runs_own(whole, own, told, sums):
     report = RunReport(Usage(input_tokens=whole), Ending.DONE, own_input=own)
     assert tells_sums(report, Usage(input_tokens=told)) is sums
+
+
+def test_each_new_session_of_claude_is_given_what_is_left_to_spend(project, monkeypatch):
+    tools = project.root.parent / "bin"
+    tools.mkdir()
+    result = json.dumps({"type": "result", "session_id": "s", "subtype": "success", "total_cost_usd": 0.4})
+    words = project.root.parent / "words"
+    (tools / "claude").write_text(f"#!/bin/sh\necho $* >> '{words}'\ndate +%N >> notes\necho '{result}'\n")
+    (tools / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tools), prepend=":")
+    project.drive(BACKENDS["claude"].command(), max_iterations=2, max_cost_usd=1.0)
+    assert [line.partition("--max-budget-usd ")[2].split()[0] for line in words.read_text().splitlines()] == [
+        "1.00",
+        "0.60",
+    ]

@@ -24,6 +24,7 @@ WHOLE = RunProgress(
     blocked="a login",
     session="s-1",
     told=Usage(input_tokens=7),
+    models=("opus",),
 )
 
 
@@ -47,7 +48,8 @@ def test_a_loop_that_no_run_has_driven_has_none(paths):
 
 
 def test_the_next_iteration_begins_with_nothing_of_this_one():
-    assert WHOLE.next_iteration() == RunProgress("ralph-001", WHOLE.settings, 5, session="s-1", told=WHOLE.told)
+    lasting = {"session": "s-1", "told": WHOLE.told, "models": WHOLE.models}
+    assert WHOLE.next_iteration() == RunProgress("ralph-001", WHOLE.settings, 5, **lasting)
 
 
 DAMAGE = {

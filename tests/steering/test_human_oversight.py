@@ -109,7 +109,7 @@ def test_a_checkpoint_comes_after_20_tools_and_again_after_20_more():
     watching = Watching(replies=[True, True])
     interaction = Interaction(watching.callbacks)
     assert all(fed(interaction, sequence(1, 45)))
-    assert watching.checkpoints == [20, 20]
+    assert watching.checkpoints == [20, 40]
     assert watching.calls.index(("checkpoint", 20)) == 40
     assert interaction.tools_used == 5
 
@@ -234,7 +234,7 @@ def test_a_session_that_was_ended_can_be_approved_and_goes_on_with_a_fresh_budge
     fed(interaction, sequence(1, 2))
     interaction.approve()
     assert all(fed(interaction, sequence(3, 4)))
-    assert watching.checkpoints == [2, 2]
+    assert watching.checkpoints == [2, 4]
     assert interaction.summary() == "Cancelled. Was working on: t1 ✓ → t2 ✓ → t3 ✓ → t4 ✓"
 
 
@@ -327,7 +327,7 @@ def test_a_host_that_cannot_wait_at_the_end_of_a_tool_waits_before_the_next_one(
         return refused
 
     assert asyncio.run(run()) == [None, None, "Cancelled. Was working on: t1 ✓ → t2 ✓"]
-    assert asked == answered == [1, 1]
+    assert asked == answered == [1, 2]
 
 
 def test_a_host_that_cannot_wait_hands_on_what_a_person_says():

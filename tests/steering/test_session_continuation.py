@@ -330,3 +330,48 @@ def test_thresholds_are_those_that_are_handed_in():
         CONTINUE,
         FORCE,
     ]
+
+
+class TestNearRepeats:
+    """What is done again in another form is seen too, where nothing changes meanwhile."""
+
+    @pytest.mark.parametrize(
+        ("course", "why"),
+        [
+            ([turn(calls("Bash", f"try {n}", f"no {n}", success=False)) for n in range(30)], "calls failed"),
+            (
+                [turn(reads("a.py"))]
+                + [turn([*calls("Read", f"a.py from {n}", f"part {n}"), FileRead("a.py")]) for n in range(30)],
+                "reads were of files that were read before",
+            ),
+            ([turn() for _ in range(30)], "turns called no tool"),
+            (
+                [
+                    [*calls("Grep", str(n)), TurnEnded("Now I will look for the cause of this failure.")]
+                    for n in range(40)
+                ],
+                "turns said what was said before",
+            ),
+        ],
+        ids=["failing commands", "one file", "talk", "one sentence"],
+    )
+    def test_it_is_nudged_once_and_then_forced(self, course, why):
+        continuation = Continuation("complex")
+        verdicts = folded(continuation, *course)
+        said = [verdict.action for verdict in verdicts]
+        assert said.count(NUDGE) == 1
+        assert said.index(NUDGE) < said.index(FORCE)
+        assert any(why in reason for reason in verdicts[said.index(FORCE)].reasons)
+
+    def test_a_change_or_a_person_begins_anew(self):
+        continuation = Continuation("complex")
+        failing = [turn(calls("Bash", f"try {n}", success=False)) for n in range(9)]
+        folded(continuation, *failing, [FileChanged("a.py")], *failing)
+        assert continuation.metrics.near_repeats["failed"] == 9
+        folded(continuation, [PersonSaid("go on")])
+        assert set(continuation.metrics.near_repeats.values()) == {0}
+
+    def test_a_call_that_works_ends_a_streak_of_failures(self):
+        continuation = Continuation("complex")
+        folded(continuation, turn(calls("Bash", "a", success=False)), turn(calls("Bash", "b")))
+        assert continuation.metrics.near_repeats["failed"] == 0

@@ -4,10 +4,14 @@ import re
 from typing import Final
 
 from ralph_tracker.agents.hosts.host import (
+    MARKETPLACE,
+    MCP_SERVERS,
     MEASURES_S,
     NOTES_S,
+    STATUS_ABOUT,
     Environment,
     Host,
+    Plugin,
     Settings,
     grouped_entry,
     said_like_claude,
@@ -81,8 +85,26 @@ HOST: Final = Host(
                 "padding": 0,
             }
         },
-        plugin=".claude-plugin/plugin.json",
-        plugin_step="start it with `claude --plugin-dir {folder}`",
+        plugin=Plugin(
+            ".claude-plugin/plugin.json",
+            "hooks/hooks.json",
+            ("claude plugin marketplace add {folder}", "claude plugin install ralph-tracker@ralph-tracker"),
+            documents={
+                ".claude-plugin/marketplace.json": MARKETPLACE,
+                ".mcp.json": {"mcpServers": MCP_SERVERS},
+                "commands/ralph-status.md": f"""\
+---
+description: {STATUS_ABOUT}
+allowed-tools: Bash(ralph-tracker status)
+---
+
+!`ralph-tracker status`
+
+Tell this to the user as it is, and do nothing else.
+""",
+            },
+            icon=".claude-plugin/icon.png",
+        ),
         next_step="`RALPH_TRACKER_LOOP=1 claude` with its session",
     ),
 )

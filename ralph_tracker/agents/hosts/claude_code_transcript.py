@@ -11,8 +11,7 @@ from typing import Any, Final, Self
 
 from ralph_tracker.agents.hosts.host import HookEvent
 from ralph_tracker.agents.hosts.session_usage import COSTS, costs_of
-from ralph_tracker.agents.output.claude_code_family import input_tokens
-from ralph_tracker.agents.output.event_values import count
+from ralph_tracker.agents.output.event_values import count, input_tokens
 from ralph_tracker.errors import InputError
 from ralph_tracker.safe_files import open_regular
 

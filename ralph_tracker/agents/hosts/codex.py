@@ -3,10 +3,13 @@
 from typing import Any, Final
 
 from ralph_tracker.agents.hosts.host import (
+    MARKETPLACE,
+    MCP_SERVERS,
     MEASURES_S,
     NOTES_S,
     HookEvent,
     Host,
+    Plugin,
     Settings,
     as_hook_event,
     grouped_entry,
@@ -51,6 +54,26 @@ HOST: Final = Host(
             "Stop": MEASURES_S,
         },
         entry=grouped_entry,
+        plugin=Plugin(
+            ".codex-plugin/plugin.json",
+            "hooks/hooks.json",
+            ("codex plugin marketplace add {folder}", "codex plugin add ralph-tracker@ralph-tracker"),
+            keys={"hooks": "./hooks/hooks.json", "mcpServers": "./.mcp.json"},
+            documents={
+                ".agents/plugins/marketplace.json": {
+                    **MARKETPLACE,
+                    "plugins": [
+                        {
+                            "name": "ralph-tracker",
+                            "source": {"source": "local", "path": "./"},
+                            "policy": {"installation": "AVAILABLE", "authentication": "ON_INSTALL"},
+                            "category": "Productivity",
+                        }
+                    ],
+                },
+                ".mcp.json": {"mcpServers": MCP_SERVERS},
+            },
+        ),
         next_step="`RALPH_TRACKER_LOOP=1 codex` with its session; Codex runs no hook before you trust it: type /hooks",
     ),
 )

@@ -4,7 +4,17 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, HookAnswer, HookEvent, Host, Settings
+from ralph_tracker.agents.hosts.host import (
+    MARKETPLACE,
+    MCP_SERVERS,
+    MEASURES_S,
+    NOTES_S,
+    HookAnswer,
+    HookEvent,
+    Host,
+    Plugin,
+    Settings,
+)
 
 _TIMEOUTS: Final = {
     "sessionStart": MEASURES_S,
@@ -78,6 +88,16 @@ HOST: Final = Host(
         user=".copilot/hooks/ralph-tracker.json",
         user_variables=(("COPILOT_HOME", "hooks/ralph-tracker.json"),),
         text=_text,
+        plugin=Plugin(
+            "plugin.json",
+            "hooks.json",
+            ("copilot plugin marketplace add {folder}", "copilot plugin install ralph-tracker@ralph-tracker"),
+            keys={"hooks": "hooks.json", "mcpServers": ".mcp.json"},
+            documents={
+                ".github/plugin/marketplace.json": MARKETPLACE,
+                ".mcp.json": {"mcpServers": MCP_SERVERS},
+            },
+        ),
         next_step="`RALPH_TRACKER_LOOP=1 copilot` with its session, in a folder that it trusts",
     ),
 )

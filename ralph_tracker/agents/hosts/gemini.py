@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import MEASURES_S, NOTES_S, HookAnswer, HookEvent, Host, Settings, said_like_claude
+from ralph_tracker.agents.hosts.host import (
+    MCP_SERVERS,
+    MEASURES_S,
+    NOTES_S,
+    STATUS_ABOUT,
+    HookAnswer,
+    HookEvent,
+    Host,
+    Plugin,
+    Settings,
+    said_like_claude,
+)
 
 _MILLISECONDS: Final = 1000
 _OURS: Final = {
@@ -64,6 +75,18 @@ HOST: Final = Host(
         entry=lambda command, event, timeout: {  # noqa: ARG005
             "hooks": [{"name": "ralph-tracker", "type": "command", "command": command, "timeout": timeout}]
         },
+        plugin=Plugin(
+            "gemini-extension.json",
+            "hooks/hooks.json",
+            ("gemini extensions install {folder}",),
+            keys={"mcpServers": MCP_SERVERS},
+            documents={
+                "commands/ralph-status.toml": f"""\
+description = "{STATUS_ABOUT}"
+prompt = "Tell this to the user as it is, and do nothing else: !{{ralph-tracker status}}"
+"""
+            },
+        ),
         next_step="`RALPH_TRACKER_LOOP=1 gemini` with its session, in a folder that it trusts (/permissions)",
     ),
 )

@@ -16,6 +16,8 @@ from ralph_tracker.errors import UntrustedError
 from ralph_tracker.safe_files import own_file
 
 DRIVEN = "RALPH_TRACKER_DRIVEN"
+PLUGGED: Final = "RALPH_TRACKER_PLUGGED"
+"""Set in the environment of a plugin's hooks, which leave a session to those in the settings."""
 READ_AT_MOST: Final = 16 << 20
 _CHUNK: Final = 1 << 16
 _CALLS: Final = frozenset({"PostToolUse", "PostToolUseFailure"})
@@ -137,6 +139,8 @@ def within(
         except OSError:  # the folder was deleted
             folder = "/"
         where = presence(environment, folder, host.project_variables)
+        if where is not None and environment.get(PLUGGED) and _is_installed_too(host, where.root, environment):
+            where = None
         if where is not None:
             return act(where, descriptor)
         while not os.isatty(descriptor) and os.read(descriptor, _CHUNK):
@@ -146,6 +150,12 @@ def within(
 
         note_trouble(None if where is None else where.loop, what, error)
     return ""
+
+
+def _is_installed_too(host: Host, root: str, environment: Environment) -> bool:
+    from ralph_tracker.agents.hosts.settings_text import is_installed  # noqa: PLC0415  # only in a plugin
+
+    return is_installed(host, root, environment)
 
 
 def _answer_event(
@@ -197,6 +207,7 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     from pathlib import Path  # noqa: PLC0415
 
     from ralph_tracker.agents.feedback import feedback_of  # noqa: PLC0415
+    from ralph_tracker.agents.hosts.stop_hook import Turns  # noqa: PLC0415
     from ralph_tracker.iteration.measure_iteration import configured_by  # noqa: PLC0415
     from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415
     from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
@@ -210,6 +221,15 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     tracker.require_loop()
     store = tracker.store()
     require_running(summary_at(store.paths))
+    turns = Turns.read(store.paths.folder)
+    # The client begins another session in the same process.
+    is_cleared = event.get("source") == "clear" and turns.client == os.getppid()
+    if where.loop is None or is_cleared:
+        turns.bind(event)
+        turns.write(store.paths.folder)
+    elif turns.is_driven_by_another(event):
+        text = f"Another session drives the loop {store.paths.folder.name} of ralph-tracker; this one is not measured."
+        return HookAnswer("tell", "SessionStart", text)
     loop = ConfiguredLoop.read(store, configured_by)
     text = feedback_of(loop, tracker.root, with_rules=True)
     return HookAnswer("tell", "SessionStart", text)

@@ -43,6 +43,34 @@ class HookAnswer(NamedTuple):
     shown: str | None = None
 
 
+MCP_SERVERS: Final = {"ralph-tracker": {"command": "ralph-tracker", "args": ["mcp"]}}
+MARKETPLACE: Final = {
+    "name": "ralph-tracker",
+    "description": "The tracker of refine-until-done loops",
+    "owner": {"name": "The ralph-tracker developers"},
+    "plugins": [{"name": "ralph-tracker", "source": "./"}],
+}
+STATUS_ABOUT: Final = "Show how the loop of ralph-tracker stands"
+
+
+class Plugin(NamedTuple):
+    """What a plugin of a host is made of, beside the hooks of its settings.
+
+    `manifest` is the file that names it, `hooks` the file of its hooks. `keys` are those of its manifest beside name,
+    version and description, `documents` its further files, a text or a JSON document each. `icon` is the file of its
+    icon, and `steps` are the commands that install it from a `{folder}`. `is_quiet` is whether its hooks do nothing
+    where the settings have ours too.
+    """
+
+    manifest: str
+    hooks: str
+    steps: tuple[str, ...]
+    keys: Mapping[str, Any] = {}
+    documents: Mapping[str, Any] = {}
+    icon: str | None = None
+    is_quiet: bool = True
+
+
 class Settings(NamedTuple):
     """The settings of a host that call our hook.
 
@@ -50,8 +78,7 @@ class Settings(NamedTuple):
     that kind). `user` is the file in the home folder, unless the first set of `user_variables` names its folder.
     `timeouts` are those of its events, in the host's unit. `entry(command, event, timeout)` is the entry of an event.
     `top` are the keys that a new file begins with, and `extras(command)` those that are added where the user has none.
-    With `text(command)` the file is ours alone and holds that. `plugin` is the manifest in a plugin folder (None: the
-    host has no such folders), and `plugin_step` says how the host is started with a `{folder}`.
+    With `text(command)` the file is ours alone and holds that. `plugin` is None for a host that has no plugins.
     """
 
     project: str
@@ -63,8 +90,7 @@ class Settings(NamedTuple):
     top: Mapping[str, Any] = {}
     extras: Callable[[str], Mapping[str, Any]] = lambda command: {}  # noqa: ARG005
     text: Callable[[str], str] | None = None
-    plugin: str | None = None
-    plugin_step: str = ""
+    plugin: Plugin | None = None
     next_step: str = ""
 
 

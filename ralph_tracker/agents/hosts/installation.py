@@ -5,24 +5,30 @@ The settings are those of a project, of this machine's copy of it, or of a user.
 
 import json
 import re
+import shlex
 import stat
+import struct
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from ralph_tracker.agents.hosts.host import Environment, Host, Settings
+from ralph_tracker.agents.hosts.hook_dispatch import PLUGGED
+from ralph_tracker.agents.hosts.host import MARKETPLACE, Environment, Host, Plugin
 from ralph_tracker.agents.hosts.settings_text import (
     PROGRAM,
     EditedText,
-    absolute,
     containers,
     has_keys,
+    home,
     hooks_of,
     hooks_of_ours,
     is_command,
     merge_entries,
+    portable_command,
     settings_of,
+    user_file,
     without_insertions,
     without_own_hooks,
 )
@@ -33,7 +39,24 @@ from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_a
 from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
-_NOTHING: Final = "nothing of ralph-tracker is installed there"
+_ABOUT: Final = "Measures every turn of a refine-until-done loop, and tells the agent what fails"
+_README: Final = """\
+# ralph-tracker for {title}
+
+The hooks of this plugin measure the project with its own checks each time the agent stops in a refine-until-done loop.
+They tell the agent what fails, take back what made it worse, and let the agent stop when the work is done. Without a
+loop they do nothing.
+
+Install ralph-tracker first, with pip: the hooks call it. Then:
+
+```shell
+{steps}
+```
+
+`ralph-tracker hook pre-loop` in a project starts a loop there. This folder was written by
+`ralph-tracker agent install {name} --plugin DIR`.
+"""
+_NOT_INSTALLED: Final = "nothing of ralph-tracker is installed there"
 Scope = Literal["project", "local", "user"]
 
 
@@ -58,7 +81,7 @@ class Installation:
         settings = settings_of(host)
         user = user_file(settings, environment)
         if scope == "user":
-            return cls(host, user, _home(environment), is_of_user=True)
+            return cls(host, user, home(environment), is_of_user=True)
         project, local = root / settings.project, root / (settings.local or settings.project)
         if scope == "local":
             return cls(host, local, root, (project, user), is_local=True)
@@ -93,7 +116,7 @@ class Installation:
         was_there = self._remove_own() if settings_of(self.host).text else self._unmerge()
         if self.is_local:
             _set_excluded(self.top, self.host.name, self._names(), excluded=False)
-        return f"{self._real}: {'taken out' if was_there else _NOTHING}"
+        return f"{self._real}: {'taken out' if was_there else _NOT_INSTALLED}"
 
     @property
     def _real(self) -> Path:
@@ -224,42 +247,63 @@ class Installation:
 
 @dataclass(frozen=True, slots=True)
 class PluginFolder:
-    """A plugin folder with our hooks, for a host that has such folders; `manifest` is its file in the folder."""
+    """A plugin of a host in a folder, from which the host installs it."""
 
     host: Host
     folder: Path
-    manifest: str
+    plugin: Plugin
 
-    def files(self, program: Path) -> dict[str, str]:
-        """Return the files of a plugin that calls this program."""
-        about = "Measures every turn of a refine-until-done loop, and tells the agent what fails"
-        manifest = {"name": PROGRAM, "version": __version__, "description": about}
-        hooks = {"description": about, "hooks": hooks_of(self.host, absolute(program, self.host.name))}
-        documents = {self.manifest: manifest, "hooks/hooks.json": hooks}
-        return {name: json.dumps(document, indent=2) + "\n" for name, document in documents.items()}
+    @property
+    def steps(self) -> list[str]:
+        """Return the commands that install the plugin."""
+        return [step.format(folder=shlex.quote(str(self.folder))) for step in self.plugin.steps]
 
-    def install(self, program: Path) -> str:
+    def files(self) -> dict[str, bytes]:
+        """Return the files of the plugin, which are the same on every machine."""
+        settings = settings_of(self.host)
+        command = portable_command(self.host.name, f"export {PLUGGED}=1; " if self.plugin.is_quiet else "")
+        about = {
+            "name": PROGRAM,
+            "version": __version__,
+            "description": _ABOUT,
+            "author": MARKETPLACE["owner"],
+            "license": "MIT",
+        }
+        steps = "\n".join(self.plugin.steps).format(folder="DIR")
+        documents = {
+            self.plugin.manifest: {**about, **self.plugin.keys},
+            self.plugin.hooks: settings.text(command) if settings.text else {"hooks": hooks_of(self.host, command)},
+            "README.md": _README.format(title=self.host.title, name=self.host.name, steps=steps),
+            **self.plugin.documents,
+        }
+        texts = {
+            name: document if isinstance(document, str) else json.dumps(document, indent=2) + "\n"
+            for name, document in documents.items()
+        }
+        icon = {} if self.plugin.icon is None else {self.plugin.icon: _icon()}
+        return {name: text.encode() for name, text in texts.items()} | icon
+
+    def install(self) -> str:
         """Write the folder, or update ours. Raises InputError if the folder is something else."""
         self._refuse_foreign()
-        for name, text in self.files(program).items():
+        for name, data in self.files().items():
             _clear_half_written((self.folder / name).parent)
             with as_store_error(self.folder / name):
-                write_whole(self.folder / name, text.encode())
+                write_whole(self.folder / name, data)
         return f"{self.folder}: plugin written"
 
     def uninstall(self) -> str:
         """Remove our plugin and then empty folders. Raises as `install` does."""
         self._refuse_foreign()
-        if not (self.folder / self.manifest).exists():
-            return f"{self.folder}: {_NOTHING}"
+        if not (self.folder / self.plugin.manifest).exists():
+            return f"{self.folder}: {_NOT_INSTALLED}"
         with as_store_error(self.folder):
-            for name in self.files(Path(PROGRAM)):
+            for name in self.files():
                 _clear_half_written((self.folder / name).parent)
                 (self.folder / name).unlink(missing_ok=True)
                 with suppress(OSError):  # not empty
-                    (self.folder / name).parent.rmdir()
-            with suppress(OSError):
-                self.folder.rmdir()
+                    for within in [*Path(name).parents]:
+                        (self.folder / within).rmdir()
         return f"{self.folder}: taken out"
 
     def _refuse_foreign(self) -> None:
@@ -268,23 +312,23 @@ class PluginFolder:
             return
         if not self.folder.is_dir():
             raise InputError(f"{self.folder}: no folder; name another one")
-        manifest = read_json(self.folder / self.manifest)
+        manifest = read_json(self.folder / self.plugin.manifest)
         ours = isinstance(manifest, dict) and manifest.get("name") == PROGRAM
         if not ours and any(self.folder.iterdir()):
             what = "holds something else than our plugin; name another folder, or an empty one"
             raise InputError(f"{self.folder}: {what}")
 
 
-def user_file(settings: Settings, environment: Environment) -> Path:
-    """Return the file of a host's user settings."""
-    for variable, name in settings.user_variables:
-        if environment.get(variable):
-            return Path(environment[variable]) / name
-    return _home(environment) / settings.user
-
-
-def _home(environment: Environment) -> Path:
-    return Path(environment.get("HOME", "~")).expanduser()
+def _icon() -> bytes:
+    """Return four bars that rise, as a PNG of 512 by 512 pixels."""
+    rows = b"".join(
+        b"\0" + bytes(0 if x % 16 > 3 and y > 512 - (x // 16 + 1) * 112 else 255 for x in range(64)) for y in range(512)
+    )
+    header = struct.pack(">2I5B", 512, 512, 1, 0, 0, 0, 0)  # one bit for a pixel
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    )
 
 
 def _is_empty(folder: Path) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.agents.hosts.host import HookAnswer, HookEvent, Host, Settings
+from ralph_tracker.agents.hosts.host import HookAnswer, HookEvent, Host, Plugin, Settings
 
 
 def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
@@ -45,6 +45,13 @@ HOST: Final = Host(
             ("XDG_CONFIG_HOME", "opencode/plugin/ralph-tracker.js"),
         ),
         text=_text,
+        plugin=Plugin(
+            "package.json",
+            "index.js",
+            ("opencode plugin {folder}",),
+            keys={"type": "module", "main": "index.js"},
+            is_quiet=False,  # it is loaded once
+        ),
         next_step="`RALPH_TRACKER_LOOP=1 opencode` with its session",
     ),
 )

@@ -1,4 +1,5 @@
 // Written by `ralph-tracker agent install opencode`, taken out by `ralph-tracker agent uninstall opencode`.
+// As a plugin that was installed and a file of a project, it is loaded twice; only the first one acts.
 // Each event goes to `ralph-tracker agent hook opencode` as JSON; its answer is {"hold" | "tell" | "note": text}.
 //
 // opencode has no hook that a stop waits for. When a text of the model ends in a running loop, an empty message of the
@@ -10,7 +11,11 @@ import { existsSync, readFileSync } from "node:fs"
 const COMMAND = "COMMAND"
 const CLOSE = "ralph-tracker lets this session end. Do no more work; close with a short answer."
 
+const LOADED = (globalThis[Symbol.for("ralph-tracker")] ??= new Set()) // folders
+
 export const RalphTracker = async ({ client, directory }) => {
+  if (LOADED.has(directory)) return {}
+  LOADED.add(directory)
   const sessions = new Map() // by id: what is known of a session; null for one of a subagent
   const texts = new Map() // by id: what became of a queued message, for the model
   let queueing = false
@@ -75,6 +80,8 @@ export const RalphTracker = async ({ client, directory }) => {
       }))
 
   return {
+    dispose: async () => void LOADED.delete(directory),
+
     "chat.message": async ({ sessionID }, { message, parts }) => {
       if (queueing) return
       const session = await begun(sessionID)

@@ -18,7 +18,7 @@ TROUBLES: Final = "agent-errors.jsonl"
 EARLIER: Final = "agent-events.1.jsonl"
 TOOL_EVENTS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
 MOST_EVENTS: Final = 16 << 20
-_SHOWN: Final = 200
+_TEXT_LENGTH: Final = 200
 
 
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str,
 def note_trouble(loop: str | None, event: str, error: BaseException | str) -> None:
     """Log an error in the loop's folder, or on standard error without a loop; never raises."""
     text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-    line = {"event": _cut(event), "error": _cut(" ".join(text.split()), 2 * _SHOWN)}
+    line = {"event": _cut(event), "error": _cut(" ".join(text.split()), 2 * _TEXT_LENGTH)}
     try:
         if loop is not None and _size(f"{loop}/{TROUBLES}") < 1 << 20:
             _append(loop, TROUBLES, line)
@@ -71,7 +71,7 @@ def _event_line(event: Mapping[str, Any]) -> dict[str, Any]:
     return line
 
 
-def _cut(value: Any, most: int = _SHOWN) -> str | None:  # noqa: ANN401  # any JSON value
+def _cut(value: Any, most: int = _TEXT_LENGTH) -> str | None:  # noqa: ANN401  # any JSON value
     if value is None:
         return None
     text = value if isinstance(value, str) else json.dumps(value)

@@ -4,12 +4,14 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
-from ralph_tracker.agents.hosts.host import Host, Settings
+from ralph_tracker.agents.hosts.host import Environment, Host, Settings
 from ralph_tracker.errors import InputError
+from ralph_tracker.safe_files import read_regular
 
 _BLANK: Final = re.compile(r"[ \t\r\n]*")
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
@@ -170,10 +172,13 @@ def absolute(program: Path, name: str) -> str:
     return f"{shlex.quote(str(program))} agent hook {name}"
 
 
-def portable_command(name: str) -> str:
-    """Return the hook command of every machine: the program on the PATH, or one line where there is none."""
+def portable_command(name: str, before: str = "") -> str:
+    """Return the hook command of every machine: the program on the PATH, or one line where there is none.
+
+    `before` is what its shell does first.
+    """
     guard = f"command -v {PROGRAM} >/dev/null || {{ echo {_MISSING} >&2; exit 0; }}"
-    return f"sh -c '{guard}; exec {PROGRAM} agent hook {name}'"
+    return f"sh -c '{guard}; {before}exec {PROGRAM} agent hook {name}'"
 
 
 def is_command(text: object, name: str) -> bool:
@@ -192,6 +197,28 @@ def settings_of(host: Host) -> Settings:
     """Return the settings of a host that has some."""
     assert host.settings is not None  # noqa: S101  # every host that is installed has
     return host.settings
+
+
+def user_file(settings: Settings, environment: Environment) -> Path:
+    """Return the file of a host's user settings."""
+    for variable, name in settings.user_variables:
+        if environment.get(variable):
+            return Path(environment[variable]) / name
+    return home(environment) / settings.user
+
+
+def home(environment: Environment) -> Path:
+    """Return the home folder."""
+    return Path(environment.get("HOME", "~")).expanduser()
+
+
+def is_installed(host: Host, root: str, environment: Environment) -> bool:
+    """Return whether the settings of a project, of this machine's copy of it, or of the user have our hooks."""
+    settings, texts = settings_of(host), []
+    for file in (settings.project, settings.local or settings.project, user_file(settings, environment)):
+        with suppress(OSError):
+            texts.append(read_regular(Path(root, file)).decode("utf-8", "replace"))
+    return any(is_command(text, host.name) for text in texts)
 
 
 def merge_entries(host: Host, text: str, command: str, name: str, *, extras: bool) -> EditedText:

@@ -1,6 +1,7 @@
 """Measure the iteration at the end of a turn, and let the agent stop or make it continue."""
 
 import json
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -12,14 +13,18 @@ from typing import Any, Final, Self
 from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
+from ralph_tracker.agents.hosts.tool_batch_hook import lines_of
 from ralph_tracker.core.decision import BLOCKED_RULE
+from ralph_tracker.core.questions import questions_of
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.iteration.measure_iteration import configured_by
-from ralph_tracker.loop.notify import event_of
+from ralph_tracker.loop.notify import Notice, event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import own_file, write_whole
+from ralph_tracker.steering.session_events import READING_TOOLS
 from ralph_tracker.store.json_documents import read_json, to_json
-from ralph_tracker.store.lock import hold_lock
+from ralph_tracker.store.layout import RUN_LOCK
+from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_lookup import find_loop
 from ralph_tracker.store.loop_summary import summary_at
@@ -38,7 +43,10 @@ class Turns:
 
     `blocks` counts the consecutive blocked stops of this prompt with no tool call between them, up to `events` bytes of
     the event log. `ended` is when the session's last stop was answered (epoch seconds). `counted` is what the host's
-    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled.
+    usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `bound` is the session
+    that drives the loop, and `client` the process that ran its last hook: while that runs, no other session drives it.
+    `host` and `model` (None where the host does not name it) are those of the last stop. `driver` is who else has
+    driven this prompt.
     """
 
     session: str = ""
@@ -48,6 +56,11 @@ class Turns:
     ended: float = 0.0
     counted: dict[str, Any] = field(default_factory=dict)
     stalls: int = 0
+    bound: str = ""
+    client: int = 0
+    host: str = ""
+    model: str | None = None
+    driver: str | None = None
 
     @classmethod
     def read(cls, loop: Path) -> Self:
@@ -62,6 +75,11 @@ class Turns:
                 float(plain["ended"]),
                 dict(plain["counted"]),
                 int(plain.get("stalls", 0)),
+                str(plain.get("bound", "")),
+                int(plain.get("client", 0)),
+                str(plain.get("host", "")),
+                plain.get("model"),
+                plain.get("driver"),
             )
         except (TypeError, KeyError, ValueError, AttributeError):
             return cls()
@@ -77,8 +95,29 @@ class Turns:
             "ended": self.ended,
             "counted": self.counted,
             "stalls": self.stalls,
+            "bound": self.bound,
+            "client": self.client,
+            "host": self.host,
+            "model": self.model,
+            "driver": self.driver,
         }
         write_whole(loop / TURNS, to_json(plain))
+
+    def bind(self, event: HookEvent) -> None:
+        """Let the session of an event drive the loop."""
+        self.bound, self.client = str(event.get("session_id", "")), os.getppid()
+
+    def is_driven_by_another(self, event: HookEvent) -> bool:
+        """Return whether another session drives the loop, whose client still runs."""
+        if self.bound in {"", str(event.get("session_id", ""))}:
+            return False
+        try:
+            os.kill(self.client, 0)
+        except ProcessLookupError:
+            return False
+        except (PermissionError, OverflowError):
+            pass
+        return self.client > 0
 
     def begin(self, event: HookEvent, loop: Path) -> None:
         """Reset the blocks for another prompt, a first stop, or after a tool call.
@@ -87,6 +126,7 @@ class Turns:
         """
         session, prompt = str(event.get("session_id", "")), str(event.get("prompt_id", ""))
         same = (session, prompt) == (self.session, self.prompt)
+        self.driver = self.driver if same else None
         follows = event.get("stop_hook_active", True) is True
         if not (same and follows) or _has_tool_call(loop, self.events, session):
             self.blocks = 0
@@ -108,22 +148,49 @@ def _has_tool_call(loop: Path, offset: int, session: str) -> bool:
     return False
 
 
+def _only_answers(loop: Path, event: HookEvent) -> bool:
+    """Return whether the last prompt of a session is a question, since which it has only read."""
+    is_question = False
+    for line in lines_of(str(loop), str(event.get("session_id"))):
+        if line["event"] == "UserPromptSubmit":
+            is_question = line.get("complexity") == "simple"
+        elif line["event"] in {"PostToolUse", "PostToolUseFailure"} and line.get("tool") not in READING_TOOLS:
+            is_question = False
+    return is_question
+
+
+def _why_let_go(turns: Turns, loop: Path, event: HookEvent) -> str | None:
+    """Return why a session is none of the loop's, "" where nobody has to hear it; None if it drives the loop."""
+    if holder_of(loop / RUN_LOCK) is not None:
+        return f"`ralph-tracker run` drives loop {loop.name}; this session is not measured"
+    if turns.is_driven_by_another(event):
+        return f"another session drives loop {loop.name}; this one is not measured"
+    return "" if _only_answers(loop, event) else None
+
+
 def answer_stop(
     host: Host, event: HookEvent, root: str, loop: str, environment: Environment, began: float
 ) -> HookAnswer | None:
     """Measure the iteration and return the answer; None lets the agent stop.
 
-    A stop with background work is a pause, and one in plan mode is not part of the loop: neither is measured. `began`
-    is when this hook was called (epoch seconds). Raises as `Tracker.post_iteration` does.
+    A stop with background work is a pause; one in plan mode, of a subagent, of a session that does not drive the loop
+    or has only answered a question is not part of it: none is measured. `began` is when this hook was called (epoch
+    seconds). Raises as `Tracker.post_iteration` does.
     """
-    if event.get("background_tasks") or event.get("permission_mode") == "plan":
+    if event.get("background_tasks") or event.get("permission_mode") == "plan" or event.get("agent_id") is not None:
         return None
     folder = Path(loop)
     with hold_lock(folder / "agent.lock", "agent hook", PATIENCE_S):
         turns = Turns.read(folder)
         if turns.session == event.get("session_id") and turns.ended > began:
             return None  # installed twice, and the other hook has measured this stop
+        why = _why_let_go(turns, folder, event)
+        if why is not None:
+            note_event(loop, event, let_go=why or "it has only answered a question")
+            return HookAnswer("note", "Stop", f"ralph-tracker: {why}") if why else None
+        turns.bind(event)
         turns.begin(event, folder)
+        turns.host, turns.model = host.name, event.get("model") or turns.model
         answer = _measure_stop(Stop(host, event, Path(root), folder, environment, began), turns)
         try:
             turns.events = (folder / EVENTS).stat().st_size
@@ -146,6 +213,8 @@ class Stop:
         self.paths = find_loop(root, None, environment)
         session = str(event.get("session_id", ""))
         self.driver: dict[str, object] | None = None if host.driver is None else load_object(host.driver)(root, session)
+        if self.driver is None and event.get("session_crons"):
+            self.driver = {"driven_by": "its schedule"}
 
     def usage(self, turns: Turns) -> dict[str, float] | None:
         """Return the usage of the iteration, None if unknown; never raises."""
@@ -169,12 +238,17 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
     recorded = datetime.fromisoformat(summary.updated_at).timestamp()  # to the second
     if summary.decision["rule"] == BLOCKED_RULE and recorded >= int(turns.ended):
         note_event(str(stop.folder), stop.event, iteration=summary.iteration, action="escalate")
-        return None  # the agent itself has recorded this stop, with its question
+        # The agent itself has recorded this stop, with its question.
+        return _tell_person(stop, "blocked", summary.iteration, str(summary.decision["reason"]))
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
+    driven = stop.driver
+    if driven is None and turns.driver is not None:  # the other loop has just ended, and its end is not ours to undo
+        driven = {"driven_by": turns.driver, "driven_at": None}
+    turns.driver = None if driven is None else str(driven["driven_by"])
     turns.write(stop.folder)  # the usage counts as recorded even after a later failure
-    if stop.driver is not None:
-        stop.note(record, action=record.decision.action, **stop.driver)
+    if driven is not None:
+        stop.note(record, action=record.decision.action, **driven)
         return None
     decided = stop.tracker.loop_decision(apply=True)
     action = decided.decision.action
@@ -188,16 +262,26 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
             stop.note(record, action=action, reason=str(error))
             return HookAnswer("note", "Stop", f"ralph-tracker: {error}")
     stop.note(record, action=action, reason=decided.decision.reason)
-    words = f"{'A person is needed' if action == 'escalate' else 'Stopped'}: {decided.decision.reason}"
-    for problem in stop.tracker.notify(event_of(decided.decision) or action, words, "`ralph-tracker status` says more"):
-        stop.note(record, problem=problem)
-    return None
+    return _tell_person(stop, event_of(decided.decision) or action, record.iteration, decided.decision.reason)
+
+
+def _tell_person(stop: Stop, event: str, iteration: int, reason: str) -> HookAnswer:
+    """Tell a person as the loop says why it ends or waits, and return the same for the client to show."""
+    asks = event in {"blocked", "escalate"}
+    words = f"{'A person is needed' if asks else 'Stopped'}: {reason.removeprefix('Escalate to human - ')}"
+    notice = Notice(event, stop.folder.name, iteration, words, "`ralph-tracker status` says more")
+    for problem in stop.tracker.notify(event, notice.sentence, notice.next_step):
+        note_event(str(stop.folder), stop.event, problem=problem)
+    return HookAnswer("note", "Stop", notice.text)
 
 
 def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionResult) -> HookAnswer:
     """Make the agent continue, unless it was held too often."""
     cap = stop.host.cap(stop.environment)
     action = decided.decision.action
+    if action == "continue" and (asked := questions_of(record.alerts)):
+        for problem in stop.tracker.notify("question", *question_words(asked, record.iteration)):
+            stop.note(record, problem=problem)
     if cap is not None and turns.blocks >= cap:
         turns.blocks = 0
         stop.note(record, action=action, blocked=False)

@@ -92,6 +92,12 @@ def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment)
         note_event(loop, event, **context)
         return None
     lines = [*lines_of(loop, session)]
+    calls = event.get("tool_calls")
+    batch = (
+        [call.get("tool_use_id") for call in calls[:50] if isinstance(call, dict)] if isinstance(calls, list) else []
+    )
+    if batch and lines and lines[-1].get("calls") == batch:
+        return None  # installed twice, and the other hook has told what there is
     lines += [note_event(loop, failed, refused=True) for failed in _unreported_calls(event, lines)]
     lines.append(note_event(loop, event, **context))
     guidance = evaluate_lines(lines, steering.thresholds)
@@ -159,7 +165,11 @@ def events_of(line: Line) -> Iterator[Event]:
 
 
 def lines_of(loop: str, session: str) -> Iterator[Line]:
-    """Yield the last lines of a session, without its subagents and without invalid lines."""
+    """Yield the last lines of a session, without its subagents and without invalid lines.
+
+    A call that two hooks have logged is yielded once.
+    """
+    seen: set[tuple[str, object]] = set()  # in this turn
     wanted = f'"session":{json.dumps(session)}'.encode()
     if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
         return
@@ -175,8 +185,13 @@ def lines_of(loop: str, session: str) -> Iterator[Line]:
                 found = json.loads(line)
             except ValueError:
                 continue
-            if isinstance(found, dict) and found.get("session") == session and found.get("agent") is None:
-                yield found
+            if not isinstance(found, dict) or found.get("session") != session or found.get("agent") is not None:
+                continue
+            call = (str(found.get("event")), found.get("call"))
+            if call[1] is not None and call in seen:
+                continue
+            seen = set() if call[0] == _TURN else {*seen, call}
+            yield found
 
 
 def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds

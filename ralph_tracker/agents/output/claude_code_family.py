@@ -15,6 +15,7 @@ from ralph_tracker.agents.output.event_values import (
     amount,
     count,
     inner,
+    input_tokens,
     objects,
     seconds,
     text,
@@ -35,20 +36,6 @@ _KINDS: Final = {
 }
 _TYPES: Final = frozenset({"system", "assistant", "user", "result", "stream_event", "rate_limit_event"})
 _Tokens = tuple[int | None, int | None]
-
-
-def input_tokens(usage: Object) -> int | None:
-    """Return the input tokens including cache reads and writes, None if unknown.
-
-    Anthropic's field excludes the cache. If there is a total, it is from a program whose field includes it.
-    """
-    fresh, whole, output = (count(usage.get(key)) for key in ("input_tokens", "total_tokens", "output_tokens"))
-    if fresh is None:
-        return None
-    if whole is not None and output is not None:
-        return max(fresh, whole - output)
-    cached = (count(usage.get(key)) or 0 for key in ("cache_read_input_tokens", "cache_creation_input_tokens"))
-    return fresh + sum(cached)
 
 
 class _Messages:

@@ -23,6 +23,20 @@ def count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _GREATEST else None
 
 
+def input_tokens(usage: Object) -> int | None:
+    """Return the input tokens including cache reads and writes, None if unknown.
+
+    Anthropic's field excludes the cache. If there is a total, it is from a program whose field includes it.
+    """
+    fresh, whole, output = (count(usage.get(key)) for key in ("input_tokens", "total_tokens", "output_tokens"))
+    if fresh is None:
+        return None
+    if whole is not None and output is not None:
+        return max(fresh, whole - output)
+    cached = (count(usage.get(key)) or 0 for key in ("cache_read_input_tokens", "cache_creation_input_tokens"))
+    return fresh + sum(cached)
+
+
 def amount(value: object) -> float | None:
     """Return a finite number of 0 or more, None for anything else."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < _GREATEST:

@@ -275,6 +275,11 @@ class _Stream:
             if self.events is not None:
                 self.events.feed(event)
                 self.session = self.session or next(
-                    (event[key] for key in ("session_id", "sessionID", "thread_id") if is_session(event.get(key))), None
+                    (
+                        event[key]
+                        for key in ("session_id", "sessionID", "sessionId", "thread_id")
+                        if is_session(event.get(key))
+                    ),
+                    None,
                 )
         return bool(parts) and self.events is not None

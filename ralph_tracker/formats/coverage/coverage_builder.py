@@ -7,7 +7,6 @@ from ralph_tracker.formats.parsed_report import CoverageReport, Files, count_lin
 from ralph_tracker.formats.report_content import DamageError, plausible
 
 _REMEMBERED: Final = 10_000
-_SHOWN: Final = 40
 
 
 class LineNumbers(dict[str, int]):
@@ -15,7 +14,7 @@ class LineNumbers(dict[str, int]):
 
     def __missing__(self, text: str) -> int:
         if not (text.isascii() and text.isdecimal() and len(text) <= 18):
-            raise DamageError(f"{text[:_SHOWN]!r} is no line number")
+            raise DamageError(f"{text[:40]!r} is no line number")
         found = int(text)
         if len(self) < _REMEMBERED:
             self[text] = found
@@ -32,7 +31,7 @@ class Hits(dict[str, bool]):
         number = text.partition(",")[0].strip()
         count = re.fullmatch(r"-?(?P<digits>\d+(?:(?:\.\d+)?(?=[eE]))?)(?:[eE][+-]?\d{1,3})?", number, flags=re.ASCII)
         if count is None:
-            raise DamageError(f"{text[:_SHOWN]!r} is no number of hits")
+            raise DamageError(f"{text[:40]!r} is no number of hits")
         found = not number.startswith("-") and count["digits"].strip("0.") != ""
         if len(self) < _REMEMBERED:
             self[text] = found

@@ -8,10 +8,10 @@ from typing import Final, NoReturn
 from ralph_tracker.formats.coverage import coverage_builder
 from ralph_tracker.formats.parsed_report import CoverageReport, count_lines, share
 from ralph_tracker.formats.report_content import Content, DamageError, Unreadable, json_object, plausible
+from ralph_tracker.short_text import shorten
 
 sniff_json: Final = json_object("meta", "files", "totals")
 _STATED: Final = "percent_covered"
-_SHOWN: Final = 40
 _WHOLE: Final = 100
 
 _HEADER: Final = re.compile(r"^[ \t]*Name +Stmts +Miss +(?P<branches>Branch +BrPart +)?Cover\b", re.MULTILINE)
@@ -98,8 +98,7 @@ def _percentage(owner: Mapping[str, object], key: str) -> float:
 def _value_text(value: object) -> str:
     if value is None:
         return "missing"
-    text = repr(value)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return shorten(repr(value), 41)
 
 
 def sniff_text(content: Content) -> bool:

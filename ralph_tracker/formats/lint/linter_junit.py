@@ -12,7 +12,7 @@ from ralph_tracker.formats.parsed_report import Row, severity_of_word
 from ralph_tracker.formats.report_content import LONGEST_TEXT, Content, DamageError, Elements, attribute_count
 
 _ROOTS: Final = frozenset({"testsuites", "testsuite"})
-_TOOLS: Final = frozenset(
+TOOLS: Final = frozenset(
     {"bandit", "biome", "eslint", "flake8", "golangci-lint", "mypy", "oxlint", "phpcs", "phpstan", "psalm", "pylint"}
     | {"ansible-lint", "rubocop", "ruff", "stylelint", "tflint", "ty"}
 )
@@ -26,7 +26,7 @@ _CODE: Final = re.compile(r"Test ID: (\w{1,20})")  # Bandit's
 def sniff(content: Content) -> bool:
     """Whether a linter wrote it, as the names of the root or of the first suite say."""
     root, attributes, _, _, inner = content.xml
-    return root in _ROOTS and (_tool(attributes) or _tool(inner)) in _TOOLS
+    return root in _ROOTS and (_tool(attributes) or _tool(inner)) in TOOLS
 
 
 def diagnostics(content: Content) -> Iterator[Row]:
@@ -38,7 +38,7 @@ def _tool(attributes: Mapping[str, str]) -> str:
     """Return the tool that a suite names as its own, "" if it names none."""
     package = _PACKAGE.match(attributes.get("package", ""))
     names = (attributes.get("name", ""), package[1] if package else "")
-    return next((name.lower() for name in names if name.lower() in _TOOLS), "")
+    return next((name.lower() for name in names if name.lower() in TOOLS), "")
 
 
 class _Reader(Elements):
@@ -88,7 +88,7 @@ class _Reader(Elements):
 
     def _finding(self, element: str, attributes: Mapping[str, str]) -> Row:
         message, owner = attributes.get("message", ""), self._case.get("classname", "")
-        file = owner.partition(":")[0] if self._file.lower() in {"", *_TOOLS} else self._file
+        file = owner.partition(":")[0] if self._file.lower() in {"", *TOOLS} else self._file
         place = _LINE.search(f"{owner} {self._text} {message}")
         by_tool = _CODE.match(self._text)
         word = _WORD.search(self._text)

@@ -25,6 +25,7 @@ from ralph_tracker.core.metrics import FAILED, quantity
 from ralph_tracker.formats.first_error import first_error
 from ralph_tracker.formats.parsed_report import MAX_FAILURES, Counts, DeclaredCounts, TestReport, both
 from ralph_tracker.formats.report_content import attribute_count, plain, plausible
+from ralph_tracker.short_text import first_few
 
 SEPARATOR: Final = "::"
 UNNAMED: Final = "(unnamed)"
@@ -47,7 +48,7 @@ _LIBRARY: Final = re.compile(
 )
 _STATE_OF_GO: Final = re.compile(r" *(?:=== (?:RUN|PAUSE|CONT|NAME) |--- FAIL: )")
 # Written by runners if there is no message.
-_NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
+_SAYS_NOTHING: Final = frozenset({"", "Failed", "failed", "failure", "collection failure", "null"})
 ERROR: Final = "error"  # failed other than by an assertion: set-up, tear-down, collection, a crash
 _NAMED: Final = 5
 FAILED_AS_A_WHOLE: Final = "failed as a whole"
@@ -247,8 +248,7 @@ def outside_of_tests(broken: Iterable[str]) -> str | None:
 def listed_twice(tests: Iterable[str]) -> str | None:
     """Return the note on tests of one name with different outcomes, None without any."""
     names = sorted(set(tests))
-    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    return f"listed with different outcomes, of which the worst counts: {shown}" if names else None
+    return f"listed with different outcomes, of which the worst counts: {first_few(names, _NAMED)}" if names else None
 
 
 def not_run(count: int) -> str:
@@ -268,13 +268,13 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
-    if "ERR_TEST_FAILURE" in text and said.strip() not in _NOTHING:  # a dump of the error, and of what caused it
+    if "ERR_TEST_FAILURE" in text and said.strip() not in _SAYS_NOTHING:  # a dump of the error, and of what caused it
         frames = [
             line.removesuffix(" {") for line in text.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)
         ]
         text = "\n".join([said, *frames[:1]])
     telling = _failure_lines([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
-    if said.strip() not in _NOTHING and "".join(said.split()) not in "".join(text.split()):
+    if said.strip() not in _SAYS_NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
     return _cut(_panic_last(_one_frame([line.rstrip() for line in telling])))
 

@@ -44,7 +44,7 @@ _MESSAGE: Final = re.compile(
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
-_SHOWN: Final = 100
+_REASON_LENGTH: Final = 100
 _SCRIPT: Final = re.compile(r"^\S.*\.[cm]?[jt]sx?$")
 _SUBTEST: Final = re.compile(r"# Subtest: (?P<name>.*)$")
 _SUITE: Final = re.compile(r"  type: 'suite'\s*$")
@@ -169,7 +169,7 @@ class _Run:
         elif depth:
             self._below(line)
         elif bail := _BAIL_OUT.match(line):
-            self._bail_out = bail["why"].strip()[:_SHOWN]
+            self._bail_out = bail["why"].strip()[:_REASON_LENGTH]
         elif _VERSION.match(line):
             self._versions += 1
 
@@ -225,7 +225,7 @@ class _Run:
         self._plan_is_last = self._found > sum(self._plans)
         self._plans.append(int(plan["last"]))
         if plan["why"] and plan["last"] == "0":
-            self._skipped_plans.append(plan["why"].strip()[:_SHOWN])
+            self._skipped_plans.append(plan["why"].strip()[:_REASON_LENGTH])
 
     def _comment(self, inner: str, depth: int) -> None:
         """Open a subtest, or keep tape's heading of the assertions that follow."""

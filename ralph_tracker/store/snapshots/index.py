@@ -47,7 +47,7 @@ _RULES: Final = ".gitignore"
 # Takes the folders that have ignore rules now, and returns the scope with them, None if they ignore nothing more.
 RulesChanged = Callable[[Iterable[str]], Scope | None]
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NOTHING: Final[Mapping[str, Print | None]] = {}
+_NO_PRINTS: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
 _OTHERS: Final = 0o077
 # Each is named in the note of each snapshot.
@@ -467,7 +467,7 @@ class _Walk:
     def _look_into(self, folder: str) -> None:
         start = f"{folder}/" if folder else ""
         listed = self._known.get(folder)
-        known = listed.prints if listed else _NOTHING
+        known = listed.prints if listed else _NO_PRINTS
         try:
             descriptor = os.open(f"{self._root}/{folder}", _FOLDER)
         except (FileNotFoundError, NotADirectoryError):  # deleted meanwhile, with its content

@@ -26,7 +26,7 @@ _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # Takes a content: its first part, which is the whole unless it has CHUNK bytes, and the others.
 Take = Callable[[bytes, Iterable[bytes]], tuple[str, int]]
 Prints = Mapping[str, tuple[int, ...] | None]
-_NOTHING: Final[Prints] = {}
+_NO_PRINTS: Final[Prints] = {}
 _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 # The number of files synced together: each holds a descriptor, and disk space beside the file it replaces.
 _TOGETHER: Final = 100
@@ -179,7 +179,7 @@ class TreeView:
             known = is_real if end < 0 or not is_real else None
         return known
 
-    def prints(self, paths: Collection[str], known: Prints = _NOTHING) -> Prints:
+    def prints(self, paths: Collection[str], known: Prints = _NO_PRINTS) -> Prints:
         """Return fingerprints of paths and their folders, without reading contents, to detect changes.
 
         Paths in `known` are not looked at again.

@@ -51,6 +51,21 @@ class TestPresence:
         assert session.stop() is None
         assert session.state["iteration"] == 0
 
+    @pytest.mark.parametrize("place", [".claude/settings.json", ".claude/settings.local.json", "home"])
+    def test_a_plugin_leaves_a_session_to_installed_hooks(self, session, place, tmp_path):
+        session.begin(**RED)
+        home = tmp_path / "home"
+        session.environment |= {"RALPH_TRACKER_PLUGGED": "1", "HOME": str(home)}
+        settings = home / ".claude/settings.json" if place == "home" else session.root / place
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.write_text('{"hooks": {}}')
+        assert session.send("SessionStart", source="startup") is not None, "those are no hooks of ours"
+        settings.write_text(json.dumps({"hooks": {"Stop": "ralph-tracker agent hook claude-code"}}))
+        assert session.send("SessionStart", source="startup") is None
+        assert session.stop() is None
+        del session.environment["RALPH_TRACKER_PLUGGED"]
+        assert session.stop()["decision"] == "block"
+
     def test_without_a_project_that_is_named_the_working_directory_counts(self, session, monkeypatch):
         session.begin(**RED)
         del session.environment["CLAUDE_PROJECT_DIR"]

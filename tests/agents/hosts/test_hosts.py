@@ -92,6 +92,9 @@ def test_outside_of_a_loop_nothing_is_said(session, name):
     assert [played(session, name, event) for event in EVENTS[name]] == [None] * 4
 
 
+SHOW = {"claude-code", "codex", "gemini"}  # the hosts that show a person a message of a hook
+
+
 @each_host
 def test_a_stop_is_held_with_the_finding_and_a_right_one_let_go(session, name):
     session.begin(test_add=False)
@@ -101,7 +104,9 @@ def test_a_stop_is_held_with_the_finding_and_a_right_one_let_go(session, name):
     assert held.keys() == {"reason"}, "some hosts refuse a key that they do not know"
     assert "test_add" in held["reason"]
     session.tests(test_add=True)
-    assert played(session, name, STOP) is None
+    said = played(session, name, STOP)
+    shown = "ralph-tracker: Stopped: Target reached. Next: `ralph-tracker status` says more"
+    assert said == ({"note": shown} if name == "opencode" else {"systemMessage": shown} if name in SHOW else None)
     assert session.state["status"] == "finished"
     assert session.troubles == []
 

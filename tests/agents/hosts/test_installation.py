@@ -9,8 +9,8 @@ import pytest
 
 from ralph_tracker.agents.hosts.claude_code import HOST
 from ralph_tracker.agents.hosts.host import HOSTS, load_object
-from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder, user_file
-from ralph_tracker.agents.hosts.settings_text import absolute
+from ralph_tracker.agents.hosts.installation import NOTE, Installation, PluginFolder
+from ralph_tracker.agents.hosts.settings_text import absolute, portable_command, user_file
 from ralph_tracker.errors import InputError
 from tests.store import conftest as of_the_store
 from tests.tables import table
@@ -229,23 +229,43 @@ def plugin_at(folder):
 
 def test_a_plugin_is_written_and_taken_away(tmp_path):
     folder = tmp_path / "plugin"
-    assert plugin_at(folder).install(RALPH) == f"{folder}: plugin written"
+    assert plugin_at(folder).install() == f"{folder}: plugin written"
     assert json.loads((folder / ".claude-plugin" / "plugin.json").read_text())["name"] == "ralph-tracker"
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/with space/bin/ralph-tracker' agent hook claude-code"
+    assert hooks["Stop"][0]["hooks"][0]["command"] == portable_command(
+        "claude-code", "export RALPH_TRACKER_PLUGGED=1; "
+    )
     assert plugin_at(folder).uninstall() == f"{folder}: taken out"
     assert not folder.exists()
 
 
 def test_a_plugin_can_be_brought_up_to_date(tmp_path):
-    plugin_at(tmp_path / "plugin").install(Path("/old/ralph-tracker"))
-    plugin_at(tmp_path / "plugin").install(RALPH)
-    for name, text in plugin_at(tmp_path / "plugin").files(RALPH).items():
-        assert (tmp_path / "plugin" / name).read_text() == text
+    plugin = plugin_at(tmp_path / "plugin")
+    plugin.install()
+    (plugin.folder / plugin.plugin.hooks).write_text("{}")
+    plugin.install()
+    assert {name: (plugin.folder / name).read_bytes() for name in plugin.files()} == plugin.files()
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "opencode", "copilot"])
+def test_a_plugin_calls_what_the_settings_of_a_project_call_and_goes_without_a_trace(tmp_path, name):
+    host = load_object(HOSTS[name])
+    plugin = PluginFolder(host, tmp_path / "a plugin", host.settings.plugin)
+    plugin.install()
+    place = Installation.of(host, "project", tmp_path, {"HOME": str(tmp_path)})
+    place.install(portable_command(name))
+    plugged = (plugin.folder / plugin.plugin.hooks).read_text().replace("export RALPH_TRACKER_PLUGGED=1; ", "")
+    installed = place.file.read_text()
+    if host.settings.text is None:
+        installed, plugged = json.loads(installed)["hooks"], json.loads(plugged)["hooks"]
+    assert installed == plugged
+    assert all(f"{plugin.folder}'" in step for step in plugin.steps[:1]), "a folder is one word of a shell"
+    plugin.uninstall()
+    assert not plugin.folder.exists()
 
 
 def test_what_else_is_in_a_plugin_folder_stays(tmp_path):
-    plugin_at(tmp_path).install(RALPH)
+    plugin_at(tmp_path).install()
     (tmp_path / "hooks" / "mine").touch()
     plugin_at(tmp_path).uninstall()
     assert [path.name for path in tmp_path.rglob("*")] == ["hooks", "mine"]
@@ -253,11 +273,11 @@ def test_what_else_is_in_a_plugin_folder_stays(tmp_path):
 
 def test_a_plugin_folder_that_is_something_else_is_refused(tmp_path):
     (tmp_path / "mine").touch()
-    for act in (lambda: plugin_at(tmp_path).install(RALPH), lambda: plugin_at(tmp_path).uninstall()):
+    for act in (lambda: plugin_at(tmp_path).install(), lambda: plugin_at(tmp_path).uninstall()):
         with pytest.raises(InputError, match="something else than our plugin"):
             act()
     with pytest.raises(InputError, match="no folder"):
-        plugin_at(tmp_path / "mine").install(RALPH)
+        plugin_at(tmp_path / "mine").install()
 
 
 def test_an_empty_folder_has_nothing_of_ours(tmp_path):

@@ -2,10 +2,13 @@
 
 import json
 import os
+import subprocess
 
 import pytest
 
 from ralph_tracker.agents.hosts.claude_code import CAP, block_cap
+from ralph_tracker.store.layout import RUN_LOCK
+from ralph_tracker.store.lock import hold_lock
 from tests.tables import table
 
 pytestmark = pytest.mark.slow
@@ -24,6 +27,13 @@ class TestGoingOn:
         assert lines[1:4] == ["Iteration 1 changed no file.", "Failing tests:", "- s::t::test_add"]
         assert lines[-1] == "Continue with the task; it is measured again when you stop."
         assert session.state["iteration"] == 1
+        assert json.loads((session.loop / "agent-turns.json").read_text())["host"] == "claude-code"
+
+    def test_the_model_that_a_host_names_is_kept(self, session):
+        session.begin(**RED)
+        for fields in ({"model": "opus"}, {}):
+            session.stop(**fields)
+            assert json.loads((session.loop / "agent-turns.json").read_text())["model"] == "opus"
 
     def test_a_rollback_is_carried_out_and_told(self, session):
         session.begin(**GREEN)
@@ -38,7 +48,8 @@ class TestGoingOn:
     def test_a_stall_is_told_the_agent_first_and_ends_the_loop_two_iterations_later(self, session):
         session.begin(**RED)
         answers = [session.stop(active=number > 0) for number in range(5)]
-        assert [answer and answer["decision"] for answer in answers] == ["block"] * 4 + [None]
+        assert [answer.get("decision") for answer in answers] == ["block"] * 4 + [None]
+        assert answers[4]["systemMessage"].startswith("ralph-tracker: Stopped: ")
         ends = "The loop ends after {} without progress."
         assert "The loop ends" not in answers[1]["reason"]
         assert ends.format("2 more iterations") in answers[2]["reason"]
@@ -47,7 +58,8 @@ class TestGoingOn:
 
     def test_a_stop_without_changes_ends_the_loop_where_everything_passes(self, session):
         session.begin(**GREEN)
-        assert session.stop() is None
+        done = "Stopped: Done: nothing changed and everything passes. Next: `ralph-tracker status` says more"
+        assert session.stop() == {"systemMessage": f"ralph-tracker: {done}"}
         assert session.noted()[-1]["reason"] == "Done: nothing changed and everything passes"
         assert (session.state["iteration"], session.state["status"]) == (1, "finished")
 
@@ -56,7 +68,7 @@ class TestLettingGo:
     def test_a_loop_that_reached_its_target_ends_and_its_output_is_chosen(self, session):
         session.begin(**RED)
         session.tests(**GREEN)
-        assert session.stop() is None
+        assert session.stop()["systemMessage"].startswith("ralph-tracker: Stopped: ")
         assert session.state["status"] == "finished"
         assert (session.loop / "selection.yaml").exists()
         assert (session.root / ".aiwg" / "output" / "results.xml").exists()
@@ -68,7 +80,7 @@ class TestLettingGo:
         )
         session.begin(**GREEN)
         session.tests(test_sub=True)
-        assert session.stop() is None
+        assert session.stop()["systemMessage"].startswith("ralph-tracker: A person is needed: repeated regression")
         assert session.state["status"] == "running"
         assert session.noted()[-1]["action"] == "escalate"
         assert session.noted()[-1]["reason"].startswith("Escalate to human")
@@ -80,13 +92,14 @@ class TestLettingGo:
         config.write_text(config.read_text() + "decision: {rollbacks_in_a_row: 1}\n" + tell)
         session.begin(**GREEN)
         session.tests(test_sub=True)
-        assert session.stop() is None
-        assert told.read_text().startswith("escalate ralph-tracker: A person is needed: Escalate to human")
+        assert session.stop().keys() == {"systemMessage"}
+        assert told.read_text().startswith("escalate ralph-tracker: A person is needed: repeated regression")
 
     def test_an_agent_that_asked_a_person_is_let_go_and_measured_again_once_answered(self, session):
         session.begin(**RED)
         session.tracker.post_iteration(None, blocked="which API key?")
-        assert session.stop() is None
+        asked = "A person is needed: blocked: which API key? Next: `ralph-tracker status` says more"
+        assert session.stop() == {"systemMessage": f"ralph-tracker: {asked}"}
         assert (session.state["iteration"], session.state["status"]) == (1, "running")
         later = session.loop / "agent-turns.json"
         turns = json.loads(later.read_text())
@@ -129,6 +142,90 @@ class TestLettingGo:
         line = session.noted()[-1]
         assert (line["driven_by"], line["driven_at"], line["action"]) == ("ralph-wiggum", 7, "rollback")
 
+    def test_a_loop_of_another_plugin_ends_without_being_taken_over(self, session):
+        state = session.root / ".claude" / "ralph-loop.local.md"
+        state.parent.mkdir()
+        state.write_text("---\nactive: true\niteration: 7\n---\nwork\n")
+        session.begin(**RED)
+        assert session.stop(prompt_id="a") is None
+        state.unlink()  # as the other hook does at its end, before ours is asked
+        assert session.stop(prompt_id="a", active=True) is None
+        line = session.noted()[-1]
+        assert (line["iteration"], line["driven_by"], line["driven_at"]) == (2, "ralph-wiggum", None)
+        assert session.stop(prompt_id="b")["decision"] == "block", "the next prompt is not the other loop's"
+
+
+class TestWhoseSession:
+    """A loop is driven by one session: others in the same folder are let go, their work is not touched."""
+
+    def test_another_session_is_let_go_and_its_work_stays(self, session):
+        session.begin(**GREEN)
+        session.tests(test_add=True, test_sub=False)
+        assert session.stop()["decision"] == "block"
+        session.tests(test_sub=True)
+        answer = session.stop(session_id="a person's")
+        assert answer == {
+            "systemMessage": "ralph-tracker: another session drives loop ralph-001; this one is not measured"
+        }
+        assert "test_add" not in (session.root / "results.xml").read_text()
+        assert session.state["iteration"] == 1
+        assert session.noted()[-1]["let_go"].startswith("another session")
+
+    def test_once_the_client_has_ended_another_session_drives_it(self, session):
+        session.begin(**RED)
+        session.stop()
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        turns = json.loads((session.loop / "agent-turns.json").read_text())
+        (session.loop / "agent-turns.json").write_text(json.dumps({**turns, "client": ended.pid}))
+        assert session.stop(session_id="another")["decision"] == "block"
+        assert session.stop().keys() == {"systemMessage"}
+
+    def test_a_session_that_was_cleared_is_followed(self, session):
+        session.begin(**RED)
+        session.stop()
+        session.send("SessionStart", source="clear", session_id="another")
+        assert session.stop(session_id="another")["decision"] == "block"
+
+    def test_at_its_start_another_session_is_told(self, session):
+        session.begin(**RED)
+        session.stop()
+        told = session.send("SessionStart", source="startup", session_id="another")["hookSpecificOutput"]
+        assert told["additionalContext"].startswith("Another session drives the loop ralph-001")
+        assert session.stop()["decision"] == "block"
+
+    def test_a_session_that_begins_a_loop_drives_it(self, session):
+        session.environment["RALPH_TRACKER_LOOP"] = "1"
+        session.send("SessionStart", source="startup")
+        assert session.stop(session_id="another").keys() == {"systemMessage"}
+
+    def test_beside_a_run_no_session_is_measured(self, session):
+        session.begin(**RED)
+        with hold_lock(session.loop / RUN_LOCK, "run", 0):
+            assert session.stop()["systemMessage"].startswith("ralph-tracker: `ralph-tracker run` drives loop")
+        assert session.state["iteration"] == 0
+
+    @pytest.mark.parametrize(("tool", "is_held"), [(None, False), ("Read", False), ("Bash", True), ("Edit", True)])
+    def test_a_session_that_only_answers_a_question_is_let_go(self, session, tool, is_held):
+        session.begin(**RED)
+        session.send("UserPromptSubmit", prompt="What does this project do?")
+        if tool:
+            session.send("PostToolUse", tool_name=tool, tool_input={"file_path": "a.py"}, tool_use_id="1")
+        answer = session.stop()
+        assert (answer is not None) == is_held
+        assert session.state["iteration"] == int(is_held)
+
+    def test_a_subagent_is_let_go(self, session):
+        session.begin(**RED)
+        assert session.stop(agent_id="a1") is None
+        assert session.state["iteration"] == 0
+
+    def test_a_session_with_a_schedule_of_its_own_is_recorded_only(self, session):
+        session.begin(**RED)
+        assert session.stop(session_crons=[{"id": "1", "cron": "*/5 * * * *"}]) is None
+        assert session.state["iteration"] == 1
+        assert session.noted()[-1]["driven_by"] == "its schedule"
+
 
 class TestTheClientsLimit:
     def test_the_last_block_says_so_and_the_next_stop_is_let_go_with_a_word(self, session):
@@ -154,10 +251,9 @@ class TestTheClientsLimit:
         [
             (None, {"active": False}),
             (None, {"active": True, "prompt_id": "another"}),
-            (None, {"active": True, "session_id": "another"}),
             ("PostToolBatch", {"active": True}),
         ],
-        ids=["a new turn", "another prompt", "another session", "a tool was called"],
+        ids=["a new turn", "another prompt", "a tool was called"],
     )
     def test_the_count_begins_anew(self, session, between, fields):
         session.environment[CAP] = "1"

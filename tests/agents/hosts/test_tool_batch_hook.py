@@ -80,6 +80,15 @@ class TestAnswer:
         output = [answer["hookSpecificOutput"] for answer in answers]
         assert all(each.keys() == {"hookEventName", "additionalContext"} for each in output)
 
+    def test_hooks_that_are_installed_twice_count_once(self, agent):
+        told = []
+        for number in range(4):
+            call = {"tool_name": "Bash", "tool_input": {"command": "cat calc.py"}, "tool_use_id": f"t{number}"}
+            for _ in range(2):
+                agent.session.send("PostToolUse", **call, tool_response={"stdout": "same"})
+            told.append([agent.session.send("PostToolBatch", tool_calls=[call]) is not None for _ in range(2)])
+        assert told == [*[[False, False]] * 3, [True, False]]
+
     def test_editing_and_testing_in_turn_is_work(self, agent):
         told = []
         for _ in range(6):

@@ -318,7 +318,7 @@ class TestCopilot:
             self.event("assistant.message", content="Fine."),
             {"type": "result", "sessionId": "s", "exitCode": 0, "usage": {"sessionDurationMs": 100}},
         )
-        assert found == RunReport(Usage(duration_s=0.1), Ending.DONE, last_message="Fine.")
+        assert found == RunReport(Usage(duration_s=0.1), Ending.DONE, session="s", last_message="Fine.")
 
     def test_a_run_stopped_while_it_tries_again_says_why(self) -> None:
         failure = self.event("model.call_failure", statusCode=429, errorMessage="slow down")
@@ -326,7 +326,7 @@ class TestCopilot:
 
     def test_an_exit_code_alone_is_a_failure(self) -> None:
         found = told({"type": "result", "sessionId": "s", "exitCode": 2}, exit_code=2)
-        assert found == RunReport(Usage(), Ending.FAILED)
+        assert found == RunReport(Usage(), Ending.FAILED, session="s")
 
     def test_hours_and_minutes_are_read(self) -> None:
         errors = "Changes    +0 -0\nDuration   1h 2m 3s\nTokens     ↑ 1.5M • ↓ 12.3k\n"

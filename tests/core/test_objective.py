@@ -1,0 +1,164 @@
+"""An optimised number is better, worse or not distinguishable, by the noise of repeats of one state."""
+
+from functools import reduce
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ralph_tracker.core.objective import (
+    Level,
+    Noise,
+    Objective,
+    Outcome,
+    State,
+    after_state,
+    believable,
+    compare,
+    loses_too_much,
+    name_winner,
+)
+
+TIME = Objective("time", "ms", "down")
+RATE = Objective("rate", "ops/s", "up")
+# 2 % deviation, from two states with 98, 100 and 102.
+TWO_PERCENT = Noise().with_repeats((98.0, 100.0, 102.0)).with_repeats((98.0, 100.0, 102.0))
+values_of_a_state = st.lists(st.floats(1.0, 1000.0), min_size=1, max_size=5).map(tuple)
+
+
+def _walk(objective: Objective, states: list[State]) -> Level | None:
+    return reduce(lambda level, state: after_state(objective, level, state)[0], states, None)
+
+
+def test_noise_is_the_pooled_deviation_of_repeats_of_one_state() -> None:
+    assert TWO_PERCENT.deviation == pytest.approx(0.02)
+
+
+def test_noise_ignores_how_far_states_differ() -> None:
+    apart = Noise().with_repeats((98.0, 100.0, 102.0)).with_repeats((980.0, 1000.0, 1020.0))
+    assert apart.deviation == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize("values", [(), (100.0,), (98.0, 102.0), (-1.0, 1.0, 0.0)])
+def test_too_few_repeats_show_no_noise(values: tuple[float, ...]) -> None:
+    assert Noise().with_repeats(values).deviation is None
+
+
+def test_repeats_that_come_later_count_as_if_they_had_come_at_once() -> None:
+    at_once = Noise().with_repeats((98.0, 100.0, 102.0))
+    later = Noise().with_repeats((98.0,)).with_repeats((100.0, 102.0), earlier=(98.0,))
+    assert later.deviation == pytest.approx(at_once.deviation)
+
+
+@pytest.mark.parametrize("value", [nan, inf, -inf])
+def test_a_state_with_a_value_that_is_no_number_has_none(value: float) -> None:
+    assert believable((1.0, value)) == ()
+
+
+@pytest.mark.parametrize(
+    ("objective", "values", "outcome"),
+    [
+        (TIME, (90.0,), "better"),
+        (TIME, (110.0,), "worse"),
+        (TIME, (104.0,), "not distinguishable"),
+        (RATE, (90.0,), "worse"),
+        (RATE, (110.0,), "better"),
+        (RATE, (96.0,), "not distinguishable"),
+    ],
+)
+def test_a_difference_within_the_noise_is_not_distinguishable(
+    objective: Objective, values: tuple[float, ...], outcome: Outcome
+) -> None:
+    assert compare(objective, values, (100.0,), TWO_PERCENT) == outcome
+
+
+def test_a_lucky_repeat_does_not_make_a_state_better() -> None:
+    assert compare(TIME, (50.0, 110.0, 111.0), (100.0, 100.0, 100.0), TWO_PERCENT) == "worse"
+
+
+def test_without_known_noise_any_difference_counts() -> None:
+    assert compare(TIME, (100.1,), (100.0,), Noise()) == "worse"
+
+
+def test_more_repeats_distinguish_less() -> None:
+    assert compare(TIME, (104.0,) * 9, (100.0,) * 9, TWO_PERCENT) == "worse"
+
+
+@pytest.mark.parametrize(
+    ("direction", "value", "lost"),
+    [("down", 103.0, True), ("down", 97.0, False), ("up", 97.0, True), ("up", 98.0, False)],
+)
+def test_a_guard_holds_against_the_start(direction: str, value: float, *, lost: bool) -> None:
+    guard = Objective("size", "kB", "up" if direction == "up" else "down", max_loss=0.02)
+    assert loses_too_much(guard, (value,), (100.0,)) is lost
+
+
+def test_a_number_without_a_limit_is_no_guard() -> None:
+    assert not loses_too_much(TIME, (900.0,), (1.0,))
+
+
+def test_a_state_without_a_number_neither_wins_nor_changes_the_level() -> None:
+    level = _walk(TIME, [State(0, (100.0,))])
+    assert after_state(TIME, level, State(1, ())) == (level, None)
+    assert after_state(TIME, level, State(1, (nan,))) == (level, None)
+
+
+def test_zero_is_a_number() -> None:
+    level = _walk(TIME, [State(0, (100.0,)), State(1, (0.0,))])
+    assert level is not None
+    assert level.kept == 1
+
+
+def test_another_segment_begins_anew() -> None:
+    level, outcome = after_state(TIME, _walk(TIME, [State(0, (100.0,), "one machine")]), State(1, (500.0,), "another"))
+    assert (level, outcome) == (Level(1, 1, (500.0,), segment="another"), None)
+
+
+@pytest.mark.parametrize(("objective", "step"), [(TIME, 1.01), (RATE, 0.99)])
+def test_small_steps_down_do_not_add_up(objective: Objective, step: float) -> None:
+    start = State(0, (98.0, 100.0, 102.0))
+    level = _walk(objective, [start, *(State(number, (100 * step**number,)) for number in range(1, 20))])
+    assert level is not None
+    assert level.best == 0
+    assert level.kept < 6  # the noise of one and three repeats is 4.6 %
+
+
+def test_the_best_state_measured_again_corrects_its_level() -> None:
+    level = _walk(TIME, [State(0, (100.0,)), State(1, (80.0,)), State(1, (100.0, 101.0), earlier=(80.0,))])
+    assert level is not None
+    assert level.values == (80.0, 100.0, 101.0)
+    assert level.noise.deviation is not None
+
+
+@pytest.mark.parametrize(("kept", "winner"), [((110.0,), 3), ((101.0,), 5), ((90.0,), 5)])
+def test_the_kept_state_wins_unless_it_is_worse_when_measured_again(kept: tuple[float, ...], winner: int) -> None:
+    assert name_winner(TIME, Level(kept=5, best=3, values=(100.0,)), kept, (100.0,), TWO_PERCENT) == winner
+
+
+def test_a_tie_goes_to_the_later_state() -> None:
+    level = _walk(TIME, [State(0, (100.0,)), State(1, (100.0,))])
+    assert level is not None
+    assert (level.kept, level.best) == (1, 1)
+
+
+@given(values_of_a_state, values_of_a_state)
+def test_directions_mirror_each_other(one: tuple[float, ...], other: tuple[float, ...]) -> None:
+    mirrored = {"better": "worse", "worse": "better", "not distinguishable": "not distinguishable"}
+    assert compare(TIME, one, other, TWO_PERCENT) == mirrored[compare(RATE, one, other, TWO_PERCENT)]
+
+
+@given(st.lists(values_of_a_state, min_size=1, max_size=20))
+def test_another_unit_changes_nothing(states: list[tuple[float, ...]]) -> None:
+    plain = [State(number, values) for number, values in enumerate(states)]
+    doubled = [State(number, tuple(2 * value for value in values)) for number, values in enumerate(states)]
+    one, other = _walk(TIME, plain), _walk(TIME, doubled)
+    assert one is not None
+    assert other is not None
+    assert (one.kept, one.best) == (other.kept, other.best)
+
+
+@given(st.lists(values_of_a_state, min_size=1, max_size=20))
+def test_failed_runs_change_nothing(states: list[tuple[float, ...]]) -> None:
+    plain = [State(number, values) for number, values in enumerate(states)]
+    assert _walk(TIME, plain) == _walk(TIME, [each for state in plain for each in (State(99, ()), state)])
