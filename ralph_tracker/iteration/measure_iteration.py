@@ -223,6 +223,8 @@ class EarlierMeasurement(NamedTuple):
             return None
         if recorded[0].tests is not None and recorded[0].tests.flaky:
             return None
+        if recorded[0].integrity is not None and recorded[0].integrity.unproven is not None:
+            return None  # its earlier tests are still to be run
         plain, listed = kept_json(store.paths, head, CHECKS), listed_diagnostics(store, head)
         try:
             number, how, checks = int(plain["measured_in"]), str(plain["measured_with"]), tuple(plain["checks"])

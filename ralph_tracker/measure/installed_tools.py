@@ -143,7 +143,8 @@ def find_program(name: str, cwd: Path, environment: Mapping[str, str]) -> str | 
     """Return the path of a program, looked up from that folder; None if it is not found."""
     folders = [""] if "/" in name else os.get_exec_path(environment)
     paths = (cwd / folder / name for folder in folders)
-    return next((str(path) for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
+    # A folder of the PATH that may not be looked into has no program, as for a shell; Path.is_file() raises there.
+    return next((str(path) for path in paths if os.path.isfile(path) and os.access(path, os.X_OK)), None)  # noqa: PTH113
 
 
 def program(name: str, environment: Mapping[str, str]) -> str | None:
