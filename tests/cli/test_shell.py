@@ -123,7 +123,7 @@ def test_a_reader_that_goes_early_hears_no_complaint(sh, metrics):
     """
     done = sh(script, METRICS=str(folder))
     assert (done.returncode, done.stderr) == (0, "")
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["{", "it.", "##"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["{", "it.", "All"]
 
 
 @pytest.mark.parametrize("buffered", ["", "1"], ids=["buffered", "unbuffered"])

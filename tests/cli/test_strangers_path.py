@@ -169,6 +169,6 @@ def test_a_report_says_what_to_do_and_on_a_screen_where_to_ask(walked):
     shown, piped = (next(text for command, _, text in told if verb(command) == "report") for told in walked)
     for printed in (shown, piped):
         assert "- **CRITICAL** failure_hidden, open since iteration 1: " in printed
-    assert "**Action**: continue\n" in shown
+    assert "**Action**: continue  \n" in shown
     assert shown.endswith("  next: `ralph-tracker status` says what to do now\n")
     assert "  next: " not in piped

@@ -31,7 +31,11 @@ def test_a_check_that_makes_the_iterations_folder_first_costs_no_iteration(works
         made = workshop.turn() if number else workshop.start()
         assert (made.iteration, made.metrics.test_count) == (number, 4)
     checked = subprocess.run(
-        ["ralph-tracker", "verify"], cwd=workshop.root, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "ralph_tracker", "verify"],
+        cwd=workshop.root,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert checked.stdout.startswith("3 iterations checked: every file is there")
 

@@ -157,7 +157,8 @@ class TestGoingWrong:
     def test_one_that_changes_nothing_is_an_iteration_that_makes_no_progress(self, project):
         outcome = project.drive(project.scripted(*[step()] * 6))
         assert outcome.reason == "No meaningful progress for 3 iterations"
-        assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing"]] * 5
+        again = "not_measured_again: tree, configuration and tools are those of iteration 0; --fresh runs the checks"
+        assert [record["notes"] for record in project.records()[1:]] == [["agent: changed nothing", again]] * 5
 
     def test_a_stall_is_told_the_agent_first_and_ends_the_loop_two_iterations_later(self, project):
         steps = [{**step(2, 2), "write": {**step(2, 2)["write"], "notes.md": f"{number}"}} for number in range(9)]
@@ -204,7 +205,7 @@ class TestGoingWrong:
         assert (
             outcome.reason == "Time limit reached: 5 minutes are over before the agent can run again, in 3600 seconds"
         )
-        assert project.records()[1]["notes"][-1] == outcome.reason
+        assert outcome.reason in project.records()[1]["notes"]
         assert project.progress()["phase"] == "ended"
 
     def test_the_cost_limit_ends_it_before_another_try(self, project):

@@ -164,7 +164,7 @@ def test_neither_a_reader_nor_the_other_loop_waits_for_a_check_which_waits_until
     hook = ("--loop-id", "measured", "--json")
     ended(tracker("hook", "pre-loop", *hook))
     os.mkfifo(tmp_path / "go-on")
-    waiting = tracker("hook", "post-iteration", *hook)
+    waiting = tracker("hook", "post-iteration", "--fresh", *hook)
     assert lifeline.wait() == b"\n"
     for words in READS:
         assert ask(project, *words, "--loop-id", "measured").code == 0
