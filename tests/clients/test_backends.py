@@ -138,7 +138,9 @@ def agents_of(run):
 
 
 def notes_of(driven):
-    return [each["notes"] for each in driven.project.history[1:]]
+    """Return what each iteration notes of its agent, without what it notes of its measurement."""
+    notes = [each["notes"] for each in driven.project.history[1:]]
+    return [[note for note in each if not note.startswith("not_measured_again: ")] for each in notes]
 
 
 # What is told of status 500, of 429, and of a session that changes nothing; Codex calls 500 a high demand.

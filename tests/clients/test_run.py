@@ -38,7 +38,7 @@ def test_installed_hooks_leave_a_driven_session_alone(project, messages, write, 
     assert done.returncode == 0, done.stdout + done.stderr
     assert service.played_out, service.told
     assert [each["iteration"] for each in project.history] == [0, 1, 2]
-    assert project.history[2]["notes"] == ["agent: changed nothing"]
+    assert project.history[2]["notes"][0] == "agent: changed nothing"
     assert {line["event"] for line in project.noted("agent-events.jsonl")} >= {"PostToolUse"}
 
 
