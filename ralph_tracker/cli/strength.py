@@ -2,16 +2,18 @@
 
 import os
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.options import loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_json, say_table, say_wrapped
+from ralph_tracker.codec import document_of
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import InputError
 from ralph_tracker.iteration.measure_iteration import configured_by
+from ralph_tracker.iteration.strength import Strength, strength_of
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.report.wording import strength_in_words
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
@@ -22,41 +24,17 @@ _SECONDS: Final = 60.0
 _SHOWN: Final = 20
 
 
-class MissedDocument(TypedDict):
-    file: str
-    line: int
-    old: str
-    new: str
-
-
-class FileStrengthDocument(TypedDict):
-    tried: int
-    noticed: int
-
-
-class StrengthDocument(TypedDict):
-    """`since` is null where errors were put into all lines; `unreached` are in lines that no test runs.
-
-    `added` counts the tests that `since` has not, `added_tried` the errors in lines that they reach, as far as coverage
-    says which test reaches a line (`by_test`), `added_noticed` those that they notice. For `left` there was no time.
-    """
-
-    schema_version: SchemaVersion
-    loop_id: str
-    iteration: int
-    since: int | None
-    lines: int
-    tried: int
-    noticed: int
-    unreached: int
-    left: int
-    added: int
-    added_tried: int
-    added_noticed: int
-    by_test: bool
-    seconds: float
-    missed: list[MissedDocument]
-    files: dict[str, FileStrengthDocument]
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    StrengthDocument = dict[str, object]
+else:
+    StrengthDocument = document_of(
+        Strength,
+        {"schema_version": SchemaVersion, "loop_id": str},
+        about="`since` is null where errors were put into all lines; `unreached` are in lines that no test runs.\n\n"
+        "`added` counts the tests that `since` has not, `added_tried` the errors in lines that they reach, as far as "
+        "coverage says which test reaches a line (`by_test`), `added_noticed` those that they notice. For `left` there "
+        "was no time.",
+    )
 
 
 @click.command("strength")
@@ -81,7 +59,6 @@ def command(
     Without NUMBER it is the iteration to take, and all lines that differ from the baseline. It runs in temporary
     copies; the result is kept for `show`, and the agent is told of its tests that notice nothing. No score counts it.
     """
-    from ralph_tracker.iteration.strength import strength_of
     from ralph_tracker.iteration.trust_listing import loop_runs
     from ralph_tracker.store.lock import hold_lock
     from ralph_tracker.store.trust import Trust

@@ -43,7 +43,7 @@ T = TypeVar("T")
 
 
 class Missed(NamedTuple):
-    """An error that no test notices, and whether a test reaches its line."""
+    """An error that no test notices: its place, the text there, and the text in its place."""
 
     file: str
     line: int
