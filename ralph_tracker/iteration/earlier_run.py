@@ -232,7 +232,8 @@ class EarlierRun:
     def _as_reported(self, test: str) -> _EarlierOutcome:
         if why := self._why_no_answer(test):
             return _EarlierOutcome(None, why, self._asked.kept)
-        how = self._asked.now.get(test) or self._shown_by_group(test, self._asked.now)
+        now = self._asked.now
+        how = PASSED if self._group_goes_on(test, now) else now.get(test)
         return _EarlierOutcome(how if how != SKIPPED else None, "" if how else _NOTHING_CHANGED, self._asked.kept)
 
     def _take(
@@ -242,7 +243,7 @@ class EarlierRun:
         bases = {test.partition("[")[0]: test for test, how in ran.outcomes.items() if how == FAILED}
         for test in tests:
             name = test
-            if test not in ran.outcomes and self._shown_by_group(test, ran.outcomes):
+            if self._group_goes_on(test, ran.outcomes):
                 answers[test] = _EarlierOutcome(PASSED, "", self._asked.kept)
                 continue
             if test not in ran.outcomes:
@@ -256,14 +257,14 @@ class EarlierRun:
                     ran.outcomes[name], why, self._asked.kept if against is None else against
                 )
 
-    def _shown_by_group(self, test: str, outcomes: Mapping[str, str]) -> str | None:
-        """Return PASSED for an error at which a group ended, if the group passes now with tests that it had cut off."""
+    def _group_goes_on(self, test: str, outcomes: Mapping[str, str]) -> bool:
+        """Return whether a test that is gone was the error that ended its group, which now passes with what follows."""
         group = group_of(test)
-        if not group or self._asked.before.get(test) != FAILED:
-            return None
+        if not group or test in outcomes or self._asked.before.get(test) != FAILED:
+            return False
         others = {name: how for name, how in outcomes.items() if name.startswith(f"{group} > ")}
-        comes_on = any(how == PASSED and name not in self._asked.last for name, how in others.items())
-        return PASSED if comes_on and FAILED not in others.values() else None
+        follows = any(how == PASSED and name not in self._asked.last for name, how in others.items())
+        return follows and FAILED not in others.values()
 
     def _reference_of(self, test: str, references: Mapping[str, int]) -> int | None:
         """Return the iteration whose form of a file that concerns the test is still run; None if there is none."""

@@ -59,6 +59,7 @@ from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
+    OUTPUT_KEPT,
     CheckDocument,
     IterationSnapshots,
     KeptIteration,
@@ -75,7 +76,6 @@ from ralph_tracker.store.snapshots.snapshot_types import shown
 
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
-OUTPUT_KEPT: Final = 1_000_000
 Source = Mapping[str, Any] | str | Path
 CODE_CACHE: Final = "code-cache.json"
 
@@ -254,6 +254,7 @@ class EarlierMeasurement(NamedTuple):
             not_loaded=before.not_loaded,
             listed=self.listed,
             further=before.further,
+            how=self.how,
             earlier=self,
         )
 
@@ -298,9 +299,8 @@ class TreeMeasurement(NamedTuple):
         earlier = self.earlier
         checks = list(earlier.checks) if earlier is not None else [self._document(each) for each in self.ran]
         document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "checks": checks}
-        how = self.how if earlier is None else earlier.how
-        if how is not None:
-            document |= {"measured_in": number if earlier is None else earlier.number, "measured_with": how}
+        if self.how is not None:
+            document |= {"measured_in": number if earlier is None else earlier.number, "measured_with": self.how}
         write_new(folder / CHECKS, to_json(document), durable=False)
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)

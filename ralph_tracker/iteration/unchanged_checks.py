@@ -19,14 +19,13 @@ from ralph_tracker.measure.installed_tools import measured_with
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, Instead
-from ralph_tracker.store.iteration_snapshots import CHECKS
+from ralph_tracker.store.iteration_snapshots import CHECKS, OUTPUT_KEPT
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 
 _LOOKED_AT: Final = 10
-_OUTPUT_KEPT: Final = 1_000_000  # a longer output is kept in part
 _REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -100,7 +99,7 @@ def _result(check: Check, plain: Mapping[str, Any], ran_in: int, number: int, fo
     if code is None or plain["timed_out"] or (code and measured_kind(check) in {Group.TESTS, None}):
         return None
     output = folder / "output" / f"{check.name}.stdout"
-    if output.exists() and output.stat().st_size >= _OUTPUT_KEPT:
+    if output.exists() and output.stat().st_size >= OUTPUT_KEPT:
         return None
     return EarlierResult(number, plain.get("from_iteration", ran_in), FinishedCommand(code, duration_s=duration))
 

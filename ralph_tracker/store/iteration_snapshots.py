@@ -41,6 +41,8 @@ from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
 
 CHECKS: Final = "checks.json"
+# Of a longer output of a check as many bytes are kept.
+OUTPUT_KEPT: Final = 1_000_000
 _NO_RECORD: Final = (
     "iteration {}: the store is missing and the record is damaged; `ralph-tracker verify` lists what is left"
 )

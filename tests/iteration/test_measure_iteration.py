@@ -9,7 +9,6 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.iteration.measure_iteration import (
-    OUTPUT_KEPT,
     MeasureTarget,
     configured_by,
     folder_of,
@@ -17,7 +16,7 @@ from ralph_tracker.iteration.measure_iteration import (
     tree_notes,
 )
 from ralph_tracker.measure.run_checks import Check
-from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.store.iteration_snapshots import OUTPUT_KEPT, IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE

@@ -11,7 +11,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.iteration.measure_iteration import OUTPUT_KEPT
+from ralph_tracker.store.iteration_snapshots import OUTPUT_KEPT
 
 pytestmark = pytest.mark.slow
 
