@@ -35,7 +35,7 @@ from ralph_tracker.report.markdown_reports import pull_request, selection_report
 from ralph_tracker.report.page import FilePatch, LivePage, PageHead, fill_page, page_view
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import MANIFEST, LoopPaths, document_name
+from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
@@ -328,7 +328,7 @@ def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) ->
 
 def _agent_of(paths: LoopPaths) -> str:
     """Return the program that `run` drives in a loop, "" without one."""
-    run = read_json(paths.folder / "run.json")
+    run = read_json(paths.folder / RUN)
     command = (run.get("settings") or {}).get("command") if isinstance(run, dict) else None
     return Path(str(command[0])).name if command else ""
 

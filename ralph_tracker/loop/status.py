@@ -14,7 +14,7 @@ from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.report.wording import Setback, decision_in_words, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
-from ralph_tracker.store.layout import MANIFEST, LoopPaths
+from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Summary, latest_iteration, state_after
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
@@ -62,7 +62,7 @@ def selected_iteration(paths: LoopPaths) -> int | None:
 
 def is_warned(paths: LoopPaths) -> bool:
     """Return whether a run goes on although its loop stalls: the agent is warned before the loop ends."""
-    run = read_json(paths.folder / "run.json")
+    run = read_json(paths.folder / RUN)
     return isinstance(run, dict) and bool(run.get("stalls")) and run.get("phase") in {"agent", "measure", "decide"}
 
 

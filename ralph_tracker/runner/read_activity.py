@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.agents.output.event_values import one_line
 from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.runner.attempt import logs_of
-from ralph_tracker.runner.saved_run import FILE, run_state
+from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import RUN, LoopPaths
 from ralph_tracker.store.loop_summary import Summary, attempted_iteration
 
 # Where agents that print events name what they do: a tool's own words before its name, and prose.
@@ -39,9 +39,9 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
     """
     if summary.status != "running":
         return Activity(f"the loop is {summary.status}", _epoch(summary.updated_at))
-    progress, state = read_json(paths.folder / FILE), run_state(paths)
+    progress, state = read_json(paths.folder / RUN), run_state(paths)
     if state is not None and isinstance(progress, dict) and isinstance(progress.get("iteration"), int):
-        number, since = progress["iteration"], _change_time(paths.folder / FILE)
+        number, since = progress["iteration"], _change_time(paths.folder / RUN)
         if state == "interrupted":
             return Activity(f"the run was interrupted in iteration {number}", since)
         return _runner_activity(paths, progress, number, since, environment)

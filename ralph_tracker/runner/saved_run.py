@@ -8,12 +8,10 @@ from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import as_store_error, write_whole
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
+from ralph_tracker.store.layout import RUN, RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import holder_of
 
 SCHEMA_VERSION: Final = 1
-FILE: Final = "run.json"
-
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
 
 
@@ -84,7 +82,7 @@ class RunProgress(NamedTuple):
             "usage": self.usage.known_values(),
             "told": self.told.known_values(),
         }
-        path = paths.folder / FILE
+        path = paths.folder / RUN
         with as_store_error(path, "free that, then `ralph-tracker run --resume`"):
             write_whole(path, json.dumps({"schema_version": SCHEMA_VERSION, **plain}, indent=1).encode() + b"\n")
         return self
@@ -95,7 +93,7 @@ def read_progress(paths: LoopPaths) -> RunProgress | None:
 
     Raises RecordError if the file is damaged, NewerSchemaError if a newer version wrote it.
     """
-    path = paths.folder / FILE
+    path = paths.folder / RUN
     plain = read_json(path)
     if plain is None and not path.exists():
         return None
@@ -103,7 +101,7 @@ def read_progress(paths: LoopPaths) -> RunProgress | None:
         return _progress_of(plain)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise RecordError(
-            f"{paths.shown}/{FILE}: damaged; give the agent's command again: "
+            f"{paths.shown}/{RUN}: damaged; give the agent's command again: "
             "`ralph-tracker run --resume … -- AGENT COMMAND`"
         ) from None
 
@@ -113,7 +111,7 @@ def run_state(paths: LoopPaths) -> Literal["driving", "interrupted"] | None:
 
     A damaged progress counts as none.
     """
-    plain = read_json(paths.folder / FILE)
+    plain = read_json(paths.folder / RUN)
     if not isinstance(plain, dict) or plain.get("phase") not in {"agent", "measure", "decide", "select"}:
         return None
     return "interrupted" if holder_of(paths.folder / RUN_LOCK) is None else "driving"

@@ -15,9 +15,10 @@ RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
 # How many iterations' records a pack has. Packs are named by it: another number finds none of those on disk.
 PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
-# The list of an iteration's kept files, in its folder.
+# In the loop's folder: where a run of `ralph-tracker run` stands, and what it holds while it drives the loop.
+RUN: Final = "run.json"
 RUN_LOCK: Final = "run.lock"
-"""Held in the loop's folder while `ralph-tracker run` drives the loop."""
+# The list of an iteration's kept files, in its folder.
 MANIFEST: Final = "manifest.json"
 # Plain copies of the files that an iteration changed, in its folder.
 ARTIFACTS: Final = "artifacts"

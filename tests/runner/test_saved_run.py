@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import NewerSchemaError, RecordError, StoreError
-from ralph_tracker.runner.saved_run import FILE, RunProgress, RunSettings, add_usages, read_progress
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.runner.saved_run import RunProgress, RunSettings, add_usages, read_progress
+from ralph_tracker.store.layout import RUN, LoopPaths
 
 WHOLE = RunProgress(
     "ralph-001",
@@ -65,7 +65,7 @@ DAMAGE = {
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_one_is_named(paths, name):
     WHOLE.write(paths)
-    file = paths.folder / FILE
+    file = paths.folder / RUN
     plain = json.loads(file.read_text())
     changed = {b"phase": plain | {"phase": "sleep"}, b"iteration": plain | {"iteration": 0}}.get(DAMAGE[name])
     file.write_bytes(DAMAGE[name] if changed is None else json.dumps(changed).encode())
@@ -75,14 +75,14 @@ def test_a_damaged_one_is_named(paths, name):
 
 def test_one_of_a_newer_version_is_not_taken_for_damage(paths):
     WHOLE.write(paths)
-    file = paths.folder / FILE
+    file = paths.folder / RUN
     file.write_text(json.dumps(json.loads(file.read_text()) | {"schema_version": 99}))
     with pytest.raises(NewerSchemaError):
         read_progress(paths)
 
 
 def test_a_disk_that_refuses_is_told_in_one_line(paths):
-    (paths.folder / FILE).mkdir()
+    (paths.folder / RUN).mkdir()
     with pytest.raises(StoreError, match=r"Is a directory; .*run --resume"):
         WHOLE.write(paths)
 
