@@ -11,6 +11,7 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
+from ralph_tracker.core.objective import Progress
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.errors import InputError, RecordError, StoreError
@@ -204,6 +205,7 @@ class SealedRecords:
                 met_target=latest["met_target"],
                 accepted=frozenset(latest["accepted"]),
                 accepted_findings=frozenset(latest["accepted_findings"]),
+                progress=decode(Progress, latest.get("progress", {})),
             )
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, summary.iteration) from None
