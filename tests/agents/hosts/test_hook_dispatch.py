@@ -282,7 +282,7 @@ class TestSessionStart:
         session.begin(**RED)
         session.tracker.post_iteration(None, blocked="which API key?")
         lines = self.context(session.send("SessionStart", source="startup"))
-        assert "Decision: escalate: blocked: which API key?" in lines
+        assert "A person is needed: blocked: which API key?" in lines
 
     def test_without_names_the_rest_is_told(self, session):
         session.begin(**RED)
