@@ -228,6 +228,7 @@ class TestBent:
         record = loop(RED, {"test_calc.py": BENT, **beside})
         assert found(record) == [("green_by_edit", "CRITICAL", ["test_sub"])]
         assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
+        assert (record.decision.action, record.decision.target_iteration) == ("rollback", 0)
         assert record.integrity.found.findings[0].message == (
             "1 test that failed passes in iteration 1; test_calc.py was edited, and as it was in 0, it fails on the "
             "source of 1 (assert 2 == 1): test_calc::test_sub"
