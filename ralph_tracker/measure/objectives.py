@@ -111,8 +111,11 @@ def _named(text: str, name: str, unit: str) -> list[Any]:
             return [_number(line["value"]) for line in mine]
     document = _json(text)
     for layout in _LAYOUTS:
-        each = [(benchmark, next(_at(benchmark, layout.name), None)) for benchmark in _at(document, layout.benchmarks)]
-        if any(title is not None and any(_at(benchmark, layout.values)) for benchmark, title in each):
+        alone = next(_at(document, layout.name), None)  # pyperf names a single benchmark beside it
+        each = [(one, next(_at(one, layout.name), alone)) for one in _at(document, layout.benchmarks)]
+        if any(
+            title is not None and next(_at(benchmark, layout.values), None) is not None for benchmark, title in each
+        ):
             own = [benchmark for benchmark, title in each if title == name]
             _refuse_unknown(name, own, (str(title) for _, title in each if title is not None))
             if layout.failed and any(any(_at(benchmark, layout.failed)) for benchmark in own):

@@ -53,6 +53,14 @@ def read(tmp_path: Path, text: str, name: str, unit: str, *, exit_code: int = 0,
             (2.5, 3.5),
             id="pyperf",
         ),
+        pytest.param(
+            {"benchmarks": [{"runs": [{"values": [2.5]}]}], "metadata": {"name": "sum"}},
+            "sum",
+            "s",
+            (2.5,),
+            id="one alone",
+        ),
+        pytest.param([{"name": "app", "size": 0}], "app", "B", (0.0,), id="a number that is 0"),
         pytest.param(GOOGLE, "copy", "ns", (18.0, 20.0), id="Google Benchmark without its aggregates"),
         pytest.param(
             {"files": [{"groups": [{"benchmarks": [{"name": "join", "median": 0.002}]}]}]},
@@ -116,7 +124,7 @@ def test_a_pointer_names_a_place_in_json(tmp_path, pointer, samples):
         pytest.param("METRIC p95=inf ms\n", "p95", {}, "is no number", id="infinity"),
         pytest.param("METRIC p95=crash ms\n", "p95", {}, "is no number", id="a word"),
         pytest.param(
-            '{"results": [{"command": "x", "times": [0.0], "exit_codes": [1]}, {"command": "y", "times": [1]}]}',
+            '{"results": [{"command": "x", "times": [0.0], "exit_codes": [1]}]}',
             "x",
             {},
             "hyperfine says that 'x' failed",
