@@ -201,7 +201,9 @@ class IterationSnapshots:
     @cached_property
     def store(self) -> SnapshotStore:
         """Return the store of the loop."""
-        return SnapshotStore(self.paths.store, self._root)
+        store = SnapshotStore(self.paths.store, self._root)
+        store.objects.grown = self._committed.grown
+        return store
 
     @property
     def baseline_is_kept(self) -> bool:

@@ -138,10 +138,11 @@ def _as_written(name: str, data: bytes) -> bytes:
 
 
 class SealedRecords:
-    """The committed documents of a loop."""
+    """The committed documents of a loop; `grown` are the folders of its store that loose contents were added to."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
+        self.grown: set[str] = set()
 
     @property
     def exists(self) -> bool:

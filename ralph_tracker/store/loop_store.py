@@ -177,12 +177,12 @@ class LoopStore(SealedRecords):
             try:
                 yield unfinished
                 ends_well = True
-                renew_links(self.paths)
             except RalphTrackerError as error:
                 ends_well = not unfinished and not isinstance(error, StoreError)
                 raise
             finally:
-                if ends_well:
+                if ends_well and renew_links(self.paths, None if unfinished else self.grown):
+                    self.grown.clear()
                     with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
                         self.paths.staging.rmdir()
 
