@@ -162,7 +162,12 @@ def _write_output(iteration_snapshots: IterationSnapshots, changes: Sequence[Cha
         sync_below(scratch / "new")
         if target.exists():
             target.rename(scratch / "old")
-        (scratch / "new").rename(target)
+        try:
+            (scratch / "new").rename(target)
+        except OSError:
+            if (scratch / "old").exists():
+                (scratch / "old").rename(target)
+            raise
         sync_folder(target.parent)
         shutil.rmtree(scratch)
 
