@@ -157,7 +157,8 @@ CLAUDE = Client(
     key="ANTHROPIC_API_KEY",
     address="ANTHROPIC_BASE_URL",
     more={"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1"},
-    own=("--permission-mode", "bypassPermissions"),
+    # The model by name: what a version asks by default, and so its price, changes with the newest.
+    own=("--permission-mode", "bypassPermissions", "--model", "claude-sonnet-4-5"),
 )
 CODEX = Client(
     name="codex",

@@ -18,7 +18,7 @@ SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1
 FRESH, KEPT, CACHED, WRITTEN = Turn().tokens
 TURNS = {"claude": 2, "opencode": 2}  # the others tell no number of turns
 TURN_USD = {
-    "claude": 0.001375,
+    "claude": (FRESH * 3 + KEPT * 3.75 + CACHED * 0.3 + WRITTEN * 15) / 1e6,
     "codex": ((FRESH + KEPT) * 1.25 + CACHED * 0.125 + WRITTEN * 10) / 1e6,
     "gemini": ((FRESH + KEPT) * 0.30 + CACHED * 0.03 + WRITTEN * 2.5) / 1e6,
     "opencode": ((FRESH + KEPT) * OPENCODE_PRICE["input"] + CACHED * 0.3 + WRITTEN * OPENCODE_PRICE["output"]) / 1e6,

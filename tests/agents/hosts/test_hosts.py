@@ -129,8 +129,8 @@ def test_calls_that_repeat_are_nudged_then_forced_beside_their_results(session, 
     told = [played(session, name, CALL) for _ in range(5)]
     assert told[:3] == [None] * 3
     nudge, force = (TELLS[name](answer, CALL) for answer in told[3:])
-    assert nudge.startswith("Come to a result now")
-    assert force.startswith("Stop exploring.")
+    assert nudge.startswith("Try another way")
+    assert force.startswith("Call no more tools")
     if "hookSpecificOutput" in told[3]:
         assert told[3]["hookSpecificOutput"]["hookEventName"] == EVENTS[name][CALL]["hook_event_name"]
     assert session.troubles == []
