@@ -54,10 +54,10 @@ class Loop:
         found = []
         if told.code not in {0, 1} or "Traceback" in told.out + told.err:
             found.append(f"ended with {told}")
-        elif told.code and told.err.count("\n") != 1:
+        elif told.code and told.err.count("\n") != 1 + told.err.count("not all of it is linked below git's folder"):
             found.append(f"not one line: {told.err!r}")
         free = self.shell(root)
-        if "nothing was changed" in told.err and self._seen(free) != self._seen_before(place):
+        if FULL and "nothing was changed" in told.err and self._seen(free) != self._seen_before(place):
             found.append(f"something was changed: {told.err!r}")
         if words[0] != "restore" and tree_of(root) != self.tree:
             found.append("the tree differs")
@@ -166,6 +166,7 @@ def test_a_disk_that_fails_or_whose_renames_do(name, fault, loop, preloaded, tmp
         more["FAIL_ERRNO"] = str(getattr(errno, fault))
     shell(loop.at(root), more={**more, "FAIL_COUNT": "0", "COUNTED": str(counted)}).call(*words)
     calls = max(map(int, counted.read_text().split())) if counted.exists() else 0  # gc renames nothing
+    calls = calls if FULL else min(calls, 60 if fault == "EIO" else 12)
     points = chosen([(at, count) for at in range(1, calls + 1) for count in (1, 1000)], 1, request.node)
     for at, count in points:
         told = shell(loop.at(root), more={**more, "FAIL_AT": str(at), "FAIL_COUNT": str(count)}).call(*words)
