@@ -32,7 +32,7 @@ def command(root: Path, loop_id: str | None, agent: tuple[str, ...]) -> int:
     """
     place = next((at for at, word in enumerate(agent[:-1], 1) if word in _PROMPT and agent[at][:1] != "-"), None)
     if place is None:
-        return _passed_through(agent, lambda _: None, os.environ)
+        return _passed_through(agent, root, lambda _: None, os.environ)
     return _Call(root, loop_id).run(agent, place)
 
 
@@ -58,7 +58,7 @@ class _Call:
             words[place] = _with_feedback(words[place], found, before + 1)
         except RalphTrackerError as error:
             self.say(str(error))
-        code = _passed_through(words, reader.feed_stdout, {**os.environ, DRIVEN: "1"})
+        code = _passed_through(words, self.root, reader.feed_stdout, {**os.environ, DRIVEN: "1"})
         if before is None:
             return code
         report = reader.report(code)
@@ -122,10 +122,10 @@ def _with_feedback(prompt: str, found: str, number: int) -> str:
     return prepare_command([PROMPT], prompt_of(prompt, found, number, ()), Path()).argv[0]
 
 
-def _passed_through(words: Sequence[str], feed: Any, environment: Any) -> int:  # noqa: ANN401  # as of Popen
-    """Run a command, pass its standard output on and to `feed`, and return its exit code as a shell has it."""
+def _passed_through(words: Sequence[str], root: Path, feed: Any, environment: Any) -> int:  # noqa: ANN401  # as of Popen
+    """Run a command in `root`, pass its standard output on and to `feed`, and return its exit code as a shell does."""
     try:
-        agent = subprocess.Popen(words, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # the user's own
+        agent = subprocess.Popen(words, cwd=root, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # a user's
     except (OSError, ValueError) as error:
         raise InputError(f"{words[0]} does not start: {getattr(error, 'strerror', None) or error}") from None
     with agent:

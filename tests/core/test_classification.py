@@ -5,7 +5,6 @@ import pytest
 from ralph_tracker.core.metrics import Measurement, Metrics, TestResults
 
 P, F, S = "passed", "failed", "skipped"
-HUNDRED = {"test_count": 100, "tests_passed": 100, "tests_failed": 0, "tests_skipped": 0}
 
 
 def hundred(passed, failed, count=None):

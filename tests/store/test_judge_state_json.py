@@ -40,7 +40,6 @@ MAYBE = st.none() | COUNTS
 OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
 NAMED = st.dictionaries(NAMES, OUTCOMES, max_size=4)
 METRIC_NAMES = st.sampled_from([spec.name for spec in METRICS])
-RANGES = st.lists(st.tuples(COUNTS, COUNTS), min_size=1, max_size=2).map(tuple)
 FINDINGS = st.builds(
     Finding,
     rule=st.sampled_from(["demand_changed", "R5"]),

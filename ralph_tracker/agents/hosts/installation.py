@@ -33,7 +33,7 @@ from ralph_tracker.agents.hosts.settings_text import (
     without_own_hooks,
 )
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.safe_files import TEMPORARY, as_store_error, digest, read_regular, write_whole
+from ralph_tracker.safe_files import AGAIN, TEMPORARY, as_store_error, digest, read_regular, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.snapshots.user_repository import UserRepository, bytes_of, repository_around
 from ralph_tracker.version import __version__
@@ -380,7 +380,7 @@ def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) ->
     ours = next((block for block in (after_a_cut_line, plain) if block in text), None)
     if excluded == (ours is not None):
         return
-    with as_store_error(file):
+    with as_store_error(file, AGAIN):
         if ours is not None:
             write_whole(file, text.replace(ours, b"", 1))
         else:

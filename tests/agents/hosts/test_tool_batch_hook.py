@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from ralph_tracker.agents.hosts import session_event_log, tool_batch_hook
-from ralph_tracker.agents.hosts.tool_batch_hook import SteeringConfig, evaluate_lines, events_of, lines_of, steering_of
+from ralph_tracker.agents.hosts.session_event_log import lines_of
+from ralph_tracker.agents.hosts.tool_batch_hook import SteeringConfig, evaluate_lines, events_of, steering_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
