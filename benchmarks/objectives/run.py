@@ -10,7 +10,7 @@ from random import Random
 from statistics import mean, median
 from typing import Final
 
-from ralph_tracker.core.objective import Level, Objective, State, after_state, name_winner
+from ralph_tracker.core.objective import Level, Objective, State, after_state, compare
 
 HISTORIES: Final = Path(__file__).parent / "histories"
 # What each author took: the state at the head of the branch.
@@ -166,7 +166,9 @@ def _simulate(seed: int, threshold: Threshold | None) -> Outcome:
                 number, kept = step, values
     if threshold is None and level.kept != level.best:
         again = [_measure(truths[each], noise, random, AGAIN) for each in (level.kept, level.best)]
-        number = name_winner(objective, level, again[0], again[1], level.noise)
+        # By fresh repeats of both: whatever was found by being high was also lucky. Ties go to the later.
+        is_worse = compare(objective, again[0], again[1], level.noise) == "worse"
+        number = level.best if is_worse else max(level.kept, level.best)
     return Outcome(truths[number] / min(truths.values()) - 1, false)
 
 

@@ -127,14 +127,6 @@ def after_state(objective: Objective, level: Level | None, state: State) -> tupl
     return (level._replace(best=state.number, values=values) if ahead else level), outcome
 
 
-def name_winner(objective: Objective, level: Level, kept: Sequence[float], best: Sequence[float], noise: Noise) -> int:
-    """Return which of the kept and the best state wins by fresh, interleaved repeats of both; ties go to the later.
-
-    The repeats by which they were found are left out: whatever was found by being high was also lucky.
-    """
-    return level.best if compare(objective, kept, best, noise) == "worse" else max(level.kept, level.best)
-
-
 class Progress(NamedTuple):
     """How far a loop has come with its objective, and the repeats with which each guard began."""
 

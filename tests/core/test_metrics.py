@@ -7,6 +7,7 @@ from ralph_tracker.core.metrics import (
     OUTCOME_RANK,
     SECTIONS,
     Direction,
+    FurtherMetric,
     Group,
     Measurement,
     Metrics,
@@ -157,3 +158,8 @@ class TestStateOfWork:
     )
     def test_differs_with_what_was_measured(self, change):
         assert self.ONE._replace(**change).state_of_work() != self.ONE.state_of_work()
+
+
+def test_a_further_metric_names_its_samples_where_there_are_any():
+    assert "samples" not in FurtherMetric("todos", 3.0).to_dict()
+    assert FurtherMetric("time", 80.0, samples=(78, 82)).to_dict()["samples"] == [78, 82]

@@ -21,7 +21,6 @@ from ralph_tracker.core.objective import (
     believable,
     compare,
     loses_too_much,
-    name_winner,
     weigh,
 )
 
@@ -134,11 +133,6 @@ def test_the_best_state_measured_again_corrects_its_level() -> None:
     assert level is not None
     assert level.values == (80.0, 100.0, 101.0)
     assert level.noise.deviation is not None
-
-
-@pytest.mark.parametrize(("kept", "winner"), [((110.0,), 3), ((101.0,), 5), ((90.0,), 5)])
-def test_the_kept_state_wins_unless_it_is_worse_when_measured_again(kept: tuple[float, ...], winner: int) -> None:
-    assert name_winner(TIME, Level(kept=5, best=3, values=(100.0,)), kept, (100.0,), TWO_PERCENT) == winner
 
 
 def test_a_tie_goes_to_the_later_state() -> None:

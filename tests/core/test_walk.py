@@ -3,12 +3,19 @@
 import pytest
 
 from ralph_tracker.core.integrity_result import EarlierTests
-from ralph_tracker.core.metrics import Metrics, TestResults
+from ralph_tracker.core.metrics import FurtherMetric, Metrics, TestResults
+from ralph_tracker.core.objective import Progress, Weighed
 from ralph_tracker.core.walk import Comparison, Kept, Refusal, Step, after_step, compare_with_kept, why_worse
 from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NINE = {f"t{number}": P for number in range(9)}
+SLOWER = Weighed(FurtherMetric("time", None, "ms"), Progress(), worse="has time 9 ms")
+LARGER = SLOWER._replace(lost="has size 9 kB")
+
+
+def taking(*milliseconds):
+    return (FurtherMetric("time", None, "ms", "down", milliseconds, objective=True),)
 
 
 def kept(outcomes=None, *, score=0.9, **more):
@@ -175,6 +182,14 @@ class TestRules:
             pytest.param(
                 Step(0.91, by_tests=False, questions={"k": "a fact"}), None, None, id="by score: asked, and higher"
             ),
+            pytest.param(Step(0.9, weighed=SLOWER), 4, "has time 9 ms", id="a number that is worse"),
+            pytest.param(
+                Step(0.1, weighed=SLOWER._replace(worse=None)), None, None, id="a number in place of the score"
+            ),
+            pytest.param(Step(0.9, Comparison(gained_count=1), weighed=SLOWER), None, None, id="worse, with a gain"),
+            pytest.param(
+                Step(0.9, Comparison(gained_count=1), weighed=LARGER), 4, "has size 9 kB", id="a guard, with a gain"
+            ),
         ],
     )
     def test_first_that_holds(self, step, rule, why):
@@ -234,6 +249,13 @@ class TestInALoop:
         loop.turn(tests={"a": F})
         assert loop.taken == [0, 2]
         assert loop.last.best.iteration == 2
+
+    def test_a_number_is_asked_in_place_of_the_score(self, start):
+        loop = start(further=taking(98, 100, 102))
+        loop.turn(further=taking(78, 80, 82), loc_total=900)
+        loop.turn(further=taking(88, 90, 92))
+        assert loop.taken == [0, 1]
+        assert loop.refusal == Refusal(4, "has time 90 ms, 12.5 % worse than iteration 1 (80 ms), spread 2.3 %")
 
     def test_what_does_not_load_does_not_build(self, start):
         loop = start(tests={"tests.test_a::x": P, "tests.test_b::y": P})
