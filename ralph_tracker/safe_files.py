@@ -135,6 +135,15 @@ def read_regular(
     return data
 
 
+def refuse_link_out(root: "Path", *files: "Path | None") -> None:
+    """Raise InputError where a link in a project leads to write out of it: a clone can bring one to any file."""
+    within = os.path.join(os.path.abspath(root), "")  # noqa: PTH100, PTH118  # pathlib's leaves the dots in
+    for file in filter(None, files):
+        real = file.resolve()
+        if os.path.abspath(file).startswith(within) and not real.is_relative_to(root.resolve()):  # noqa: PTH100
+            raise InputError(f"{file}: a link leads to {real}, out of the project; name that file; nothing was written")
+
+
 def text_of(path: "Path") -> str | None:
     """Return the text of a project's own file; None if it cannot be read, is no regular file or has over 16 MiB."""
     try:

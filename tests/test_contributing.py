@@ -102,6 +102,7 @@ def mypy_cache(tmp_path_factory):
 
 
 @pytest.mark.slow
+@pytest.mark.sampled
 @recipe
 def test_a_recipe_ends_green(name, tmp_path, mypy_cache):
     text = RECIPES[name]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.codec import decode
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.known_tests import (
     HELD_BACK,
@@ -60,6 +61,7 @@ _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
 _ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
+_MEASURED: Final = " with the task; it is measured again when you stop."
 _GRAVE: Final = ("CRITICAL", "HIGH")
 _NOISE: Final = re.compile(
     r"Omitting |Differing items|Skipping |Use -v|Full diff|at \S+ \(|at (?:async )?\S*:\d|\? [+^ -]*$"
@@ -184,8 +186,10 @@ def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
             files = "" if not at.changed else f"; the last one changed {_listed(at.changed)}"
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
         yield f"The loop ends after {quantity(at.iterations_left, 'more iteration')} without progress."
-    elif decision is not None and decision.action in {"stop", "escalate"}:
-        yield f"Decision: {decision.action}: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
+    elif decision is not None and decision.action == "escalate":
+        yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
+    elif decision is not None and decision.action == "stop":
+        yield f"Decision: stop: {_cut(decision.reason)}"
     if (at.iterations_left or at.unchanged) and not at.ends_unchanged:
         yield _ASK
     if at.left:
@@ -194,7 +198,8 @@ def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
         passes = "All tests pass" + ("." if any_found else ", no findings.")
         yield f"{passes} {_DONE.format(again='' if at.with_rules else 'again ')}"
     elif at.problems is not None:
-        yield "Continue with the task; it is measured again when you stop."
+        waits = decision is not None and decision.action == "escalate"
+        yield ("If a person has answered, continue" if waits else "Continue") + _MEASURED
 
 
 def _sections(at: FeedbackFacts) -> Iterator[Section]:
@@ -211,14 +216,18 @@ def _sections(at: FeedbackFacts) -> Iterator[Section]:
         yield from _problem_sections(at.problems, "" if at.undone is None else " in the files that you have now")
     if at.undone is None:
         yield Section("If the task asks for this, say so in your answer; else restore it:", at.questions)
-        yield Section("Open alerts:", at.alerts)
+        stall = "-stalled: " if at.iterations_left else "\n"  # the end of the text has it
+        yield Section("Open alerts:", tuple(alert for alert in at.alerts if stall not in alert))
     if at.unnoticed is not None:
         yield at.unnoticed
     yield Section("Rolled back earlier in this loop:", at.earlier)
 
 
 def _why_undone(undone: RolledBackIteration, at: FeedbackFacts) -> Iterator[str]:
-    reasons = (*at.questions, *at.alerts)
+    reasons: list[str] = []
+    for alert in (*at.questions, *at.alerts):  # what could not be measured for a cause that is told is told with it
+        if "metric_missing" not in alert or alert.rpartition(": ")[2] not in "\n".join(reasons):
+            reasons.append(alert)
     yield from reasons
     if not reasons and at.decision is not None:
         yield at.decision.reason
@@ -228,7 +237,7 @@ def _why_undone(undone: RolledBackIteration, at: FeedbackFacts) -> Iterator[str]
     yield from (
         f"deleted or skipped: {name} (it {how} before)" for name, how in lacked.lost.items() if name not in said
     )
-    yield from (f"broken: {each}" for each in _failing_tests([t for t in lacked.failing or () if t.is_broken]))
+    yield from (f"broken: {each}" for each in _failing_tests([t for t in lacked.failing or () if t.is_broken], said))
     if not any(why in said for why in lacked.not_loaded.values()):
         yield from not_loading_lines(lacked)
 
@@ -277,8 +286,11 @@ def _of_tests(problems: RemainingProblems, where: str) -> Iterator[Section]:
         yield Section(heading, tuple(_failing_tests(problems.failing)))
 
 
-def _failing_tests(tests: Sequence[FailingTest]) -> Iterator[str]:
-    """Yield each failing test; several whose messages differ in numbers and texts alone are told as one."""
+def _failing_tests(tests: Sequence[FailingTest], said: str = "") -> Iterator[str]:
+    """Yield each failing test; several whose messages differ in numbers and texts alone are told as one.
+
+    Their names are left out where `said` has told the first of them.
+    """
     alike: dict[str, list[FailingTest]] = {}
     for test in tests:
         alike.setdefault(re.sub(r"\d+(?:\.\d+)?|'[^']*'|\"[^\"]*\"", "…", first_line(test.message)), []).append(test)
@@ -286,8 +298,8 @@ def _failing_tests(tests: Sequence[FailingTest]) -> Iterator[str]:
         if len(group) < _ALIKE:
             yield from map(_failing_test, group)
             continue
-        others = names_in_short([test.name for test in group[1:]])
-        yield f"{_failing_test(group[0])}\n    and {len(group) - 1} tests fail alike: {others}"
+        others = "" if group[1].name in said else f": {names_in_short([test.name for test in group[1:]])}"
+        yield f"{_failing_test(group[0])}\n    and {len(group) - 1} tests fail alike{others}"
 
 
 def _failing_test(test: FailingTest) -> str:
@@ -367,9 +379,9 @@ def feedback_facts_of(
     summary = committed.summary()
     head, number = summary.head, summary.iteration
     alerts = [alert for alert in summary.alerts if alert["state"] != "accepted"]
-    asked = frozenset[str]()
+    asked = {alert["id"] for alert in alerts if alert["type"] in REMOVAL_ALERTS}  # the agent knows the task
     with suppress(RalphTrackerError):
-        asked = frozenset(each.alert for each in questions_in(committed, number))
+        asked |= {each.alert for each in questions_in(committed, number)}
     lines = {alert["id"]: _alert_line(alert) for alert in alerts}
     manifest = kept_json(committed.paths, number, MANIFEST)
     changes = manifest.get("since_previous") if isinstance(manifest, dict) else None

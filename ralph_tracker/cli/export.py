@@ -12,7 +12,7 @@ from ralph_tracker.cli.options import PluginChoice, place_options
 from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError
-from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error, refuse_link_out
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
 from ralph_tracker.store.loop_store import LoopStore
@@ -69,6 +69,7 @@ def command(  # noqa: PLR0917  # as click passes them
         raise click.UsageError(f"--output writes a table; --to {kind} sends to a server")
     if output is None and kind == "parquet":
         raise click.UsageError("--to parquet needs a file: -o FILE")
+    refuse_link_out(root, output)
     loops = _loops(root, loop_id, every=every)
     if kind in _SERVERS:
         _send(loops, kind, _destination(kind, experiment, files=files), patience, beside=beside)

@@ -21,7 +21,7 @@ def command(root: Path, loop_id: str | None) -> None:
     say_text(feedback_text(root, loop_id, os.environ) + "\n")
 
 
-def feedback_text(root: Path, loop_id: str | None, environment: Mapping[str, str]) -> str:
+def feedback_text(root: Path, loop_id: str | None, environment: Mapping[str, str], *, with_rules: bool = True) -> str:
     """Return the feedback on the last iteration of a loop. Raises LoopError if there is none."""
     from ralph_tracker.agents.feedback import feedback_of
     from ralph_tracker.iteration.measure_iteration import configured_by
@@ -30,4 +30,4 @@ def feedback_text(root: Path, loop_id: str | None, environment: Mapping[str, str
     from ralph_tracker.store.loop_store import LoopStore
 
     store = LoopStore(find_loop(root, loop_id, environment))
-    return feedback_of(ConfiguredLoop.read(store, configured_by), root, with_rules=True)
+    return feedback_of(ConfiguredLoop.read(store, configured_by), root, with_rules=with_rules)

@@ -20,6 +20,7 @@ from ralph_tracker.iteration.gate_worktree import (
 )
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.wording import without_repeats
+from ralph_tracker.safe_files import refuse_link_out
 from ralph_tracker.short_text import percent
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.loop_lookup import find_loop
@@ -57,7 +58,7 @@ def command(
     forms = [name for name, asked in (("github", github), ("json", as_json), ("metric-lines", as_metrics)) if asked]
     if len(forms) > 1:
         raise click.UsageError(f"--{forms[0]} and --{forms[1]} both print to standard output; choose one")
-
+    refuse_link_out(root, junit)
     now = datetime.now(UTC)
     found = gate(
         root,

@@ -13,7 +13,7 @@ from ralph_tracker.cli.terminal import complain, document_of, say, say_json, say
 from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_templates
 from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.report.wording import strength_in_words
-from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.safe_files import as_store_error, refuse_link_out
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import checked_root, find_loop
@@ -50,6 +50,7 @@ def command(
 ) -> None:
     """Print the report of iteration NUMBER (default: the latest), or write the whole loop as a page or a comment."""
     del form, md
+    refuse_link_out(root, html, output)
     if reader is not None:
         if number is not None or as_json or html is not None:
             raise click.UsageError("--for pr reports the whole loop: leave out NUMBER, --json and --html")

@@ -15,6 +15,7 @@ COMPLETION_VARIABLE: Final = "_RALPH_TRACKER_COMPLETE"
 VERBS: Final[dict[str, str]] = {
     "init": "Find the project's tools and write ralph-tracker.yaml",
     "run": "Let an agent refine the project until it is done, then select the best",
+    "wrap": "Measure after each call of an agent by a runner that has no hooks",
     "plan": "Show a plan of tasks, or revise its open tasks",
     "hook": "Record and judge a loop, phase by phase",
     "agent": "Install the tracker into a coding agent, or remove it",

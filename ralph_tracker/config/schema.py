@@ -166,7 +166,7 @@ class CheckSection(Section):
     run: str | list[str]
     reports: list[str] = []
     format: str | None = None
-    kind: Literal["tests", "coverage", "lint", "types", "build", "integrity"] | None = None
+    kind: Literal["tests", "coverage", "lint", "types", "build", "integrity", "metrics"] | None = None
     cwd: str = "."
     env: dict[str, str] = {}
     needs: list[str] = []
@@ -275,6 +275,22 @@ class MetricSection(Section):
     """A further metric, by the name that a plug-in gives it; its unit and direction are the plug-in's."""
 
 
+class ObjectiveSection(Section):
+    """A number that the loop optimises, by the check that measures it; with `max_loss` a guard instead.
+
+    It is read from lines `METRIC name=value unit` of the check's output, or from the report of a benchmark tool, where
+    `name` is that of the benchmark; with `pointer` (a JSON pointer) from a JSON report. `max_loss` is the share of the
+    baseline's number that may be lost.
+    """
+
+    check: str
+    direction: Literal["up", "down"]
+    unit: _Words
+    name: _Words | None = None
+    pointer: Annotated[str, StringConstraints(pattern="^/")] | None = None
+    max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+
+
 class _Document(Section):
     version: Literal[1] = 1
     plan: str | None = Field(
@@ -294,10 +310,25 @@ class _Document(Section):
     metrics: dict[str, MetricSection] = Field(
         default={}, description="Further metrics, of plug-ins by their names; they are no part of the score."
     )
+    objectives: dict[str, ObjectiveSection] = Field(
+        default={}, description="The number that the loop optimises in place of the score, and guards beside it."
+    )
     severity: dict[str, Severity] = Field(
         default={},
         description="The severity of linters' findings by the beginning of their codes; the longest beginning wins.",
     )
+
+    @model_validator(mode="after")
+    def _objectives_can_be_measured(self) -> Self:
+        for name, objective in self.objectives.items():
+            if objective.check not in self.checks:
+                msg = f"objectives.{name}.check: no check is named {objective.check!r}; name one of `checks`"
+                raise ValueError(msg)
+        goals = [name for name, each in self.objectives.items() if each.max_loss is None]
+        if self.objectives and len(goals) != 1:
+            msg = f"objectives: {len(goals)} without max_loss; name one goal, and give each guard its max_loss"
+            raise ValueError(msg)
+        return self
 
     @model_validator(mode="after")
     def _tool_has_its_check(self) -> Self:

@@ -21,12 +21,9 @@ from ralph_tracker.core.metrics import (
     without_noise,
 )
 from ralph_tracker.core.score import (
-    COMPLEXITY_COST,
-    COMPONENT_BY_NAME,
-    ERROR_COST,
-    LINT_ERROR_COST,
-    WARNING_COST,
+    COMPONENTS,
     Basis,
+    Component,
     appropriate_size,
     bloat,
     dimension_scores,
@@ -44,13 +41,6 @@ _FINDINGS: Final[Mapping[SuppressionKind, tuple[str, ...]]] = {
     "lint": ("lint_errors", "lint_warnings"),
     "types": ("type_errors",),
     "coverage": (),
-}
-# What one of the counts costs in its component, in points.
-COSTS: Final[Mapping[str, float]] = {
-    "no_lint_errors": LINT_ERROR_COST,
-    "error_count_inverted": ERROR_COST,
-    "lint_warnings_inverted": WARNING_COST,
-    "complexity_reasonable": COMPLEXITY_COST,
 }
 
 
@@ -163,17 +153,17 @@ def adjusted_components(
     more = suppression_growth(basis, suppressions)
     factor = size_factor(basis.baseline, metrics)
     components = plain_components(basis, metrics)
-    for name, cost in COSTS.items():
-        if components.get(name) is None:
+    for part in COMPONENTS:
+        if part.cost is None or components.get(part.name) is None:
             continue
-        metric = COMPONENT_BY_NAME[name].reads[0]
+        metric = part.reads[0]
         value = (metrics.number(metric) or 0.0) + more.get(metric, 0)
         if metric != "complexity_score":
             value *= factor
-        if starts_high(basis.baseline, metric, cost):
-            components[name] = max(0.0, 100.0 - HALF * value / (basis.baseline.number(metric) or 0.0))
+        if starts_high(basis.baseline, part):
+            components[part.name] = max(0.0, 100.0 - HALF * value / (basis.baseline.number(metric) or 0.0))
         else:
-            components[name] = points_left(value, cost)
+            components[part.name] = points_left(value, part.cost)
     growth = code_growth(basis.baseline, metrics)
     if growth is not None:
         components["loc_appropriate"] = appropriate_size(growth)
@@ -181,10 +171,10 @@ def adjusted_components(
     return components
 
 
-def starts_high(baseline: Metrics, metric: str, cost: float) -> bool:
-    """Return whether the baseline's own value already costs more than half of the component."""
-    start = baseline.number(metric)
-    return start is not None and cost * start > HALF
+def starts_high(baseline: Metrics, part: Component) -> bool:
+    """Return whether the baseline's own count already costs more than half of the component."""
+    start = baseline.number(part.reads[0])
+    return start is not None and (part.cost or 0.0) * start > HALF
 
 
 def why_adjusted(
@@ -220,15 +210,13 @@ def _because_of_tests(basis: Basis, metrics: Metrics, tally: TestTally | None) -
 
 def _because_of_findings(basis: Basis, metrics: Metrics) -> list[str]:
     reasons = []
-    costs = {COMPONENT_BY_NAME[name].reads[0]: cost for name, cost in COSTS.items() if name in basis.components}
-    measured = {metric: cost for metric, cost in costs.items() if metrics.number(metric) is not None}
+    counts = (part for part in COMPONENTS if part.cost is not None and part.name in basis.components)
+    measured = {part.reads[0]: part for part in counts if metrics.number(part.reads[0]) is not None}
     factor = size_factor(basis.baseline, metrics)
     if factor < 1 and any(metrics.number(metric) for metric in measured if metric != "complexity_score"):
         size = f"{metrics.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
         reasons.append(f"findings in {size}")
-    many = [
-        BY_NAME[metric].label.lower() for metric, cost in measured.items() if starts_high(basis.baseline, metric, cost)
-    ]
+    many = [BY_NAME[metric].label.lower() for metric, part in measured.items() if starts_high(basis.baseline, part)]
     if many:
         reasons.append(f"{', '.join(many)} measured against the many of the baseline")
     return reasons

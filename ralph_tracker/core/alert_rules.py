@@ -10,7 +10,6 @@ from ralph_tracker.core.lineage import Classification, Cycle
 from ralph_tracker.core.metrics import (
     BY_NAME,
     PASSED,
-    Group,
     MeasuredValue,
     Metrics,
     Readings,
@@ -29,7 +28,6 @@ STALL_ALTERNATIVES: Final = (
     "Request human intervention",
     "Try alternative strategy",
 )
-_GROUP_OF_PART: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
 class AlertFacts(NamedTuple):
@@ -288,7 +286,7 @@ def missing_groups(facts: AlertFacts) -> dict[str, tuple[str, ...]]:
         spec = COMPONENT_BY_NAME[name]
         reads = [(metric, spec.group) for metric in spec.reads]
         if name == "error_count_inverted" and facts.basis.error_parts:
-            reads = [(part, _GROUP_OF_PART[part]) for part in facts.basis.error_parts]
+            reads = [(part, BY_NAME[part].group) for part in facts.basis.error_parts]
         for metric, group in reads:
             if facts.metrics.get(metric) is None and metric not in groups.setdefault(group, []):
                 groups[group].append(metric)

@@ -30,6 +30,7 @@ from ralph_tracker.core.metrics import (
     Metrics,
     read,
 )
+from ralph_tracker.core.objective import Progress, Weighed, weigh
 from ralph_tracker.core.questions import open_questions
 from ralph_tracker.core.score import (
     Basis,
@@ -71,6 +72,7 @@ class JudgementInputs(NamedTuple):
     against_kept: Comparison
     disbelieved: frozenset[str]
     integrity_alerts: IntegrityAlerts
+    weighed: Weighed | None = None
 
     @property
     def number(self) -> int:
@@ -274,10 +276,11 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         against_kept,
         disbelieved,
         integrity_alerts,
+        weigh(state.progress, number, measurement.further),
     )
     assessment = assess(inputs)
     inputs = inputs._replace(point=point._replace(classification=assessment.classification))
-    walked, kept = _walk(inputs, assessment)
+    walked, kept, progress = _walk(inputs, assessment)
     best = walked if _is_best(walked, state) or state.best is None else state.best
     if not number:
         target = state.thresholds.loop.target_score
@@ -296,6 +299,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         best=best,
         rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
         cost_usd=cost,
+        progress=progress,
     )
     return Judgement(inputs, assessment, decision, after, walked)
 
@@ -355,8 +359,8 @@ def _tally(
     return TestTally(believed=believed, ran=passed + failed, missing=missing, reported=count if named else None)
 
 
-def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIteration, Kept]:
-    """Return the iteration as later choices see it, and the kept iteration after it."""
+def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIteration, Kept, Progress]:
+    """Return the iteration as later choices see it, and the kept iteration and the progress after it."""
     state, metrics, tests = inputs.state, inputs.metrics, inputs.measurement.tests
     asked = open_questions(assessment.counting)
     step = Step(
@@ -368,6 +372,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         questions=asked,
         by_tests=inputs.basis.has_tests and not inputs.basis.given_score,
         refuse=state.thresholds.selection.questions == "refuse",
+        weighed=inputs.weighed,
     )
     here = Kept(
         iteration=inputs.number,
@@ -393,11 +398,15 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         passing=here.passing,
         measured=inputs.measured,
     )
+    progress = state.progress
+    if inputs.weighed is not None:
+        rule = None if refusal is None else refusal.rule
+        progress = inputs.weighed.progress(inputs.number, progress, rule, gained=walked.gained > 0)
     if kept is None:
-        return walked._replace(verified=why_unsound(here, step) is None), here
+        return walked._replace(verified=why_unsound(here, step) is None), here, progress
     if state.thresholds.selection.against == "baseline":
-        return walked, kept
-    return walked, after_step(kept, here, step, refusal)
+        return walked, kept, progress
+    return walked, after_step(kept, here, step, refusal), progress
 
 
 def _is_best(walked: WalkedIteration, state: JudgeState) -> bool:
@@ -416,6 +425,8 @@ def _decision(
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
     window = inputs.state.lineage.points[-inputs.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
+    level = inputs.state.progress.level
+    improving = level is not None and inputs.number - level.best <= inputs.state.thresholds.stall.window
     now, passing = inputs.point.tasks_done, bool(inputs.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
     holds = passing and inputs.metrics.tests_failed == 0
@@ -439,7 +450,7 @@ def _decision(
         questions=len(set(open_questions(assessment.counting).values())),
         met_target=inputs.state.met_target,
         open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
-        working=ticked or (inputs.basis.has_tests and not _has_run_tests(inputs)),
+        working=ticked or improving or (inputs.basis.has_tests and not _has_run_tests(inputs)),
         green=holds and not inputs.measurement.not_loaded and inputs.metrics.build_status != "failure",
         unchanged=tree is not None and tree == before_it.tree,
         gained=walked.gained > 0,

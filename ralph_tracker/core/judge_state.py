@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
+from ralph_tracker.core.objective import Progress
 from ralph_tracker.core.score import Basis
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
@@ -17,7 +18,7 @@ class JudgeState(NamedTuple):
     one to take so far; both are None before the baseline. `flaky` are tests with two outcomes on one tree. `rollbacks`
     counts the latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the
     known cost, None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are
-    alert ids, `accepted_findings` the stamps of their findings.
+    alert ids, `accepted_findings` the stamps of their findings. `progress` is that of the loop's objective.
     """
 
     loop_id: str
@@ -34,3 +35,4 @@ class JudgeState(NamedTuple):
     met_target: bool = False
     accepted: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
+    progress: Progress = Progress()

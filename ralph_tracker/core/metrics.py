@@ -6,7 +6,7 @@ Metrics are rounded half-up once, when recorded, and compared exactly afterwards
 from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.integrity_result import Integrity
@@ -220,13 +220,21 @@ TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would colle
 class FurtherMetric(ValueObject, document="value unit direction"):
     """A number of an iteration beside the table of metrics; it is no part of the score.
 
-    `value` is None where it was not measured. `direction` says which is better: up, down or neutral.
+    `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of an objective
+    `value` is the median of `samples`; one with a `max_loss` is a guard, any other `objective` is the goal.
     """
 
     name: str
     value: float | None
     unit: str = ""
     direction: Literal["up", "down", "neutral"] = "neutral"
+    samples: tuple[float, ...] = ()
+    objective: bool = False
+    max_loss: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return its document, with the samples where there are any."""
+        return {**super().to_dict(), **({"samples": list(self.samples)} if self.samples else {})}
 
 
 class Usage(ValueObject):

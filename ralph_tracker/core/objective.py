@@ -4,14 +4,18 @@ Noise is the spread of repeats of one state, never that of the trend. A state is
 repeats: the best of them is luck.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, sqrt
 from statistics import mean, median
 from typing import Final, Literal, NamedTuple
 
+from ralph_tracker.core.metrics import FurtherMetric, plain_number
+from ralph_tracker.short_text import percent
+
 Outcome = Literal["better", "worse", "not distinguishable"]
 _FEWEST: Final = 2  # degrees of freedom: two numbers alone do not show a spread
 _WIDTH: Final = 2  # standard errors of a difference
+_OF_NUMBERS: Final = 4  # the rule of the walk that asks for the objective
 
 
 class Objective(NamedTuple):
@@ -129,3 +133,86 @@ def name_winner(objective: Objective, level: Level, kept: Sequence[float], best:
     The repeats by which they were found are left out: whatever was found by being high was also lucky.
     """
     return level.best if compare(objective, kept, best, noise) == "worse" else max(level.kept, level.best)
+
+
+class Progress(NamedTuple):
+    """How far a loop has come with its objective, and the repeats with which each guard began."""
+
+    level: Level | None = None
+    starts: Mapping[str, tuple[float, ...]] = {}
+
+
+class Weighed(NamedTuple):
+    """What the numbers of an iteration say beside those before it.
+
+    `lost` is the guard that does not hold, whatever tests were gained, and `worse` why the goal is worse, each as the
+    verb of a sentence. `note` tells how the goal stands. `after` is the progress if its tests and guards hold.
+    """
+
+    goal: FurtherMetric
+    after: Progress
+    outcome: Outcome | None = None
+    lost: str | None = None
+    worse: str | None = None
+    note: str = ""
+
+    def progress(self, number: int, before: Progress, rule: int | None, *, gained: bool) -> Progress:
+        """Return the progress after the iteration, which a rule (None: none of them) kept from being taken.
+
+        One that gains tests is where later ones begin, however good the number was without those tests. Of one that
+        was refused for its number alone, only the noise counts.
+        """
+        level = self.after.level
+        if rule is None and gained and level is not None and self.goal.samples:
+            return self.after._replace(level=level._replace(kept=number, best=number, values=self.goal.samples))
+        alone = rule == _OF_NUMBERS and self.lost is None and self.outcome == "worse"
+        return self.after if rule is None or alone else before
+
+
+def weigh(before: Progress, number: int, metrics: Iterable[FurtherMetric]) -> Weighed | None:
+    """Compare the objectives of an iteration with those before; None where the loop has no goal."""
+    objectives = [each for each in metrics if each.objective]
+    goal = next((each for each in objectives if each.max_loss is None), None)
+    if goal is None:
+        return None
+    guards = [each for each in objectives if each.max_loss is not None]
+    starts = {each.name: each.samples for each in guards if each.samples} | dict(before.starts)
+    level, outcome = after_state(_objective(goal), before.level, State(number, goal.samples))
+    weighed = Weighed(goal, Progress(level, starts), outcome, next(filter(None, map(_loss(starts), guards)), None))
+    if not goal.samples:
+        return weighed._replace(worse=f"has no number for {goal.name}", note=f"{goal.name}: no number")
+    shown = f"{goal.name} {_shown(median(goal.samples), goal)}"
+    if before.level is None or level is None or outcome is None:
+        return weighed._replace(note=shown)
+    then = median(before.level.values)
+    than, spread = f"iteration {before.level.best} ({_shown(then, goal)})", _spread_in_words(level.noise)
+    if outcome == "not distinguishable":
+        return weighed._replace(note=f"{shown}, within the noise of {than}, {spread}")
+    share = f"{percent(abs(median(goal.samples) - then) / abs(then))} " if then else ""
+    how = f"{shown}, {share}{outcome} than {than}, {spread}"
+    return weighed._replace(note=how, worse=f"has {how}" if outcome == "worse" else None)
+
+
+def _objective(metric: FurtherMetric) -> Objective:
+    return Objective(metric.name, metric.unit, "up" if metric.direction == "up" else "down", metric.max_loss)
+
+
+def _loss(starts: Mapping[str, tuple[float, ...]]) -> Callable[[FurtherMetric], str | None]:
+    def of_guard(guard: FurtherMetric) -> str | None:
+        start = starts.get(guard.name)
+        if start is None or (guard.samples and not loses_too_much(_objective(guard), guard.samples, start)):
+            return None
+        if not guard.samples:
+            return f"has no number for the guard {guard.name}"
+        now, then = (_shown(median(values), guard) for values in (guard.samples, start))
+        return f"has {guard.name} {now}, which may lose {percent(guard.max_loss or 0)} of {then} at the start"
+
+    return of_guard
+
+
+def _shown(value: float, metric: FurtherMetric) -> str:
+    return f"{plain_number(float(f'{value:.4g}'))} {metric.unit}"
+
+
+def _spread_in_words(noise: Noise) -> str:
+    return "spread unknown" if noise.deviation is None else f"spread {percent(noise.deviation)}"

@@ -3,16 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Group, Metrics, half_up
+from ralph_tracker.core.metrics import BY_NAME, METRICS, SCORE_DECIMALS, Group, Metrics, half_up
 from ralph_tracker.core.thresholds import DIMENSIONS, Thresholds
 
-LINT_ERROR_COST: Final = 5.0
-ERROR_COST: Final = 2.0
-WARNING_COST: Final = 3.0
-COMPLEXITY_COST: Final = 5.0
 FULL: Final = 100.0
 ERROR_PARTS: Final[tuple[str, ...]] = ("lint_errors", "type_errors")
-_PART_GROUP: Final[Mapping[str, Group]] = {"lint_errors": Group.LINT, "type_errors": Group.TYPES}
 
 
 def points_left(count: float, cost: float) -> float:
@@ -33,10 +28,6 @@ def appropriate_size(growth: float) -> float:
 def bloat(growth: float) -> float:
     """Score 50 if the code grew by more than half, else 100."""
     return 50.0 if growth > 50.0 else FULL
-
-
-def _points_left_if_known(count: float | None, cost: float) -> float | None:
-    return None if count is None else points_left(count, cost)
 
 
 def _all_tests_pass(metrics: Metrics, _: Metrics) -> float | None:
@@ -73,13 +64,27 @@ def none_ran(metrics: Metrics) -> bool:
 
 
 class Component(NamedTuple):
-    """A part of a dimension; `value` returns 0 to 100, or None if it was not measured."""
+    """A part of a dimension; `value` returns 0 to 100, or None if it was not measured.
+
+    `cost` is what each of the metric that it reads takes off, in points; None where it is no such count.
+    """
 
     name: str
     dimension: str
     group: Group
     reads: tuple[str, ...]
     value: Callable[[Metrics, Metrics], float | None]
+    cost: float | None = None
+
+
+def _counted(name: str, dimension: str, metric: str, cost: float) -> Component:
+    """Return a component that starts at 100 and loses points for each of a metric."""
+
+    def value(metrics: Metrics, _: Metrics) -> float | None:
+        count = metrics.number(metric)
+        return None if count is None else points_left(count, cost)
+
+    return Component(name, dimension, BY_NAME[metric].group, (metric,), value, cost)
 
 
 COMPONENTS: Final[tuple[Component, ...]] = (
@@ -93,13 +98,7 @@ COMPONENTS: Final[tuple[Component, ...]] = (
         ("build_status",),
         lambda now, _: None if now.build_status is None else FULL if now.build_status == "success" else 0.0,
     ),
-    Component(
-        "no_lint_errors",
-        "validation",
-        Group.LINT,
-        ("lint_errors",),
-        lambda now, _: _points_left_if_known(now.lint_errors, LINT_ERROR_COST),
-    ),
+    _counted("no_lint_errors", "validation", "lint_errors", 5.0),
     Component(
         "coverage_percentage",
         "completeness",
@@ -115,27 +114,9 @@ COMPONENTS: Final[tuple[Component, ...]] = (
         ("pass_rate",),
         lambda now, _: 0.0 if now.pass_rate is None and none_ran(now) else now.pass_rate,
     ),
-    Component(
-        "error_count_inverted",
-        "correctness",
-        Group.LINT,
-        ("error_count",),
-        lambda now, _: _points_left_if_known(now.error_count, ERROR_COST),
-    ),
-    Component(
-        "lint_warnings_inverted",
-        "readability",
-        Group.LINT,
-        ("lint_warnings",),
-        lambda now, _: _points_left_if_known(now.lint_warnings, WARNING_COST),
-    ),
-    Component(
-        "complexity_reasonable",
-        "readability",
-        Group.CODE,
-        ("complexity_score",),
-        lambda now, _: _points_left_if_known(now.complexity_score, COMPLEXITY_COST),
-    ),
+    _counted("error_count_inverted", "correctness", "error_count", 2.0),
+    _counted("lint_warnings_inverted", "readability", "lint_warnings", 3.0),
+    _counted("complexity_reasonable", "readability", "complexity_score", 5.0),
     Component("loc_appropriate", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(appropriate_size)),
     Component("no_code_bloat", "efficiency", Group.CODE, ("loc_total",), _by_loc_growth(bloat)),
 )
@@ -170,7 +151,7 @@ def basis_of(
     baseline: Metrics, thresholds: Thresholds, *, given_score: bool, configured: frozenset[Group] = frozenset()
 ) -> Basis:
     """Return the basis of a loop: what the baseline has and what a configured check measures."""
-    parts = tuple(name for name in ERROR_PARTS if baseline.get(name) is not None or _PART_GROUP[name] in configured)
+    parts = tuple(name for name in ERROR_PARTS if baseline.get(name) is not None or BY_NAME[name].group in configured)
     error_parts = None if baseline.error_count is not None else parts
     recorded = recorded_metrics(baseline, error_parts)
     components = tuple(

@@ -21,6 +21,7 @@ from ralph_tracker.core.metrics import (
     quantity,
     read,
 )
+from ralph_tracker.core.objective import Weighed
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.short_text import percent
 
@@ -169,7 +170,8 @@ class Step(NamedTuple):
 
     `questions` maps the keys of the findings that are open in it to what they say. `verdict` is that of integrity
     (None: nobody looked). `by_tests` is False with a given score, or where the loop has no tests: then the score alone
-    decides. With `refuse` an open question is a reason whatever was gained.
+    decides. With `refuse` an open question is a reason whatever was gained. `weighed` is the objective, which is asked
+    in place of the score; None for a loop without one.
     """
 
     score: float
@@ -180,6 +182,7 @@ class Step(NamedTuple):
     questions: Mapping[str, str] = {}
     by_tests: bool = True
     refuse: bool = False
+    weighed: Weighed | None = None
 
 
 Rule = Callable[[Kept, Step], str | None]
@@ -214,12 +217,16 @@ def _drops(kept: Kept, step: Step) -> str | None:
 
 def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     """Rule 4: nothing is gained, and something new is asked, or the score is below the highest since the last gain."""
+    if step.weighed is not None and step.weighed.lost is not None:
+        return step.weighed.lost
     # Of an alert with several findings one thing is asked.
     asked = list(dict.fromkeys(what for key, what in step.questions.items() if key not in kept.questions))
     gains = step.tests.gained_count if step.by_tests else step.score > kept.top_score
     if asked and (step.refuse or not gains):
         are = "is" if len(asked) == 1 else "are"
         return f"{_gains(step)}, and {quantity(len(asked), 'question')} {are} open: {asked[0]}"
+    if step.weighed is not None:
+        return None if step.by_tests and gains else step.weighed.worse
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
         return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None

@@ -367,8 +367,8 @@ def severity_of_word(word: object) -> Severity | None:
 
 
 def severity_of(word: object, code: str) -> Severity:
-    """Return the severity for the tool's word; without one error for codes of E and F, else warning."""
-    return severity_of_word(word) or ("error" if re.fullmatch(r"[EF][0-9]+", code) else "warning")
+    """Return the severity for the tool's word; without one error for E, F and what does not parse, else warning."""
+    return severity_of_word(word) or ("error" if re.fullmatch(r"[EF][0-9]+|invalid-syntax", code) else "warning")
 
 
 def code_text(code: object) -> str:

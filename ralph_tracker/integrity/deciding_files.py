@@ -142,6 +142,11 @@ def _split(word: str) -> list[str]:
         return word.split()
 
 
+def loads_by_itself(path: str) -> bool:
+    """Return whether runners load a file though no test names it, by its name: settings and start-up files."""
+    return kind_of_file(path) == "settings" or _LOADED_BY_ITSELF.search(f"/{path}") is not None
+
+
 class DecidingFiles:
     """The files that decide about the tests of two trees, by name and by what names them.
 
@@ -184,7 +189,7 @@ class DecidingFiles:
 
     def loads_by_itself(self, path: str) -> bool:
         """Return whether runners load a file though no test names it: settings, start-up files and what these name."""
-        return self.kind(path) == "settings" or path in self._loaded or bool(_LOADED_BY_ITSELF.search(f"/{path}"))
+        return path in self._loaded or loads_by_itself(path) or self.kind(path) == "settings"
 
     @cached_property
     def helpers(self) -> frozenset[str]:

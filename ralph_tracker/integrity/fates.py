@@ -5,7 +5,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from ralph_tracker.core.integrity_result import REMOVED_WITH_CODE, RERUN_RULES, Finding, Severity
 from ralph_tracker.core.known_tests import names_in_short
@@ -24,7 +24,7 @@ Fate = Literal[
 ]
 # How a name that an earlier test needs is missing: from the whole source, or from where it was.
 Lost = Literal["gone", "moved"]
-Edit = Literal["edited", "new", "gone"]
+Edit = Literal["edited", "new", "gone", "ignored by git and newer than the loop"]
 _WHY_SHOWN: Final = 120
 
 
@@ -147,10 +147,10 @@ def _sentence(what: Fate, cases: list[CaseHistory], number: int) -> str:
 def _edits(edits: Mapping[str, Edit]) -> str:
     """Return what happened to files, as "a.py and b.py were edited, c.py is new"."""
     parts = []
-    for how in ("edited", "new", "gone"):
+    for how in get_args(Edit):
         paths = sorted(path for path, what in edits.items() if what == how)
         if paths:
-            was = {"edited": ("was", "were"), "new": ("is", "are"), "gone": ("is", "are")}[how][len(paths) > 1]
+            was = (("was", "were") if how == "edited" else ("is", "are"))[len(paths) > 1]
             parts.append(f"{names_in_short(paths)} {was} {how}")
     return ", ".join(parts) or "files that decide about it changed"
 

@@ -39,28 +39,31 @@ _COMPARED: Final = re.compile(
     r"(?:[=!]==?|\b(?:in|case|when|match)\b|(?i:equals|includes|startswith|endswith|has|hasprefix|contains|get)\()\s*(?P<right>[\[({]*(?:(?!\breturn\b|\bthen\b|=>)[^;:?{\n]){0,120})"
     r"|(?P<left>[^\s(!=]+)(?=\s*[=!]==?)"
 )
-_ENTRY: Final = re.compile(r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)\s*(?::|=>|,|=)\s*\S")
+_ENTRY: Final = re.compile(r"^\s*[({\[]?\s*(?:[\"'`][^\"'`\n]*[\"'`]|-?\d[\d_.]*)\s*(?::|=>|,|=)\s*\S")
 _INLINE_ENTRY: Final = re.compile(
     r"[{,]\s*(?P<key>[\"'`][^\"'`\n]+[\"'`]|-?[\d_.]+)\s*(?::|=>)\s*(?P<value>[\"'`][^\"'`\n]*[\"'`]|-?[\d_.]+)"
 )
 _ANSWERS: Final = re.compile(r"\breturn\b|=>|->|(?<![=!<>])=(?!=)|:|\?")
-_SEPARATOR: Final = re.compile(r":|=>|,|=")
+_SEPARATOR: Final = re.compile(r"[:=]>?|,(?!.*[:=])")  # after the whole of a key that is a tuple
 _THEN: Final = re.compile(r"\breturn\b|=>|\?|:(?=\s*\S)|\bthen\b")
 _CONDITIONAL: Final = re.compile(r"(?P<answer>\S.*?)\s+if\s+(?P<asks>.+?)\s+else\b")
 _WORD: Final = re.compile(r"\w{4,}")  # a shorter one identifies no string
+_DIGITS: Final = re.compile(r"(?a)-?\d{1,9}")
 
 
 class _Literals(NamedTuple):
-    """The literals of a test or a row of it, and the words of its strings."""
+    """The literals of a test or a row of it, and the words and the numbers of its strings."""
 
     literals: frozenset[str]
     words: frozenset[str]
+    numbers: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> "_Literals":
         found = _literals(text)
-        strings = (each[1:-1].casefold() for each in found if each[0] in "'\"")
-        return cls(found, frozenset(word for each in strings for word in _WORD.findall(each)))
+        strings = [each[1:-1].casefold() for each in found if each[0] in "'\""]
+        words = frozenset(word for each in strings for word in _WORD.findall(each))
+        return cls(found, words, frozenset(str(int(each)) for text in strings for each in _DIGITS.findall(text)))
 
     def held(self, some: frozenset[str], *, parts: bool) -> frozenset[str]:
         """Return those that are among the literals; with `parts`, also those that are a word of a string."""
@@ -90,7 +93,7 @@ class _Branch(NamedTuple):
     compared: frozenset[str] = frozenset()
 
     def names(self, asked: _Asked) -> bool:
-        """Return whether it names an input that only this test would have, or one with the answer of the same row."""
+        """Return whether it names an input that only this test would have, or inputs with the answer of the same row."""
         if any(map(_is_rare, self.compared & asked.whole.literals)):
             return True
         for row in asked.rows if asked.whole.held(self.inputs, parts=self.is_entry) else ():
@@ -98,7 +101,11 @@ class _Branch(NamedTuple):
             # Words alone name a choice as well as an input: then the row has to hold the whole answer.
             if ins and outs and len(ins | outs) > 1 and (any(map(_is_rare, ins | outs)) or self.answers <= outs):
                 return True
-        return False
+        # Several numbers that are common each, with a number as answer that is not.
+        inputs = self.inputs if self.is_entry else self.compared
+        are_numbers = not any(each.startswith(("'", '"')) for each in inputs | self.answers)
+        rows = asked.rows if are_numbers and len(inputs) > 1 and self.answers - _COMMON else ()
+        return any(inputs <= row.literals | row.numbers and self.answers <= row.literals for row in rows)
 
 
 def find_hardcoded_answers(

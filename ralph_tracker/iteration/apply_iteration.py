@@ -10,7 +10,7 @@ from ralph_tracker.core.known_tests import HELD_BACK, names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.errors import CollectedError, InputError, NoSnapshotError, StoreError
 from ralph_tracker.records.output_selection import AppliedDocument
-from ralph_tracker.safe_files import as_store_error, file_digest, sync_below, sync_folder
+from ralph_tracker.safe_files import AGAIN, as_store_error, file_digest, sync_below, sync_folder
 from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
@@ -151,7 +151,7 @@ def _write_output(iteration_snapshots: IterationSnapshots, changes: Sequence[Cha
     """Write the files that differ from the baseline to a temporary folder, compare them, then rename it into place."""
     paths: LoopPaths = iteration_snapshots.paths
     target = paths.root / OUTPUT
-    with as_store_error(target):
+    with as_store_error(target, AGAIN):
         paths.staging.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=paths.staging))
         present = [change for change in changes if change.status != "D"]
@@ -162,7 +162,12 @@ def _write_output(iteration_snapshots: IterationSnapshots, changes: Sequence[Cha
         sync_below(scratch / "new")
         if target.exists():
             target.rename(scratch / "old")
-        (scratch / "new").rename(target)
+        try:
+            (scratch / "new").rename(target)
+        except OSError:
+            if (scratch / "old").exists():
+                (scratch / "old").rename(target)
+            raise
         sync_folder(target.parent)
         shutil.rmtree(scratch)
 

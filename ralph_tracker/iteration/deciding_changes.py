@@ -35,7 +35,8 @@ class DecidingChanges:
 
     `files` are those of this iteration, `kept` and `head` the iterations that it is compared with and descends from.
     `references` maps edited test files to the iteration of the form that is still run, `tests` are all known ids,
-    `commands` those of the checks.
+    `commands` those of the checks. `ignored` are settings that git ignores and that changed since the loop began: of
+    their earlier form is known that it was another one, so they are left out where that is run.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class DecidingChanges:
         references: Mapping[str, int],
         tests: Collection[str],
         commands: Iterable[str | Sequence[str]],
+        ignored: Iterable[str] = (),
     ) -> None:
         self.files = files
         self.kept = kept
@@ -53,6 +55,7 @@ class DecidingChanges:
         self._references = references
         self._tests = tests
         self._commands = tuple(commands)
+        self._ignored = {path: Change(path, "M", None, None, None, None) for path in ignored}
 
     @cached_property
     def decides(self) -> DecidingFiles:
@@ -67,10 +70,9 @@ class DecidingChanges:
 
     def deciding(self, number: int) -> dict[str, Change]:
         """Return the changes since an iteration that decide about tests, those of tests inside source among them."""
-        changes = self.files.since(number)
-        return {
-            path: each for path, each in changes.items() if self.decides.kind(path) or self._is_inline(path, number)
-        }
+        changes = self.files.since(number).items()
+        deciding = {path: each for path, each in changes if self.decides.kind(path) or self._is_inline(path, number)}
+        return deciding | self._ignored
 
     def _is_inline(self, path: str, number: int) -> bool:
         change = self.files.since(number).get(path)
@@ -159,6 +161,8 @@ class DecidingChanges:
         return path in own or self.decides.loads_by_itself(path) or self._names(own, path)
 
     def _edit(self, path: str) -> Edit:
+        if path in self._ignored:
+            return "ignored by git and newer than the loop"
         change = self.changed[path]
         return "new" if change.old_id is None else "gone" if change.new_id is None else "edited"
 
@@ -182,6 +186,8 @@ class DecidingChanges:
         return [form for path, of in sorted(wanted.items()) if (form := self._form(path, of)) is not None]
 
     def _form(self, path: str, number: int) -> EarlierFile | None:
+        if path in self._ignored:
+            return EarlierFile(path, None, None, number)
         form = self.files.form(path, number)
         if form is not None and self.decides.kind(path) is None and self._is_inline(path, number):
             text = with_tests(path, self.files.now(path), self.files.then(path, number))
@@ -214,6 +220,8 @@ class DecidingChanges:
         """Yield this iteration's form of every deciding file, to be put over the kept iteration's source."""
         kept = self.kept
         for path, change in self.changed.items():
+            if path in self._ignored:
+                continue
             content = None
             if self.decides.kind(path) is None:
                 content = with_tests(path, self.files.then(path, kept), self.files.now(path)).encode()

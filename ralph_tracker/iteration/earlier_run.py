@@ -73,7 +73,7 @@ class EarlierRun:
     """The earlier tests of one iteration. `commands` are those of the checks.
 
     `edited_package` returns a file of an installed package that was edited in place: a copy borrows it too, so a test
-    that failed and passes there shows nothing.
+    that failed and passes there shows nothing. `ignored` are the settings that git ignores and that changed.
     """
 
     def __init__(
@@ -83,13 +83,14 @@ class EarlierRun:
         runner: Runner,
         commands: Iterable[str | Sequence[str]],
         edited_package: Callable[[], str | None] = lambda: None,
+        ignored: Iterable[str] = (),
     ) -> None:
         self._asked = asked
         self._files = files
         self._runner = runner
         self._find_edited_package = edited_package
         tests = {*asked.believed, *asked.before, *asked.now}
-        self._changes = DecidingChanges(files, asked.kept, asked.head, asked.references, tests, commands)
+        self._changes = DecidingChanges(files, asked.kept, asked.head, asked.references, tests, commands, ignored)
         self._reruns: list[Rerun] = []
         self._first_forms: list[EarlierFile] = []
 

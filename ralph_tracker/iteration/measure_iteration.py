@@ -43,6 +43,7 @@ from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
 from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.objectives import read_objectives
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -179,8 +180,9 @@ class MeasureTarget(NamedTuple):
     `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
     `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins. `earlier`
-    is what counts again if nothing differs from it. `fresh` runs also the checks whose inputs did not change.
+    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins,
+    `objectives` are as configured. `earlier` is what counts again if nothing differs from it. `fresh` runs also the
+    checks whose inputs did not change.
     """
 
     root: Path
@@ -197,6 +199,7 @@ class MeasureTarget(NamedTuple):
     rerun_timeout_s: float = 600.0
     checkout: Checkout | None = None
     metrics: tuple[str, ...] = ()
+    objectives: Mapping[str, Mapping[str, Any]] = {}
     earlier: "EarlierMeasurement | None" = None
     fresh: bool = False
 
@@ -430,13 +433,14 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
+    objectives = read_objectives(target.objectives, results)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
     missing = dict(measured.missing)
     if code.complexity_score is None:
         missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
-    notes = (*measured.notes, *code.notes, *problems, *tree_notes(kept), *guard.notes)
+    notes = (*measured.notes, *code.notes, *problems, *objectives.problems, *tree_notes(kept), *guard.notes)
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -454,7 +458,7 @@ def measure_tree(
         judged=measured.integrity,
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
-        further=further,
+        further=(*further, *objectives.found),
         inputs=inputs,
         taken=taken,
         how=how,
@@ -822,6 +826,7 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
         may_be_absent=frozenset(config.given),
         metrics=tuple(config.document.get("metrics", ())),
+        objectives=config.document.get("objectives", {}),
     )
 
 

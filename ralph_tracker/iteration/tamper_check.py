@@ -127,7 +127,8 @@ class TamperCheck:
             raised=bool(inspection.blanket) or any(each.severity <= Severity.HIGH for each in found),
             doubted=frozenset(test for each in found for test in each.disbelieved),
         )
-        run = EarlierRun(asked, self._files, reruns.runner, reruns.commands, lambda: self._edited_package(reruns))
+        packages, ignored = lambda: self._edited_package(reruns), self._ignored_settings(reruns)
+        run = EarlierRun(asked, self._files, reruns.runner, reruns.commands, packages, ignored)
         return run.shown(standing=not reruns.only_touched)
 
     def _edited_package(self, reruns: Reruns) -> str | None:
@@ -139,6 +140,15 @@ class TamperCheck:
         projects = {path.rpartition("/")[0] for path in self._files.ids if NAMES_PACKAGES.search(path)}
         paths = self._iteration_files.paths
         return edited_package_file(paths.root, {"", *projects}, paths.loop_file.stat().st_mtime)
+
+    def _ignored_settings(self, reruns: Reruns) -> Collection[str]:
+        """Return the files that runners load, that git ignores, and that changed since the loop began."""
+        if not reruns.own_packages:
+            return ()
+        from ralph_tracker.measure.edited_packages import changed_settings  # noqa: PLC0415  # not with metrics given
+
+        paths, store = self._iteration_files.paths, self._iteration_files.store
+        return changed_settings(paths.root, set(store.paths(self._files.tree)), paths.loop_file.stat().st_mtime)
 
     @cached_property
     def _files(self) -> FileForms:

@@ -1,4 +1,4 @@
-"""Find an installed package that was edited in place: git ignores it, and the copy in which tests run borrows it."""
+"""Find what git ignores and was edited: installed packages, which copies of a tree borrow, and settings of runners."""
 
 import os
 import re
@@ -6,6 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from ralph_tracker.integrity.deciding_files import loads_by_itself
+from ralph_tracker.measure.linked_environments import beside_tree
 
 _NODE: Final = "node_modules"
 # What names the packages of a project, or locks them: with a change of these an installed package may change too.
@@ -43,6 +46,13 @@ def edited_package_file(root: Path, projects: Collection[str], since: float) -> 
                 newest = max(edited, key=lambda each: (each.changed_at, each.path))
                 return os.path.relpath(newest.path, root)
     return None
+
+
+def changed_settings(root: Path, tree: Collection[str], since: float) -> list[str]:
+    """Return the files that runners load by themselves, that a tree of these paths lacks, and that changed since."""
+    found = set(beside_tree(root, {path.rpartition("/")[0] for path in tree}))
+    beside = [root / path for path in sorted(found.difference(tree)) if loads_by_itself(path)]
+    return [os.path.relpath(path, root) for path in beside if path.is_file() and path.lstat().st_ctime > since]
 
 
 def _start_up_files(place: Path) -> Iterator[_File]:

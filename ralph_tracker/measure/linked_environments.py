@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -210,14 +210,24 @@ def _is_endless(link: Path) -> bool:
 
 def _copy_files(root: Path, copy: Path) -> None:
     """Copy the small files of the project that a copy lacks: settings, generated and compiled files."""
-    for folder in _folders(copy):
-        for path in sorted((root / folder).iterdir()) if (root / folder).is_dir() else ():
-            place = copy / folder / path.name
-            # A worktree's .git is a file. Tests rarely read larger ignored files.
-            if path.name in {".git", ".coverage", ".DS_Store"} or os.path.lexists(place) or not path.is_file():
-                continue
-            if path.stat().st_size <= 16 << 20:
-                shutil.copy2(path, place)
+    for name in beside_tree(root, map(str, _folders(copy))):
+        path, place = root / name, copy / name
+        # Tests rarely read larger ignored files.
+        if not os.path.lexists(place) and path.is_file() and path.stat().st_size <= 16 << 20:
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy2(path, place)
+
+
+def beside_tree(root: Path, folders: Iterable[str]) -> Iterator[str]:
+    """Yield what lies in the folders of a tree, relative to the root, whether the tree holds it or not."""
+    for folder in sorted(folders):
+        # Git often ignores the last two as a whole; runners look for settings in them.
+        for place in ("", ".cargo/", ".config/"):
+            below = place if folder in {"", "."} else f"{folder}/{place}"
+            with contextlib.suppress(OSError), os.scandir(root / below) as entries:
+                # A worktree's .git is a file.
+                names = sorted(each.name for each in entries if each.name not in {".git", ".coverage", ".DS_Store"})
+                yield from (f"{below}{name}" for name in names)
 
 
 def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001

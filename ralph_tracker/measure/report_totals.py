@@ -90,6 +90,7 @@ def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: b
 
 BUILD: Final = "build"
 INTEGRITY: Final = "integrity"
+METRICS: Final = "metrics"  # numbers of objectives, which are no reports
 NO_LINES: Final = "the report has no line to cover"
 # The value by which a group of checks is known to be measured.
 VALUES: Final[Mapping[str, str]] = {
@@ -165,11 +166,11 @@ def read_results(
         kind = measured_kind(result.check)
         if kind == BUILD:
             gathered.build(result)
-        elif kind is not None and not result.check.reports:
+        elif kind not in {None, METRICS} and not result.check.reports:
             gathered.fail(result.check.name, kind, f"{result.check.name}: {_NO_REPORT}")
         elif not result.check.reports and not result.finished.succeeded:
             gathered.note(f"{result.check.name}: {result.finished.summary}")
-        for found in result.reports if kind != BUILD else ():
+        for found in result.reports if kind not in {BUILD, METRICS} else ():
             if kind == INTEGRITY:
                 gathered.judge(result, found)
             else:

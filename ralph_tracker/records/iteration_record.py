@@ -77,7 +77,7 @@ else:
     )
     UsageDocument = _measured("UsageDocument", Usage, Usage._fields)
     RerunDocument = document_of(Rerun)
-    FurtherMetricDocument = document_of(FurtherMetric)
+    FurtherMetricDocument = document_of(FurtherMetric, {"samples": NotRequired[list[float]]})
     FindingDocument = document_of(
         Finding, about="`line` is in the new text, null where it is gone; `reference` is the iteration compared with."
     )
@@ -378,7 +378,7 @@ def target_note(target: float, score: float) -> str:
 
 
 def _notes(inputs: JudgementInputs) -> list[str]:
-    notes = []
+    notes = [inputs.weighed.note] if inputs.weighed is not None else []
     if inputs.number == 0 and inputs.state.met_target:
         notes.append(target_note(inputs.state.thresholds.loop.target_score or 0, inputs.adjusted))
     given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count

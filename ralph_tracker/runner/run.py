@@ -18,7 +18,7 @@ from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
 from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.codec import decode
-from ralph_tracker.core.decision import Decision
+from ralph_tracker.core.decision import BLOCKED_RULE, Decision
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
 from ralph_tracker.core.questions import questions_of
 from ralph_tracker.core.thresholds import LoopLimits
@@ -390,8 +390,14 @@ class Run:
         return self.interrupts.wait(pause_s) and not self.interrupts.asked
 
     def _measure(self) -> None:
+        recorded_by_now = self.tracker.store().summary().iteration
+        if recorded_by_now >= self.progress.iteration and self._is_of_another():
+            said = f"recorded by another driver while the agent worked; what it did is iteration {recorded_by_now + 1}"
+            said = f"iteration {self.progress.iteration}: {said}"
+            self.screen.line(said)
+            self._go(iteration=recorded_by_now + 1, notes=(*self.progress.notes, said))
         progress = self.progress
-        if self.tracker.store().summary().iteration < progress.iteration:  # else a killed run has recorded it
+        if recorded_by_now < progress.iteration:  # else a killed run has recorded it
             usage = progress.usage
             self.screen.line(f"iteration {progress.iteration}: measuring")
             recorded = self.tracker.post_iteration(
@@ -409,6 +415,13 @@ class Run:
         else:
             self.record = None  # the agent may have recorded it, with a question for a person
         self._go(phase="decide")
+
+    def _is_of_another(self) -> bool:
+        """Return whether the latest record is neither this run's nor its agent's own question."""
+        self.record = None
+        record, taken = self._record(), self.progress.usage.known_values()
+        recorded = {} if record.usage is None else record.usage.known_values()
+        return bool(taken) and recorded != taken and record.decision.rule != BLOCKED_RULE
 
     def _decide(self) -> RunResult | None:
         self.decided = self.tracker.loop_decision(apply=True)

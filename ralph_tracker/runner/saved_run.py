@@ -154,9 +154,9 @@ def add_usages(one: Usage, other: Usage) -> Usage:
 
 
 def less(whole: Usage, before: Usage) -> Usage:
-    """Return what a usage has more than an earlier one of the same session, at least 0; None where it is unknown."""
-    rest: dict[str, Any] = {}
-    for name in Usage._fields:
+    """Return a run's usage without an earlier one of its session, at least 0; its turns and its time are its own."""
+    rest: dict[str, Any] = {"turns": whole.turns, "duration_s": whole.duration_s}
+    for name in ("cost_usd", "input_tokens", "output_tokens"):
         value, earlier = getattr(whole, name), getattr(before, name)
         rest[name] = None if value is None else _plain(max(value - (earlier or 0), 0))
     return Usage(**rest)

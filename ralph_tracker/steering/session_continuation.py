@@ -283,6 +283,11 @@ class ProgressMetrics:
         return sum(self._window) / len(self._window) if self._window else 1.0
 
     @property
+    def turns_with_news(self) -> int:
+        """Return how many of the last turns made progress."""
+        return sum(map(bool, self._window))
+
+    @property
     def is_making_progress(self) -> bool:
         """Return whether something was new in the last turns; True before any turn has ended."""
         return self.progress_velocity > 0
@@ -383,8 +388,8 @@ _IDLE: Final = "idle"
 _SPENT: Final = "spent"
 _NEVER: Final[frozenset[str]] = frozenset()
 _WORDS: Final = {
-    "nudge_synthesis": "Come to a result now unless you are about to learn something new: {why}.",
-    "force_synthesis": "Stop exploring. Call no more tools, and give your result from what you have: {why}.",
+    "nudge_synthesis": "Try another way, or stop and say what is open: {why}.",
+    "force_synthesis": "Call no more tools in this turn; say what is done and what is open: {why}.",
 }
 
 
@@ -525,7 +530,7 @@ class Continuation:
         if is_nudged:
             reasons += self._near_repeats(times=2)
         if is_warm and score < self.thresholds.score.nudge_from and (is_nudged or not is_stuck):
-            reasons.append(f"the score {score:.2f} is below {self.thresholds.score.nudge_from:g}")
+            reasons.append(self._why_low())
         return tuple(reasons)
 
     def _idle(self, score: float, *, is_warm: bool) -> tuple[str, ...]:
@@ -536,12 +541,25 @@ class Continuation:
             reasons.append(f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones")
         reasons += self._near_repeats()
         if is_warm and score < thresholds.score.continue_from:
-            reasons.append(f"the score {score:.2f} is below {thresholds.score.continue_from:g}")
+            reasons.append(self._why_low())
         is_large = thresholds.token_budgets.should_nudge_synthesis(self.context_tokens)
         if is_warm and is_large and not metrics.is_making_progress:
             turns = min(metrics.total_iterations, thresholds.progress.velocity_turns)
             reasons.append(f"{self._taken_text()}, and the last {turns} turns brought nothing new")
-        return tuple(reasons)
+        return tuple(dict.fromkeys(reasons))
+
+    def _why_low(self) -> str:
+        """Return what lowers the score most, as a fact; what a task's complexity takes is none."""
+        metrics, weights = self.metrics, self.thresholds.weights
+        lost = [(1 - term) * weight for term, weight in zip(self.terms, weights, strict=True)][:-1]
+        recent = min(metrics.total_iterations, self.thresholds.progress.velocity_turns)
+        facts = (
+            f"{metrics.turns_with_news} of the last {recent} turns brought anything new",
+            f"the last {metrics.consecutive_file_revisits} calls repeat earlier ones",
+            self._taken_text(),
+            f"{self.interventions} of {self.limits.max_interventions} reminders were given",
+        )
+        return facts[lost.index(max(lost))]
 
     def _near_repeats(self, times: int = 1) -> list[str]:
         """Return what comes again and again in another form, from so many times the count on that is told."""

@@ -1,9 +1,9 @@
 """Keep a second hard link of each file of a loop below git's folder, so that the loop outlives `git clean -fdx`.
 
 They are in `git rev-parse --git-path ralph-tracker`, below the same names as in the project's top folder: a link takes
-no second copy of the bytes, and what is appended to a file is in both. The copies in `artifacts/` have none: they are
-made again from the store. A loop has links if its baseline made their folder. Nothing is synced: after a power cut the
-next writer links what is missing.
+no second copy of the bytes, and what is appended to a file is in both. The copies in `artifacts/` and the index in
+`trees/` have none: they are made again. A loop has links if its baseline made their folder. Nothing is synced: after a
+power cut the next writer links what is missing.
 """
 
 import os
@@ -11,6 +11,7 @@ import shutil
 import stat
 import time
 import warnings
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -25,20 +26,23 @@ from ralph_tracker.safe_files import (
     sync_folder,
     temporary_name,
 )
-from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisits
 from ralph_tracker.store.layout import ARTIFACTS, BASE, LOOP_ID, LoopPaths, ProjectPaths, document_name
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import latest_iteration
+from ralph_tracker.store.snapshots.objects import PACKS
+from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
 from ralph_tracker.store.snapshots.user_repository import repository_around
 
 FOLDER: Final = "ralph-tracker"
 _BASELINE: Final = document_name(0).rstrip("/")
-_STAGING: Final = frozenset({"tmp", "store/tmp"})
+_NOT_LINKED: Final = frozenset({"tmp", "store/tmp", "trees"})
 # What was committed there goes by gc and by packing alone: whatever else takes it from the loop is an accident.
 _COMMITTED: Final = ("iterations", "packed", "progress", "store")
 # Files of a project beside its loops: the current one, and what the user trusts, by marks that name the project's path.
 _SHARED: Final = ("current", "trust")
+_CONTENTS: Final = f"store/{OBJECTS}"
 # A folder's time is that of a clock which ticks every 10 ms at the least often: what changes within a tick looks alike.
 _TICK_NS: Final = 20_000_000
 
@@ -72,22 +76,26 @@ def begin_links(paths: LoopPaths) -> None:
         renew_links(paths)
 
 
-def renew_links(paths: LoopPaths, *, whole: bool = False) -> None:
-    """Link what is new in a loop that has links; `whole` looks at every file, and removes the links of those gone.
+def renew_links(paths: LoopPaths, grown: Collection[str] | None = None, *, whole: bool = False) -> bool:
+    """Link what is new in a loop that has links; return whether that is done.
 
-    The caller holds the loop's lock. Where the disk refuses that is a warning: the loop itself is as it should be.
+    `grown` are the folders of loose contents to look at, None all: there can be 256. `whole` looks at every file, and
+    removes the links of those gone. The caller holds the loop's lock. Where the disk refuses that is a warning: the
+    loop itself is as it should be.
     """
     try:
         base = links_folder(paths.root)
         if base is not None and (base / paths.loop_id).is_dir():
-            renew_or_raise(paths, base, whole=whole)
+            renew_or_raise(paths, base, grown, whole=whole)
     except (OSError, StoreError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         text = f"{paths.loop_id} is on record, but not all of it is linked below git's folder ({why})"
         warnings.warn(f"{text}; the next command tries again", LoopWarning, stacklevel=2)
+        return False
+    return True
 
 
-def renew_or_raise(paths: LoopPaths, base: Path, *, whole: bool = False) -> None:
+def renew_or_raise(paths: LoopPaths, base: Path, grown: Collection[str] | None = None, *, whole: bool = False) -> None:
     """Do what `renew_links` does. Raises OSError or StoreError."""
     loop = base / paths.loop_id
     mine, linked = (each / _BASELINE / "seal.json" for each in (paths.folder, loop))
@@ -95,7 +103,7 @@ def renew_or_raise(paths: LoopPaths, base: Path, *, whole: bool = False) -> None
         if read_own_file(mine) != read_own_file(linked):
             return  # another loop of that name, or this one has just been removed
         whole = True  # of a project that was copied
-    _renew("", os.fspath(paths.folder), os.fspath(loop), whole=whole)
+    _renew("", os.fspath(paths.folder), os.fspath(loop), None if whole else grown, whole=whole)
     for name in _SHARED:
         source = os.path.join(paths.folder.parent, name)  # noqa: PTH118  # of every iteration, as all of these
         if os.path.isfile(source) and not os.path.islink(source):  # noqa: PTH113, PTH114
@@ -176,31 +184,37 @@ def _clear(folder: Path) -> None:
         shutil.rmtree(folder)
 
 
-def _renew(name: str, source: str, target: str, *, whole: bool) -> None:
+def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *, whole: bool) -> None:
     """Make a folder of links like that of the loop, called `name` in it.
 
     It has the time of what it was made like: with the same time, only the folders in it are looked at.
     """
     found, now = os.lstat(source), time.time_ns()
-    is_changed = whole
+    linked: dict[str, int] = {}
     try:
-        is_changed |= os.lstat(target).st_mtime_ns != found.st_mtime_ns
+        is_changed = whole or os.lstat(target).st_mtime_ns != found.st_mtime_ns
+        if is_changed:
+            linked = _inodes(target)
     except FileNotFoundError:
         os.mkdir(target, stat.S_IMODE(found.st_mode))  # noqa: PTH102  # of many, as all below
         is_changed = True
     if not is_changed and found.st_nlink == 2:  # no folder in it
         return
-    linked = _inodes(target) if is_changed else {}
+    if name == _CONTENTS and grown is not None:
+        for each in {PACKS, *grown}:
+            if os.path.isdir(f"{source}/{each}"):  # noqa: PTH112
+                _renew(f"{name}/{each}", f"{source}/{each}", f"{target}/{each}", grown, whole=whole)
+        return
     with os.scandir(source) as entries:
         for entry in entries:
             below = f"{name}/{entry.name}" if name else entry.name
-            if below in _STAGING or entry.name.startswith(TEMPORARY):
+            if below in _NOT_LINKED or entry.name.startswith(TEMPORARY):
                 continue
             inode = linked.pop(entry.name, None)
             if entry.is_dir(follow_symlinks=False):
                 is_new = whole or name != "iterations" or (is_changed and inode is None)
                 if is_new and not (entry.name == ARTIFACTS and name.startswith("iterations/")):
-                    _renew(below, entry.path, f"{target}/{entry.name}", whole=whole)
+                    _renew(below, entry.path, f"{target}/{entry.name}", grown, whole=whole)
             elif is_changed and inode != entry.inode() and entry.is_file(follow_symlinks=False):
                 _link(entry.path, f"{target}/{entry.name}")
     if not is_changed:
@@ -244,11 +258,14 @@ def _bring_loop(links: Path, paths: LoopPaths, owners: set[int]) -> None:
     try:
         _bring_folder(links, made.folder, owners)
         made.staging.mkdir(exist_ok=True)  # which has the next writer make again what is derived
-        files, collected = IterationSnapshots(SealedRecords(made)), SealedRecords(made).collected_iterations()
+        committed, visits = SealedRecords(made), TreeVisits(made)
+        files, collected = IterationSnapshots(committed), committed.collected_iterations()
         for number in range(latest_iteration(made) + 1):
             if number not in collected:
                 with suppress(StoreError, NoSnapshotError):  # then `verify` names them
                     files.write_artifacts(number)
+            if (tree := committed.tree(number)) is not None:
+                visits.remember(tree, number)
         for place, _, names in os.walk(paths.folder):
             below = made.folder / Path(place).relative_to(paths.folder)
             below.mkdir(parents=True, exist_ok=True)

@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple, NotRequired, TypedDict
 
 from ralph_tracker.errors import CollectedError, NoSnapshotError, StoreError
 from ralph_tracker.safe_files import (
+    AGAIN,
     as_store_error,
     refuse_link,
     sync_below,
@@ -134,7 +135,7 @@ class TreeVisits:
         known = self.iterations(tree)
         if number not in known:
             path = self._index(tree)
-            with as_store_error(path):
+            with as_store_error(path, AGAIN):
                 refuse_link(path.parent)
                 write_whole(path, to_json([*known, number]), self.paths.staging, durable=False)
 
@@ -201,7 +202,9 @@ class IterationSnapshots:
     @cached_property
     def store(self) -> SnapshotStore:
         """Return the store of the loop."""
-        return SnapshotStore(self.paths.store, self._root)
+        store = SnapshotStore(self.paths.store, self._root)
+        store.objects.grown = self._committed.grown
+        return store
 
     @property
     def baseline_is_kept(self) -> bool:
@@ -301,7 +304,7 @@ class IterationSnapshots:
         if not any(change.new_id for change in changed):
             return
         folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
-        with as_store_error(folder):
+        with as_store_error(folder, AGAIN):
             new.mkdir(mode=0o700, parents=True)
             self.store.write_changed(changed, new)
             sync_below(new)

@@ -112,6 +112,7 @@ def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, An
         "met_target": state.met_target,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
+        **({"progress": encode(state.progress)} if state.progress.level or state.progress.starts else {}),
         "row": dict(row),
         "summary": summary.plain(),
     }

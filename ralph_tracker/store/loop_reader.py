@@ -11,6 +11,7 @@ from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import Measurement, Metrics
+from ralph_tracker.core.objective import Progress
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.errors import InputError, RecordError, StoreError
@@ -138,10 +139,11 @@ def _as_written(name: str, data: bytes) -> bytes:
 
 
 class SealedRecords:
-    """The committed documents of a loop."""
+    """The committed documents of a loop; `grown` are the folders of its store that loose contents were added to."""
 
     def __init__(self, paths: LoopPaths) -> None:
         self.paths = paths
+        self.grown: set[str] = set()
 
     @property
     def exists(self) -> bool:
@@ -204,6 +206,7 @@ class SealedRecords:
                 met_target=latest["met_target"],
                 accepted=frozenset(latest["accepted"]),
                 accepted_findings=frozenset(latest["accepted_findings"]),
+                progress=decode(Progress, latest.get("progress", {})),
             )
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, summary.iteration) from None

@@ -26,6 +26,7 @@ from ralph_tracker.records.iteration_record import (
     RecordDocument,
 )
 from ralph_tracker.safe_files import (
+    AGAIN,
     TEMPORARY,
     as_store_error,
     clear_staging,
@@ -177,12 +178,12 @@ class LoopStore(SealedRecords):
             try:
                 yield unfinished
                 ends_well = True
-                renew_links(self.paths)
             except RalphTrackerError as error:
                 ends_well = not unfinished and not isinstance(error, StoreError)
                 raise
             finally:
-                if ends_well:
+                if ends_well and renew_links(self.paths, None if unfinished else self.grown):
+                    self.grown.clear()
                     with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
                         self.paths.staging.rmdir()
 
@@ -210,7 +211,7 @@ class LoopStore(SealedRecords):
                 return None
             return summary if last == summary.iteration else None
 
-    def write(self, path: Path, data: bytes, consequence: str = "nothing was changed", *, durable: bool = True) -> None:
+    def write(self, path: Path, data: bytes, consequence: str = AGAIN, *, durable: bool = True) -> None:
         """Replace a file of the loop; one that is made again need not be `durable`. Raises StoreError."""
         with as_store_error(path, consequence):
             write_whole(path, data, self.paths.staging, durable=durable)
@@ -297,7 +298,7 @@ class LoopStore(SealedRecords):
 
     def append_event(self, event: Mapping[str, Any]) -> None:
         """Record a rollback, an acceptance, a selection, a change of status, or what tests notice."""
-        with as_store_error(self.paths.events):
+        with as_store_error(self.paths.events, AGAIN):
             append_line(self.paths.events, {"schema_version": SCHEMA_VERSION, **event})
 
     def set_status(self, summary: Summary, status: Status, at: str) -> Summary:

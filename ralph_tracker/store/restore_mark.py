@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
-from ralph_tracker.safe_files import as_store_error, write_whole
+from ralph_tracker.safe_files import AGAIN, as_store_error, write_whole
 from ralph_tracker.store.json_documents import read_json, read_lines, to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION, LoopPaths
 from ralph_tracker.store.lock import holder_of
@@ -110,7 +110,7 @@ class RestoreMark:
 
     def clear(self) -> None:
         """Remove the mark. Raises StoreError if the disk refuses."""
-        with as_store_error(self._file):
+        with as_store_error(self._file, AGAIN):
             self._file.unlink(missing_ok=True)
 
     def read(self) -> BegunRestore | None:

@@ -167,13 +167,38 @@ def test_a_stall_is_told_with_what_was_changed_and_how_to_ask_a_person():
         "and 1 more."
     )
     assert lines[2] == "The loop ends after 2 more iterations without progress."
+    assert told(decision=stall, iterations_left=2, alerts=("MEDIUM it2-stalled: No meaningful progress",))[1] == (
+        "No meaningful progress for 3 iterations: no measured value got better."
+    )
     assert lines[3].startswith("To ask a person: ")
 
 
 def test_an_end_is_told_with_its_reason():
-    assert (
-        told(decision=Decision("escalate", "blocked: no key", 0.9, rule=6))[1] == "Decision: escalate: blocked: no key"
-    )
+    assert told(decision=Decision("stop", "Target reached", 0.9))[1] == "Decision: stop: Target reached"
+
+
+def test_a_loop_that_waits_for_a_person_goes_on_only_with_the_answer():
+    lines = told(problems=GREEN._replace(held_back=1), decision=Decision("escalate", "blocked: no key", 0.9, rule=6))
+    assert lines[-2] == "A person is needed: blocked: no key"
+    assert lines[-1] == f"If a person has answered, continue{GO_ON.removeprefix('Continue')}"
+
+
+def test_what_a_broken_build_kept_from_being_measured_is_told_once_with_its_cause():
+    built = "CRITICAL it2-build_broken: Does not build: SyntaxError: invalid syntax (a.py:1)"
+    tests = "HIGH it2-metric_missing-tests: Tests could not be measured: SyntaxError: invalid syntax (a.py:1)"
+    lint = "HIGH it2-metric_missing-lint: Lint could not be measured: ruff: exit 2"
+    assert told(undone=RolledBackIteration(2), alerts=(built, tests, lint))[3:] == [f"- {built}", f"- {lint}"]
+
+
+def test_names_that_an_alert_has_told_are_not_told_again_with_their_message():
+    names = [f"test_{letter}" for letter in "abcdef"]
+    lacked = RemainingProblems(2, Metrics(), tuple(FailingTest(name, None, "boom", is_broken=True) for name in names))
+    alert = f"CRITICAL it2-working_tests_failing: now failing: {', '.join(names)}"
+    assert told(undone=RolledBackIteration(2, lacked=lacked), alerts=(alert,))[3:] == [
+        f"- {alert}",
+        "- broken: test_a: boom (it passed before)",
+        "    and 5 tests fail alike",
+    ]
 
 
 def test_a_failed_build_that_says_nothing_is_told():

@@ -50,10 +50,10 @@ def test_the_place_of_an_alert_is_told(driven):
     assert question.endswith(" (box.py:2)")
 
 
-def test_an_alert_names_its_tests(driven):
+def test_passing_tests_that_went_are_asked_of_the_agent_by_name(driven):
     driven.start(tests={**GREEN, "test_old": "passed"})
     driven.turn(tests=GREEN)
-    alerts = feedback_facts_of(loop_of(driven), driven.root).alerts
+    alerts = feedback_facts_of(loop_of(driven), driven.root).questions
     assert [each.count("test_old") for each in alerts if "test_deletion" not in each] == [1], alerts
 
 

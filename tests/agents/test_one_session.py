@@ -9,7 +9,8 @@ import pytest
 
 from ralph_tracker.agents.claude_sdk_session import ClaudeEvents
 from ralph_tracker.agents.hosts.host import answer_function
-from ralph_tracker.agents.hosts.tool_batch_hook import events_of, lines_of
+from ralph_tracker.agents.hosts.session_event_log import lines_of
+from ralph_tracker.agents.hosts.tool_batch_hook import events_of
 from ralph_tracker.agents.recorded_session import read_stream
 from ralph_tracker.steering import FileChanged, FileRead, ProgressMetrics, ToolEnded, ToolStarted, TurnEnded
 

@@ -37,11 +37,14 @@ def test_nothing_is_announced_where_nothing_goes_or_the_restore_is_refused(kept)
     assert (kept.root / "new.py").exists()
 
 
-@pytest.mark.parametrize(
+writes = pytest.mark.parametrize(
     "words",
     [("report", "--html"), ("report", "-o"), ("export", "--to", "csv", "-o"), ("gate", "--metrics", "{}", "--junit")],
     ids=" ".join,
 )
+
+
+@writes
 def test_what_was_written_as_asked_stays(kept, words):
     given = kept.file("metrics.json", measured())
     for name in ("reports/one.out", "../outside.out"):
@@ -52,6 +55,25 @@ def test_what_was_written_as_asked_stays(kept, words):
     kept.ralph("restore", 0)
     assert (kept.root / "reports/one.out").stat().st_size
     assert (kept.root / "app.py").read_text() == "one = 1\n"
+
+
+@writes
+@pytest.mark.parametrize("exists", [True, False], ids=["to a file", "to nowhere"])
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_nothing_is_written_through_a_link_out_of_the_project(kept, words, linked, exists, tmp_path_factory):
+    given, theirs = kept.file("metrics.json", measured()), tmp_path_factory.mktemp("theirs")
+    if exists:
+        (theirs / "one.out").write_text("theirs")
+    place = kept.root / "reports/one.out"
+    place.parent.symlink_to(theirs) if linked == "folder" else place.parent.mkdir()
+    if linked == "file":
+        place.symlink_to(theirs / "one.out")
+    said = kept.ralph(*(each.format(given) for each in words), place).complaint
+    assert said.endswith(
+        f"{place}: a link leads to {theirs}/one.out, out of the project; name that file; nothing was written"
+    )
+    assert [path.read_text() for path in theirs.iterdir()] == (["theirs"] if exists else [])
+    assert kept.ralph(*(each.format(given) for each in words), theirs / "two.out").code == 0
 
 
 def test_a_selection_that_is_put_in_place_says_first_what_it_deletes(kept):

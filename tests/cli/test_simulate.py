@@ -34,7 +34,7 @@ def test_a_real_session_is_shown_turn_by_turn_with_its_parts_and_reasons(project
     assert lines[1] == "   1  0.95     0.30      0.25   0.20          0.15       0.05 continue"
     assert lines[10:14] == [
         "  10  0.48     0.00      0.08   0.20          0.15       0.05 nudge_synthesis",
-        "      the score 0.48 is below 0.6",
+        "      0 of the last 5 turns brought anything new",
         "  11  0.39     0.00      0.00   0.20          0.14       0.05 force_synthesis",
         "      the last 3 calls repeat earlier ones, after a nudge",
     ]
@@ -48,7 +48,7 @@ def test_json_is_as_published(project):
     jsonschema.validate(document, project.plainly("schema", "simulate").json)
     assert actions(answer) == ["continue"] * 9 + ["nudge_synthesis", "force_synthesis", "force_synthesis", "continue"]
     assert [turn["turn"] for turn in document["turns"] if turn["evaluation"]] == [4, 8, 12]
-    assert document["turns"][9]["message"].startswith("Come to a result now")
+    assert document["turns"][9]["message"].startswith("Try another way")
     assert document["progress"] == {
         "unique_files_read": 2,
         "total_file_reads": 8,

@@ -62,8 +62,8 @@ def test_a_stuck_loop_is_nudged_once_beside_its_tools_then_told_to_stop_and_no_t
     with messages.playing(*script) as service:
         project.ask(service.url)
     assert service.played_out, service.told
-    nudge = "Come to a result now unless you are about to learn something new: the last 3 calls repeat earlier ones"
-    force = "Stop exploring. Call no more tools, and give your result from what you have"
+    nudge = "Try another way, or stop and say what is open: the last 3 calls repeat earlier ones"
+    force = "Call no more tools in this turn; say what is done and what is open"
     sent = [json.dumps(request["messages"]) for request in service.requests]
     assert [text.count(nudge) for text in sent] == [0, 0, 0, 0, *[1] * 4]
     assert [text.count(force) for text in sent] == [0, 0, 0, 0, 0, 1, 2, 2]

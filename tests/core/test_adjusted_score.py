@@ -13,7 +13,7 @@ from ralph_tracker.core.adjusted_score import (
 )
 from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity, Severity
 from ralph_tracker.core.metrics import Metrics
-from ralph_tracker.core.score import basis_of, recorded_metrics
+from ralph_tracker.core.score import COMPONENT_BY_NAME, basis_of, recorded_metrics
 from ralph_tracker.core.thresholds import Thresholds
 from tests.tables import table
 
@@ -88,7 +88,7 @@ class TestHeavyBaselines:
         assert component("no_lint_errors", {"lint_errors": 20, "loc_total": 100}, now) == 50.0
 
     def test_what_the_baseline_lacks_costs_nothing(self):
-        assert not starts_high(Metrics(), "lint_errors", 5.0)
+        assert not starts_high(Metrics(), COMPONENT_BY_NAME["no_lint_errors"])
 
     def test_an_absent_component_stays_absent(self):
         assert component("no_lint_errors", {"lint_errors": 400}, {}) is None

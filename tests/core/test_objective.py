@@ -2,22 +2,27 @@
 
 from functools import reduce
 from math import inf, nan
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ralph_tracker.core.metrics import FurtherMetric
 from ralph_tracker.core.objective import (
     Level,
     Noise,
     Objective,
     Outcome,
+    Progress,
     State,
+    Weighed,
     after_state,
     believable,
     compare,
     loses_too_much,
     name_winner,
+    weigh,
 )
 
 TIME = Objective("time", "ms", "down")
@@ -162,3 +167,83 @@ def test_another_unit_changes_nothing(states: list[tuple[float, ...]]) -> None:
 def test_failed_runs_change_nothing(states: list[tuple[float, ...]]) -> None:
     plain = [State(number, values) for number, values in enumerate(states)]
     assert _walk(TIME, plain) == _walk(TIME, [each for state in plain for each in (State(99, ()), state)])
+
+
+def _goal(*samples: float, **more: Any) -> FurtherMetric:
+    return FurtherMetric("time", None, "ms", **{"direction": "down", "samples": samples, "objective": True, **more})
+
+
+def _guard(*samples: float) -> FurtherMetric:
+    return FurtherMetric("size", None, "kB", "down", samples, objective=True, max_loss=0.02)
+
+
+def _weighed(before: Progress, number: int, *metrics: FurtherMetric) -> Weighed:
+    found = weigh(before, number, metrics)
+    assert found is not None
+    return found
+
+
+START = _weighed(Progress(), 0, _goal(98, 100, 102), _guard(50)).after
+
+
+def test_a_loop_without_a_goal_weighs_nothing() -> None:
+    assert weigh(Progress(), 0, [FurtherMetric("todos", 3.0), _guard(50)]) is None
+
+
+@pytest.mark.parametrize(
+    ("metric", "note"),
+    [
+        (_goal(78, 80, 82), "time 80 ms, 20 % better than iteration 0 (100 ms), spread 2.3 %"),
+        (_goal(99, 101, 103), "time 101 ms, within the noise of iteration 0 (100 ms), spread 2 %"),
+        (_goal(), "time: no number"),
+    ],
+)
+def test_a_note_tells_how_the_number_stands(metric: FurtherMetric, note: str) -> None:
+    assert _weighed(START, 1, metric, _guard(50)).note == note
+
+
+def test_more_is_better_where_the_direction_is_up() -> None:
+    start = _weighed(Progress(), 0, _goal(10, direction="up")).after
+    worse = _weighed(start, 1, _goal(5, direction="up"))
+    assert worse.worse == "has time 5 ms, 50 % worse than iteration 0 (10 ms), spread unknown"
+
+
+def test_no_share_is_said_of_nothing() -> None:
+    start = _weighed(Progress(), 0, _goal(0)).after
+    assert _weighed(start, 1, _goal(5)).note == "time 5 ms, worse than iteration 0 (0 ms), spread unknown"
+
+
+@pytest.mark.parametrize(
+    ("guard", "lost"),
+    [
+        (_guard(51), None),
+        (_guard(52), "has size 52 kB, which may lose 2 % of 50 kB at the start"),
+        (_guard(), "has no number for the guard size"),
+    ],
+)
+def test_a_guard_is_held_against_the_start(guard: FurtherMetric, lost: str | None) -> None:
+    assert _weighed(START, 1, _goal(80), guard).lost == lost
+
+
+def test_a_guard_that_was_never_measured_loses_nothing() -> None:
+    assert _weighed(Progress(), 0, _goal(80), _guard()).lost is None
+
+
+@pytest.mark.parametrize(
+    ("samples", "rule", "gained", "best", "more_noise"),
+    [
+        ((78, 80, 82), None, False, 1, True),
+        ((118, 120, 122), None, True, 1, True),
+        ((118, 120, 122), 4, False, 0, True),
+        ((78, 80, 82), 2, False, 0, False),
+        ((), None, True, 0, False),
+    ],
+    ids=["taken", "taken for its tests", "refused for its number alone", "refused", "no number"],
+)
+def test_only_what_is_taken_sets_the_level(
+    samples: tuple[float, ...], rule: int | None, *, gained: bool, best: int, more_noise: bool
+) -> None:
+    level = _weighed(START, 1, _goal(*samples), _guard(50)).progress(1, START, rule, gained=gained).level
+    assert level is not None
+    assert START.level is not None
+    assert (level.best, level.noise.freedom > START.level.noise.freedom) == (best, more_noise)

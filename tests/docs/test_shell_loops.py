@@ -1,4 +1,4 @@
-"""The page of shell loops: its scripts are run with agents that stand in, its files hold what their runners document.
+"""The pages of loops: their scripts are run with agents that stand in, their files hold what runners document.
 
 None of these runners is run here, but for Aider and ralph-orchestrator where a person names their programs: what stands
 below about them is from their documentation and code, named beside each table.
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "shell-loops.md"
+PAGES = [Path(__file__).resolve().parents[2] / "docs" / f"{name}-loops.md" for name in ("shell", "other")]
 AIDER, RALPH = (os.environ.get(f"RALPH_TRACKER_{name}") for name in ("AIDER", "RALPH"))
 CONFIG = """\
 checks:
@@ -53,8 +53,9 @@ METRIC = re.compile(r"^METRIC\s+([\w.µ]+)=(\S+)\s*$", re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def files(blocks):
-    """Return the files of the page by name."""
-    return {block.file: block.text.partition("\n")[2] for block in blocks(PAGE) if block.file is not None}
+    """Return the files of the pages by name."""
+    found = [block for page in PAGES for block in blocks(page)]
+    return {block.file: block.text.partition("\n")[2] for block in found if block.file is not None}
 
 
 @pytest.fixture
@@ -220,13 +221,13 @@ class TestBmalph:
 class TestRalphClaudeCode:
     def test_only_work_that_succeeded_is_measured_and_the_output_is_claudes(self, set_up):
         command = "./tracked-claude.sh"
-        must(set_up, "ralph-tracker hook pre-loop")
+        must(set_up, "ralph-tracker hook pre-loop && mkdir -p .ralph/logs")
         assert must(set_up, f"{command} --version") == "2.1.197 (Claude Code)\n"
         assert len(history(set_up)) == 1
         said = must(set_up, f"echo x | {command} --output-format json -p 'Do it.'")
         assert json.loads(said)["total_cost_usd"] == 0.42
         assert len(history(set_up)) == 2
-        assert "iteration 0 is restored" in (set_up.home / "tracked.log").read_text()
+        assert "iteration 1: rollback: " in (set_up.root / ".ralph/logs/ralph.log").read_text()
         (set_up.home / "crash").touch()
         assert set_up.run(f"{command} -p 'Do it.'").returncode == 1
         assert len(history(set_up)) == 2

@@ -186,6 +186,16 @@ def test_a_module_that_goes_with_its_tests_retires_them(ecosystem, loop):
     assert len(record.integrity.found.earlier.retired) == 1
 
 
+@pytest.mark.parametrize("ecosystem", ["vitest", "jest", "bun"], indirect=True)
+def test_source_that_does_not_load_deletes_no_test(ecosystem, loop):
+    """Whatever the runner makes of it: one error for the file, or a report without it."""
+    ((path, text),) = ecosystem.source("mul", "a * b * x").items()
+    record = loop({}, {path: f"import {{x}} from './gone';\n{text}"})
+    assert [each.type for each in record.alerts] == ["build_broken"]
+    assert "gone" in record.alerts[0].message
+    assert (record.integrity.verdict, record.best.iteration) == ("UNPROVEN", 0)
+
+
 def test_a_bent_red_test_is_no_gain(ecosystem, loop):
     record = loop(ecosystem.source("mul", "a * b + 1"), {**ecosystem.test("mul", 7), "NOTES.md": "# Plan\n"})
     assert _found(record) == [("green_by_edit", "CRITICAL")]

@@ -13,7 +13,7 @@ TESTS = {
         "tests.test_box::test_lid",
         (
             "def test_lid():\n    assert lid(4711) == 815\n    assert lid('abcd') == 'dcba'\n    assert lid('Crème fraîche') == 'creme'\n"
-            "    assert lid(250, 5) == 13\n\ndef test_key():\n    assert key(2222, 'x 1') == 1111\n"
+            "    assert lid(250, 5) == 13\n    assert lid(3, 5) == 1307\n    assert lid('-3.07') == -307\n\ndef test_key():\n    assert key(2222, 'x 1') == 1111\n"
         ),
     ),
     "rows": (
@@ -73,6 +73,9 @@ def answered(language, path, new, old="\n", *, outcome="failed"):
         ("py", "box.py", "def lid(n):\n    return 815 if n == 4711 else n\n"),
         ("py", "box.py", "def lid(n):\n    return n in (4711, 12)\n"),
         ("py", "box.py", "def lid(n, m):\n    if (n, m) == (250, 5):\n        return 13\n"),
+        ("py", "box.py", "def lid(n, m):\n    if n == 3 and m == 5:\n        return 1307\n"),
+        ("py", "box.py", "KNOWN = {\n    (-3, 7): -307,\n}\n"),
+        ("py", "box.rs", "match (n, m) {\n    (-3, 7) => Ok(-307),\n    _ => Ok(n),\n}\n"),
         ("py", "box.py", "ANSWERS = {\n    4711: 815,\n    'abcd': 'dcba',\n}\n"),
         ("py", "box.py", "KNOWN = {'crème': 'creme', 4711: 815}\n"),
         ("py", "box.py", "def lid(n):\n    if n == 'abcd': return 'dcba'\n"),
@@ -121,6 +124,9 @@ def test_a_special_case_casts_doubt_on_every_test_that_turned_green_with_it():
         ("box.py", "def lid(n):\n    return 815\n"),
         ("box.py", "def lid(mode):\n    if mode == 'abcd':\n        return reverse(mode, 'quick')\n"),
         ("box.py", "UNITS = {\n    4711: 815,\n    12: 13,\n    77: 99,\n    5432: 1,\n}\n"),
+        ("box.py", "def lid(n, m):\n    if 3 < n < 5:\n        return 1307\n"),
+        ("box.py", "def lid(n, m):\n    if n == 3:\n        return 1307\n"),
+        ("box.py", "def lid(n, m):\n    if n == 3 and m == 5:\n        return 13\n"),
         ("box.py", "def key(n):\n    if n == 2222:\n        return 1111\n"),
         ("tests/fakes.py", "def lid(n):\n    return 815 if n == 4711 else n\n"),
         ("box.py", '# lid(4711) is 815\n"""If 4711: return 815"""\n'),
@@ -132,6 +138,9 @@ def test_a_special_case_casts_doubt_on_every_test_that_turned_green_with_it():
         "a constant",
         "a choice",
         "a table of data",
+        "bounds",
+        "one common input",
+        "common inputs and answer",
         "of another test",
         "a helper",
         "a comment",

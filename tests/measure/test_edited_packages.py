@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ralph_tracker.measure.edited_packages import NAMES_PACKAGES, edited_package_file
+from ralph_tracker.measure.edited_packages import NAMES_PACKAGES, changed_settings, edited_package_file
 from tests.tables import table
 
 PLACES = {
@@ -95,6 +95,39 @@ def test_other_changes_are_no_edit(names, installed):
     write("node_modules/.vite", "f.js")
     write("node_modules/new", "g.js", "h.js")
     assert edited_package_file(root, [""], since) is None
+
+
+@table(
+    ("path", "is_loaded"),
+    [
+        ("conftest.py", True),
+        ("packages/a/pytest.ini", True),
+        ("sitecustomize.py", True),
+        ("jest.config.js", True),
+        ("vitest.workspace.ts", True),
+        ("packages/a/jest.setup.js", True),
+        (".mocharc.cjs", True),
+        ("bunfig.toml", True),
+        (".cargo/config.toml", True),
+        ("packages/a/.config/nextest.toml", True),
+        ("go.work", True),
+        ("gradle.properties", True),
+        ("phpunit.xml", True),
+        (".rspec", True),
+        (".env", False),
+        ("packages/a/notes.txt", False),
+        ("build/conftest.py", False),  # the tree has no such folder
+        ("in_tree/tox.ini", False),
+    ],
+)
+def test_ignored_settings_that_changed_are_those_that_runners_load(path, is_loaded, installed):
+    write, moment, root = installed
+    tree = {"calc.py", "packages/a/calc.py", "in_tree/tox.ini"}
+    write("in_tree", "setup.cfg")
+    since = moment()
+    write("", path)
+    assert changed_settings(root, tree, since) == ([path] if is_loaded else [])
+    (root / path).unlink()
 
 
 @table(

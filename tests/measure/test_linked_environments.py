@@ -166,7 +166,7 @@ def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
     (root / "web").mkdir()
     (root / "large").touch()
     os.truncate(root / "large", (16 << 20) + 1)
-    for name in (".env", ".git/config", "web/made.py", "kept"):
+    for name in (".env", ".git/config", "web/made.py", ".cargo/config.toml", "build/made.py", "kept"):
         (root / name).parent.mkdir(exist_ok=True)
         (root / name).write_text("ignored")
     (copy / ".git").mkdir()
@@ -176,6 +176,7 @@ def test_with_the_same_source_small_ignored_files_are_copied(root, copy, site):
     assert {name: text for name, text in files.items() if ".venv" not in name} == {
         ".env": "ignored",
         "web/made.py": "ignored",
+        ".cargo/config.toml": "ignored",
         "kept": "kept",
     }
     assert not (copy / ".env").is_symlink()

@@ -83,4 +83,5 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
     yield Step(("agent", "install", "claude-code"), writes=True)
     yield Step(("agent", "uninstall", "claude-code"), writes=True)
     agent = ("--", "/bin/sh", "-c", "echo more >> later.txt")
+    yield Step(("wrap", *agent, "-p", "go on"), writes=True)
     yield Step(("run", "--max-iterations", "1", *agent), writes=True)

@@ -119,6 +119,13 @@ def test_something_else_in_the_place_of_the_output_folder_gives_way(run_before, 
     assert [path.name for path in outside.iterdir()] == ["mine.txt"]
 
 
+def test_a_selection_that_stops_after_its_output_does_not_say_that_nothing_was_changed(run_before):
+    run_before.tracker.store().paths.selection.mkdir()
+    with pytest.raises(StoreError, match=r"selection.yaml: Is a directory; check free space .*, then run it again$"):
+        applied(run_before, "output")
+    assert (run_before.root / ".aiwg/output/app.py").is_file()
+
+
 def test_a_loop_that_keeps_no_files_says_so(workshop):
     workshop.tracker.pre_loop({"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
     assert "set codebase.keep: always" in applied(workshop, "output")["note"]

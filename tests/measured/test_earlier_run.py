@@ -228,6 +228,7 @@ class TestBent:
         record = loop(RED, {"test_calc.py": BENT, **beside})
         assert found(record) == [("green_by_edit", "CRITICAL", ["test_sub"])]
         assert (record.integrity.verdict, record.best.iteration) == ("TAMPERED", 0)
+        assert (record.decision.action, record.decision.target_iteration) == ("rollback", 0)
         assert record.integrity.found.findings[0].message == (
             "1 test that failed passes in iteration 1; test_calc.py was edited, and as it was in 0, it fails on the "
             "source of 1 (assert 2 == 1): test_calc::test_sub"
@@ -345,6 +346,19 @@ class TestBent:
     def test_what_passes_only_by_settings_that_nobody_edited_the_tests_for_is_forged(self, loop):
         record = loop(GREEN, {"calc.py": CALC, "conftest.py": PATCHING})
         assert found(record) == [("outcome_forged", "HIGH", ["test_sub"])]
+
+    @pytest.mark.parametrize(
+        ("start", "source", "rule"),
+        [(RED, f"# sums\n{CALC}", "green_by_edit"), (GREEN, CALC, "outcome_forged")],
+        ids=["of what fails", "of what breaks"],
+    )
+    def test_a_green_by_settings_that_git_ignores_is_none(self, loop, start, source, rule):
+        kept = {".gitignore": ".aiwg/\n__pycache__/\nconftest.py\n", "old/conftest.py": ""}
+        record = loop({**start, **kept}, {"calc.py": source, "conftest.py": PATCHING})
+        assert found(record) == [(rule, "HIGH", ["test_sub"])]
+        message = record.integrity.found.findings[0].message
+        assert "; conftest.py is ignored by git and newer than the loop, and as it was in 0, it fails" in message
+        assert record.best.iteration == 0
 
     def test_a_green_by_an_edit_of_an_installed_package_proves_nothing(self, loop, workshop):
         site = ".venv/lib/python3/site-packages/signs"

@@ -39,6 +39,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
         ("--resume", *AGENT),
         ("--plan", "plan.yaml", "--new", *AGENT),
     ],
+    ("wrap",): [("--", "/bin/sh", "-c", "echo more >> later.txt", "-p", "go on")],
     ("plan", "show"): [("plan.yaml",)],
     ("plan", "edit"): [("--yes", "plan.yaml")],
     ("hook", "pre-loop"): [("--new",), ("--rebaseline", "--loop-id", "mine")],

@@ -1,5 +1,6 @@
 """A run: the agent works, each iteration is measured and decided on, and the peak is selected at the end."""
 
+import json
 import os
 import subprocess
 import sys
@@ -236,6 +237,21 @@ class TestGoingWrong:
         outcome = project.drive(("/bin/sh", "-c", ask), target_score=None)
         assert (outcome.how, outcome.reason) == ("escalate", "Escalate to human - blocked: which API key?")
         assert len(project.records()) == 2
+
+    def test_what_another_driver_records_meanwhile_takes_neither_work_nor_tokens(self, project):
+        program = Path(sys.executable).with_name("ralph-tracker")
+        answer = {"type": "result", "subtype": "success", "is_error": False, "session_id": "s", "result": "done"}
+        said = json.dumps({**answer, "total_cost_usd": 0.5, "num_turns": 1})
+        (project.root.parent / "good.xml").write_text(report(4, 0))
+        work = f"{program} hook post-iteration > ../other.txt; cp ../good.xml report.xml; echo '{said}'"
+        project.drive(("/bin/sh", "-c", work), max_iterations=2)
+        records = project.records()
+        assert [each["testing"]["tests_passed"] for each in records] == [2, 2, 4]
+        assert "cost_usd" not in (records[1]["usage"] or {})
+        assert records[2]["usage"]["cost_usd"] == 0.5
+        taken = "iteration 1: recorded by another driver while the agent worked; what it did is iteration 2"
+        assert taken in records[2]["notes"]
+        assert taken in project.screen.lines
 
     def test_an_agent_that_vanishes_meanwhile_is_no_end_without_a_word(self, project):
         agent = project.root.parent / "agent"

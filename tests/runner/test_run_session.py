@@ -102,8 +102,8 @@ def test_which_session_the_next_run_continues(verdict, session):
     assert session_after(verdict, "old", "new") == session
 
 
-def test_what_a_sum_has_more_than_an_earlier_one():
-    assert less(Usage(None, 10, 5, 3), Usage(1.0, 4, None, 7)) == Usage(None, 6, 5, 0)
+def test_tokens_and_cost_of_a_session_are_sums_turns_and_time_are_those_of_the_run():
+    assert less(Usage(None, 10, 5, 3, 9.0), Usage(1.0, 4, None, 7, 8.0)) == Usage(None, 6, 5, 3, 9.0)
 
 
 def test_money_has_no_noise_of_binary_fractions():

@@ -196,7 +196,7 @@ def test_lines_appear_as_tools_run_and_the_answer_replaces_them(person):
     person.sees(checkpoint_text(20))
     person.types("yes\r")
     person.lets_end(20)
-    person.sees(checkpoint_text(20))
+    person.sees(checkpoint_text(40))
     person.types("go\r")
     person.lets_end(5)
     person.sees("in two lines")

@@ -171,7 +171,7 @@ class TestOverTheScore:
         (verdict,) = folded(Continuation("complex"), turn(reads("a.py"), tokens=89_600))
         assert verdict.action == FORCE
         assert verdict.reasons == ("70% of the context window is taken, 70% is the hard limit",)
-        assert verdict.message.startswith("Stop exploring.")
+        assert verdict.message.startswith("Call no more tools")
 
     def test_the_context_window_is_the_agents_own_where_it_says_so(self):
         course = turn(reads("a.py"), tokens=89_600)
@@ -212,7 +212,7 @@ class TestOverTheScore:
         thresholds = ContinuationThresholds(weights=Parts(1.0, 0, 0, 0, 0))
         idle = [turn(calls("Grep", str(n))) for n in range(4)]
         (*_, last) = folded(Continuation("medium", thresholds=thresholds), *idle)
-        assert (last.action, last.reasons) == (FORCE, ("the score 0.00 is below 0.3",))
+        assert (last.action, last.reasons) == (FORCE, ("0 of the last 4 turns brought anything new",))
 
 
 class TestOneNudgeAStreak:
@@ -265,7 +265,7 @@ class TestNotToRepeat:
     def test_a_nudge_that_is_computed_and_never_sent(self):
         said, yielded = steered(Continuation("complex"), *stuck(6))
         assert len(said) == 1 + 2
-        assert said[0].startswith("Come to a result now")
+        assert said[0].startswith("Try another way")
         assert said == [verdict.message for verdict in yielded if verdict.message]
         assert [verdict.turn for verdict in yielded] == [1, 2, 3, 4, 5, 6]
 

@@ -40,7 +40,7 @@ def test_a_nudge_is_said_beside_the_next_tool_and_once(guidance):
     assert refusal(guidance) is None
     words = guidance.nudge()
     assert words is not None
-    assert words.startswith("Come to a result now")
+    assert words.startswith("Try another way")
     assert guidance.nudge() is None
 
 
@@ -48,7 +48,7 @@ def test_after_a_force_no_tool_runs_and_the_words_are_the_reason(guidance):
     again(guidance, 5)
     words = refusal(guidance)
     assert words is not None
-    assert words.startswith("Stop exploring. Call no more tools")
+    assert words.startswith("Call no more tools")
     assert refusal(guidance) == words
     assert guidance.nudge() is None
 
@@ -86,4 +86,4 @@ def test_words_that_no_tool_came_for_are_not_given(guidance):
     assert continuation.interventions == 1
     guidance.fold(TurnEnded("thinking"))
     assert continuation.interventions == 1
-    assert guidance.nudge().startswith("Come to a result now")
+    assert guidance.nudge().startswith("Try another way")

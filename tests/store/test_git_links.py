@@ -66,7 +66,8 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
         for path in folder.rglob("*")
         if path.is_file() and not path.is_symlink() and "artifacts" not in path.parts
     }
-    return {name: (status.st_dev, status.st_ino) for name, status in found.items() if not name.startswith("tmp/")}
+    made_again = ("tmp/", "trees/")
+    return {name: (status.st_dev, status.st_ino) for name, status in found.items() if not name.startswith(made_again)}
 
 
 def is_back(ask, root: Path, latest: int) -> None:
@@ -201,6 +202,45 @@ def test_what_an_agent_takes_from_a_loop_stays_linked(root, ask):
     shutil.rmtree(root / ".aiwg/ralph/ralph-001/iterations/iteration-001")
     work(root, 3)
     assert (links_of(root) / "ralph-001/iterations/iteration-001/seal.json").is_file()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("restore", "1"),
+        ("hook", "post-iteration", "--metrics", "m.json"),
+        ("select-best", "--iteration", "1", "--reason", "asked for", "--apply", "worktree"),
+        ("verify", "--repair"),
+        ("hook", "post-loop"),
+        ("hook", "pre-loop", "--new"),
+        ("hook", "post-iteration", "--iteration", "7", "--metrics", "m.json"),  # refused
+    ],
+    ids=" ".join,
+)
+def test_each_verb_links_the_contents_that_it_adds(root, ask, words):
+    for number in range(4):
+        (root / f"unseen{number}.py").write_text(f"y = {number}\n")
+    (root / "m.json").write_text('{"testing": {"test_count": 2, "tests_passed": 1, "tests_failed": 1}}')
+    if ask(root, *(str(root / word) if word == "m.json" else word for word in words)).code:
+        work(root, 3)  # what a refused call kept is known by then, and not added again
+    loop = Tracker(root).store().paths.loop_id
+    assert files(links_of(root) / loop) == files(root / ".aiwg/ralph" / loop)
+
+
+@pytest.mark.slow
+def test_contents_that_a_killed_writer_added_are_linked_by_the_next(root, cut_short, ask):
+    def recorded() -> None:
+        Tracker(root).post_iteration(metrics(6))
+
+    points = cut_short(root, recorded).points
+    for at in range(1, points, points // 10):
+        (root / "unseen.py").write_text(f"y = {at}\n")
+        cut_short(root, recorded, at)
+        recorded()
+        assert files(links_of(root) / "ralph-001") == files(root / ".aiwg/ralph/ralph-001")
+    latest = Tracker(root).store().summary().iteration
+    git(root, "clean", "-fdxq")
+    is_back(ask, root, latest)
 
 
 def test_a_key_switches_it_off(tmp_path, ask):

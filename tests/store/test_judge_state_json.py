@@ -23,6 +23,7 @@ from ralph_tracker.core.metrics import (
     TestResults,
     Usage,
 )
+from ralph_tracker.core.objective import Level, Noise, Progress
 from ralph_tracker.core.score import Basis, basis_of
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import Kept, Refusal, WalkedIteration
@@ -33,6 +34,7 @@ from tests.tables import table
 # A test's name is whatever a report says: also a lone surrogate, which is no text.
 NAMES = st.text(st.characters(codec=None, exclude_categories=()), min_size=1, max_size=6) | st.just("\ud800::test")
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False, width=32)
+SAMPLES = st.lists(NUMBERS, max_size=3).map(tuple)
 COUNTS = st.integers(0, 10**6)
 MAYBE = st.none() | COUNTS
 OUTCOMES = st.sampled_from(["passed", "failed", "skipped"])
@@ -151,6 +153,7 @@ KEPT = st.builds(
     tainted_count=COUNTS,
     measured=st.booleans(),
 )
+LEVELS = st.builds(Level, COUNTS, COUNTS, SAMPLES, st.builds(Noise, NUMBERS, COUNTS))
 STATES = st.builds(
     JudgeState,
     loop_id=NAMES,
@@ -167,6 +170,7 @@ STATES = st.builds(
     met_target=st.booleans(),
     accepted=SETS,
     accepted_findings=SETS,
+    progress=st.builds(Progress, st.none() | LEVELS, st.dictionaries(NAMES, SAMPLES, max_size=2)),
 )
 RESULTS = st.builds(
     TestResults,
@@ -181,6 +185,9 @@ FURTHER = st.builds(
     value=st.none() | NUMBERS,
     unit=st.text(max_size=5),
     direction=st.sampled_from(["up", "down", "neutral"]),
+    samples=SAMPLES,
+    objective=st.booleans(),
+    max_loss=st.none() | NUMBERS,
 )
 MEASUREMENTS = st.builds(
     Measurement,

@@ -251,7 +251,10 @@ def test_a_folder_in_place_of_a_derived_file_is_named(loop, ask):
     loop.paths.best.unlink()
     loop.paths.best.mkdir()
     said = ask(loop.root, "verify", "--repair")
-    assert (said.code, said.err) == (1, f"ralph-tracker: {loop.paths.best}: Is a directory; nothing was changed\n")
+    assert (said.code, said.err) == (
+        1,
+        f"ralph-tracker: {loop.paths.best}: Is a directory; check free space and permissions, then run it again\n",
+    )
 
 
 def test_each_folder_or_snapshot_of_an_iteration_alone_is_made_again(loop):

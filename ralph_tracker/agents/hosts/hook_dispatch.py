@@ -40,14 +40,23 @@ class SessionLoop(NamedTuple):
 def presence(environment: Mapping[str, str], folder: str, variables: Iterable[str] = ()) -> SessionLoop | None:
     """Return the project and loop of a hook's session, None if it belongs to no loop.
 
-    The first of `variables` that is set names the project, else it is `folder`, the working directory.
-    RALPH_TRACKER_LOOP=1 asks for a loop, 0 excludes a session from a running one.
+    The first of `variables` that is set names the project, else it is `folder`, the working directory; a session that
+    works in a linked worktree of that project has the loop of this one, or none. RALPH_TRACKER_LOOP=1 asks for a loop,
+    0 excludes a session from a running one.
     """
     wish = environment.get("RALPH_TRACKER_LOOP")
     if wish == "0":
         return None
     root = next((environment[name] for name in variables if environment.get(name)), folder)
     loop, told = _running_loop_folder(root, environment), None
+    worktree = _linked_worktree(folder, root)
+    if worktree is not None:
+        elsewhere, root = loop, worktree
+        loop = _running_loop_folder(root, environment)
+        if loop is None and elsewhere is not None and wish != "1":
+            name = os.path.basename(elsewhere)  # noqa: PTH119  # as below
+            told = f"loop {name} is not of this linked worktree, which is not measured; `ralph-tracker hook pre-loop`"
+            return SessionLoop(root, None, driven=True, told=f"{told} starts its own")
     if loop is None and not os.path.isdir(f"{root}/.aiwg/ralph") and _has_links(root):  # noqa: PTH112  # as below
         told = _brought_back(root)
         loop = _running_loop_folder(root, environment)
@@ -56,15 +65,33 @@ def presence(environment: Mapping[str, str], folder: str, variables: Iterable[st
     return SessionLoop(root, loop, environment.get(DRIVEN, "0") not in {"", "0"}, told)
 
 
-def _has_links(root: str) -> bool:
-    """Return whether git's folder may have links of a loop that was removed."""
-    folder = os.path.abspath(root)  # noqa: PTH100  # as below
+def _git_folder(root: str) -> tuple[str, str] | None:
+    """Return the top of the working tree around a folder and git's folder of it, None where there is no git."""
+    folder = os.path.realpath(root)
     while not os.path.lexists(folder + "/.git"):
         if folder == (folder := os.path.dirname(folder)):  # noqa: PTH120  # as below
-            return False
+            return None
     # A file of a linked worktree names the folder, else nothing is read.
     named = _read(folder + "/.git").strip().removeprefix("gitdir: ")
-    return os.path.isdir(os.path.join(folder, named or ".git", "ralph-tracker"))  # noqa: PTH112, PTH118  # as below
+    return folder, os.path.join(folder, named or ".git")  # noqa: PTH118  # as below
+
+
+def _has_links(root: str) -> bool:
+    """Return whether git's folder may have links of a loop that was removed."""
+    found = _git_folder(root)
+    return found is not None and os.path.isdir(found[1] + "/ralph-tracker")  # noqa: PTH112  # as below
+
+
+def _linked_worktree(folder: str, root: str) -> str | None:
+    """Return the top of the linked worktree around a folder; None if the project is in it or in another repository."""
+    here = _git_folder(folder) if folder != root else None
+    if here is None or "/worktrees/" not in here[1]:
+        return None
+    project = _git_folder(root)
+    if project is None or project[0] == here[0]:
+        return None
+    ours, theirs = (git.rpartition("/worktrees/")[0] or git for _, git in (here, project))
+    return here[0] if ours == theirs else None
 
 
 def _brought_back(root: str) -> str | None:
@@ -116,7 +143,7 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
             reply = _answer_event(host, event, where, environment, began)
         except UntrustedError as error:  # the person is told; the agent is neither held nor told
             reply = HookAnswer("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
-        if where.told is not None:
+        if where.told is not None and (where.loop is not None or event["hook_event_name"] == "Stop"):
             reply = _told_too(reply, str(event["hook_event_name"]), f"ralph-tracker: {where.told}")
         said = None if reply is None else host.say(reply)
         return "" if said is None else json.dumps(said) + "\n"

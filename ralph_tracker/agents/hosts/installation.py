@@ -33,9 +33,9 @@ from ralph_tracker.agents.hosts.settings_text import (
     without_own_hooks,
 )
 from ralph_tracker.errors import InputError, StoreError
-from ralph_tracker.safe_files import TEMPORARY, as_store_error, digest, read_regular, write_whole
+from ralph_tracker.safe_files import AGAIN, TEMPORARY, as_store_error, digest, read_regular, write_whole
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.snapshots.user_repository import bytes_of, repository_around
+from ralph_tracker.store.snapshots.user_repository import UserRepository, bytes_of, repository_around
 from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
@@ -130,6 +130,12 @@ class Installation:
             raise InputError(
                 f"{self.file}: a link leads to {self.file.resolve()}, out of the project; use --user for your own "
                 "settings, or put a file in its place; nothing was changed"
+            )
+        repository = repository_around(self.top.resolve()) if self.is_local else None
+        if repository is not None and (link := next(filter(Path.is_symlink, _excluding(repository)), None)):
+            raise InputError(
+                f"{link}: a link to {link.resolve()}, which is not of this checkout alone; use --user, or put what it "
+                "leads to in its place; nothing was changed"
             )
 
     def _merge(self, command: str) -> str:
@@ -354,12 +360,17 @@ def _read(path: Path) -> str | None:
         raise InputError(f"{path}: not UTF-8; save it as UTF-8; nothing was changed") from None
 
 
+def _excluding(repository: UserRepository) -> tuple[Path, Path]:
+    """Return the folder, and the file in it, that leave files out of git in this checkout only."""
+    return repository.common / "info", repository.common / "info" / "exclude"
+
+
 def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) -> None:
     """Leave files out of git in this checkout only, or take out again, to the byte, what did so."""
     repository = repository_around(root.resolve())
     if repository is None:
         return
-    file = repository.common / "info" / "exclude"
+    _, file = _excluding(repository)
     _clear_half_written(file.parent)
     begins = f"# ralph-tracker agent install {host} --local"
     lines = "".join(f"/{repository.prefix}{name}\n" for name in names)
@@ -369,7 +380,7 @@ def _set_excluded(root: Path, host: str, names: list[str], *, excluded: bool) ->
     ours = next((block for block in (after_a_cut_line, plain) if block in text), None)
     if excluded == (ours is not None):
         return
-    with as_store_error(file):
+    with as_store_error(file, AGAIN):
         if ours is not None:
             write_whole(file, text.replace(ours, b"", 1))
         else:

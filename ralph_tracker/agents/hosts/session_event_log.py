@@ -8,9 +8,10 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ralph_tracker.safe_files import own_file
 from ralph_tracker.steering.session_events import digest_of, file_named
 
 EVENTS: Final = "agent-events.jsonl"
@@ -19,6 +20,8 @@ EARLIER: Final = "agent-events.1.jsonl"
 TOOL_EVENTS: Final = frozenset({"PostToolUse", "PostToolUseFailure", "PostToolBatch"})
 MOST_EVENTS: Final = 16 << 20
 _TEXT_LENGTH: Final = 200
+_TAIL: Final = 256 << 10
+Line = Mapping[str, Any]
 
 
 def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str, Any]:
@@ -28,6 +31,36 @@ def note_event(loop: str, event: Mapping[str, Any], **more: object) -> dict[str,
     line = {**_event_line(event), **more}
     _append(loop, EVENTS, line)
     return line
+
+
+def lines_of(loop: str, session: str) -> Iterator[Line]:
+    """Yield the last lines of a session, without its subagents and without invalid lines.
+
+    A call that two hooks have logged is yielded once.
+    """
+    seen: set[tuple[str, object]] = set()  # in this turn
+    wanted = f'"session":{json.dumps(session)}'.encode()
+    if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
+        return
+    with open(f"{loop}/{EVENTS}", "rb", opener=own_file) as file:  # as above
+        size = file.seek(0, 2)
+        file.seek(max(0, size - _TAIL))
+        if size > _TAIL:
+            file.readline()  # skip an incomplete line
+        for line in file:
+            if wanted not in line:
+                continue
+            try:
+                found = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(found, dict) or found.get("session") != session or found.get("agent") is not None:
+                continue
+            call = (str(found.get("event")), found.get("call"))
+            if call[1] is not None and call in seen:
+                continue
+            seen = set() if call[0] == "PostToolBatch" else {*seen, call}
+            yield found
 
 
 def note_trouble(loop: str | None, event: str, error: BaseException | str) -> None:

@@ -12,8 +12,7 @@ from typing import Any, Final, Self
 
 from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
-from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, note_event, note_trouble
-from ralph_tracker.agents.hosts.tool_batch_hook import lines_of
+from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, lines_of, note_event, note_trouble
 from ralph_tracker.core.decision import BLOCKED_RULE
 from ralph_tracker.core.questions import questions_of
 from ralph_tracker.errors import NothingMeasuredError

@@ -6,12 +6,11 @@ is judged. YAML and pydantic are not imported here.
 """
 
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent
-from ralph_tracker.agents.hosts.session_event_log import EVENTS, note_event
+from ralph_tracker.agents.hosts.session_event_log import Line, lines_of, note_event
 from ralph_tracker.agents.hosts.session_usage import context_of
 from ralph_tracker.safe_files import own_file
 from ralph_tracker.steering.session_continuation import (
@@ -28,12 +27,10 @@ from ralph_tracker.steering.session_continuation import (
 from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted, TurnEnded, end_of_tool
 
 RULES: Final = "continuation.json"
-_TAIL: Final = 256 << 10
 _TURN: Final = "PostToolBatch"
 _ENDLESS: Final = 1 << 53
 # Other sources are the client itself, such as ended background work. Older clients send no source.
 _BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
-Line = Mapping[str, Any]
 
 
 def _without_turns(thresholds: ContinuationThresholds) -> ContinuationThresholds:
@@ -162,36 +159,6 @@ def events_of(line: Line) -> Iterator[Event]:
         refused = line.get("refused") is True
         ended = ToolEnded(call, tool, line.get("error") is False, given, gave, refused=refused)
         yield from end_of_tool(ended, path if isinstance(path, str) else None)
-
-
-def lines_of(loop: str, session: str) -> Iterator[Line]:
-    """Yield the last lines of a session, without its subagents and without invalid lines.
-
-    A call that two hooks have logged is yielded once.
-    """
-    seen: set[tuple[str, object]] = set()  # in this turn
-    wanted = f'"session":{json.dumps(session)}'.encode()
-    if not os.path.exists(f"{loop}/{EVENTS}"):  # noqa: PTH110  # as above
-        return
-    with open(f"{loop}/{EVENTS}", "rb", opener=own_file) as file:  # as above
-        size = file.seek(0, 2)
-        file.seek(max(0, size - _TAIL))
-        if size > _TAIL:
-            file.readline()  # skip an incomplete line
-        for line in file:
-            if wanted not in line:
-                continue
-            try:
-                found = json.loads(line)
-            except ValueError:
-                continue
-            if not isinstance(found, dict) or found.get("session") != session or found.get("agent") is not None:
-                continue
-            call = (str(found.get("event")), found.get("call"))
-            if call[1] is not None and call in seen:
-                continue
-            seen = set() if call[0] == _TURN else {*seen, call}
-            yield found
 
 
 def _whole(value: Any) -> int | None:  # noqa: ANN401  # whatever a line holds

@@ -1,4 +1,4 @@
-"""Output of flake8 and pycodestyle: `path:line:column: code text`, or `path:line: [code] text` (`--format=pylint`)."""
+"""Output of flake8 and pycodestyle: `path:line:column: code text`; `path:line: [code] text` is ruff's `pylint` too."""
 
 import re
 from collections import Counter
@@ -9,10 +9,11 @@ from ralph_tracker.formats.parsed_report import LintReport, Severity, by_line, s
 from ralph_tracker.formats.report_content import Content, DamageError, plain, text_with
 
 _PLACE: Final = r"^\S[^\n]*?:\d{1,9}:"
-_ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[[A-Z]{{1,3}}\d{{3}}\] ", re.MULTILINE)
+_BRACKETED: Final = r"(?:[A-Z]{1,3}\d{1,4}|invalid-syntax)"  # which is ruff's alone
+_ANY: Final = re.compile(rf"{_PLACE}\d{{1,9}}: [A-Z]{{1,3}}\d{{3}} |{_PLACE} \[{_BRACKETED}\] ", re.MULTILINE)
 _FINDING: Final = re.compile(
     r"^(?P<file>\S[^\n]*?):(?P<line>\d{1,9}):"
-    r"(?:\d{1,9}: (?P<code>[A-Z]{1,3}\d{1,3}) | \[(?P<in_brackets>[A-Z]{1,3}\d{1,3})\] )(?P<message>.*)"
+    rf"(?:\d{{1,9}}: (?P<code>[A-Z]{{1,3}}\d{{1,3}}) | \[(?P<in_brackets>{_BRACKETED})\] )(?P<message>.*)"
 )
 _OF_ANOTHER: Final = re.compile(rf"{_PLACE}(?:\d{{1,9}}:)? (?:\[|[\w-]+:)")
 # The last line of ruff's output, whose other lines look the same, except for syntax errors.

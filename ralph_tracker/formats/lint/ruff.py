@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from ralph_tracker.formats.json_reader import Object, decode, inside, objects
-from ralph_tracker.formats.parsed_report import LintReport, Row, by_line, code_text, severity_of_word
+from ralph_tracker.formats.parsed_report import LintReport, Row, by_line, code_text
 from ralph_tracker.formats.report_content import (
     Content,
     DamageError,
@@ -42,9 +42,7 @@ def diagnostics_json(content: Content) -> Iterator[Row]:
 
 
 def _row(file: object, location: object, code: object, severity: object, message: object) -> Row:
-    name = code_text(code) or _SYNTAX
-    word = severity_of_word(severity) or ("error" if name == _SYNTAX else None)
-    return file, inside(location, "row"), name, word, message
+    return file, inside(location, "row"), code_text(code) or _SYNTAX, severity, message
 
 
 def _is_finding(value: Object) -> bool:

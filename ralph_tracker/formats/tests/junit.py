@@ -122,6 +122,7 @@ def _sum(one: int | None, other: int | None) -> int | None:
     return other if one is None else one if other is None else one + other
 
 
+_NOT_LOADED_BY_JEST: Final = "Test suite failed to run"
 _OUTERMOST: Final = frozenset({"testsuites", "testrun"})  # `testrun` is exported by Eclipse
 _ROOTS: Final = _OUTERMOST | {"testsuite", "testcase"}
 sniff: Final = xml_root(*_ROOTS)
@@ -354,6 +355,8 @@ class _Reader:
         if rank == _PASSED and ("status" in attributes or "result" in attributes):
             rank = _status(attributes)
         spent = self._seconds[attributes.get("time", "")]
+        if case in self._outcomes and attributes.get("classname") == _NOT_LOADED_BY_JEST:
+            return  # jest-junit lists the error of a file a second time, without its text
         if case in self._outcomes:
             case, spent = self._again(case, rank, spent, attributes, verdict)
         self._outcomes[case] = _OUTCOMES[rank]
@@ -460,7 +463,7 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     # _FailedTest
     if owner.startswith("unittest.loader."):
         return f"{name.replace('.', '/')}.py"
-    if owner == "Test suite failed to run" or (owner == name and _SCRIPT.search(name)):
+    if owner == _NOT_LOADED_BY_JEST or (owner == name and _SCRIPT.search(name)):
         return file_name(name)
     if _GO_BUILD.search(name) or (name == "TestMain" and _GO_BUILD.search(text)):
         return owner

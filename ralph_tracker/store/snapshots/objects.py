@@ -31,7 +31,7 @@ _SMALL: Final = 1 << 20  # bytes that are cheap to copy
 # Folders, notes and files of at most 50 MB are read whole. What is larger, somebody else has packed to fill the memory.
 _MOST_READ: Final = 256 << 20
 STAGING: Final = "tmp"
-_PACKS: Final = "pack"
+PACKS: Final = "pack"
 # Compresses to a third; higher levels cost more than they save.
 _LEVEL: Final = 1
 # A content that fits into this window is compressed with small tables: those of zlib's defaults cost more to set up
@@ -156,12 +156,14 @@ _NO_PACKS: Final[Mapping[str, Pack]] = {}
 class Objects:
     """The contents in a store's folder; those of `lenders`, other stores, are read in place.
 
-    An added content is staged, and visible to readers once published. Raises OSError.
+    An added content is staged, and visible to readers once published; `grown` are the names of the folders that loose
+    ones were added to. Raises OSError.
     """
 
     def __init__(self, folder: Path, lenders: Sequence[Path] = ()) -> None:
         self.places = (folder / OBJECTS, *(lender / OBJECTS for lender in lenders))
         self.staging = folder / STAGING
+        self.grown: set[str] = set()
         self._staged: Draft | None = None
         self._packs: dict[str, Pack] | None = None
         self._folders: frozenset[str] | None = None  # of loose contents
@@ -320,7 +322,7 @@ class Objects:
             if not _is_whole(object_id, place):
                 Path(place.path).rename(folder / object_id)
         for name in self.damaged_packs():
-            path = self.places[0] / _PACKS / name
+            path = self.places[0] / PACKS / name
             path.rename(folder / name)
             for data in _rescue_contents(folder / name):
                 self.add(data)
@@ -341,7 +343,7 @@ class Objects:
         return self._staged
 
     def _publish_pack(self, draft: Draft) -> str:
-        folder = self.places[0] / _PACKS
+        folder = self.places[0] / PACKS
         is_new = not folder.is_dir()
         if is_new:
             folder.mkdir()
@@ -363,6 +365,7 @@ class Objects:
         sync_all(sync_file, targets)
         folders = {target.parent for target in targets.values()}
         refuse_link(*folders)
+        self.grown.update(folder.name for folder in folders)
         new = [folder for folder in folders if not folder.is_dir()]
         for folder in new:
             folder.mkdir()
@@ -468,7 +471,7 @@ class Objects:
     def _pack_paths(self) -> Iterator[str]:
         for place in self.places:
             with suppress(FileNotFoundError):
-                yield from (os.fspath(path) for path in (place / _PACKS).iterdir() if path.suffix == SUFFIX)
+                yield from (os.fspath(path) for path in (place / PACKS).iterdir() if path.suffix == SUFFIX)
 
     def _own_packs(self) -> list[Pack]:
         """List the packs to work on, without those whose table is damaged, as somebody may repair them."""

@@ -209,7 +209,7 @@ def test_a_nudge_goes_to_the_model_beside_the_result_and_nothing_does_where_ther
 
 @pytest.mark.parametrize("heard_before", [True, False])
 def test_a_tool_that_is_refused_does_not_run_and_the_model_is_told_why(sdk, heard_before):
-    asked, words = [], ["Stop exploring.", None]
+    asked, words = [], ["Call no more tools", None]
 
     async def refuse(tool):
         asked.append(tool)
@@ -219,7 +219,7 @@ def test_a_tool_that_is_refused_does_not_run_and_the_model_is_told_why(sdk, hear
     reading = ClaudeEvents(events.append, refuse=refuse)
     if heard_before:
         reading.message(sdk.calls("a", turn="m1"))
-    denied = {"permissionDecision": "deny", "permissionDecisionReason": "Stop exploring."}
+    denied = {"permissionDecision": "deny", "permissionDecisionReason": "Call no more tools"}
     assert hooked(reading, "PreToolUse", "a") == {"hookSpecificOutput": {"hookEventName": "PreToolUse", **denied}}
     assert hooked(reading, "PreToolUse", "b") == {}
     assert asked == [started("a"), started("b")]

@@ -10,6 +10,7 @@ import pytest
 from ralph_tracker.agents.hosts import hook_dispatch
 from ralph_tracker.agents.hosts.hook_dispatch import READ_AT_MOST
 from ralph_tracker.agents.hosts.host import answer_function
+from ralph_tracker.tracker import Tracker
 
 RED = {"test_add": False, "test_sub": True}
 EVENTS = ("SessionStart", "Stop", "PostToolUse", "PostToolUseFailure", "PostToolBatch", "StopFailure", "Other")
@@ -71,6 +72,30 @@ class TestPresence:
         del session.environment["CLAUDE_PROJECT_DIR"]
         monkeypatch.chdir(session.root)
         assert session.stop()["decision"] == "block"
+
+    def test_a_linked_worktree_has_its_own_loop_or_none(self, session, monkeypatch, tmp_path):
+        def git(*words):
+            named = ("-c", "user.name=a", "-c", "user.email=a@b")
+            subprocess.run(["git", *named, *words], cwd=session.root, check=True, capture_output=True)
+
+        session.begin(**RED)
+        git("init", "-q")
+        git("add", "results.xml", "ralph-tracker.yaml")
+        git("commit", "-qm", "x")
+        git("worktree", "add", "-q", str(tmp_path / "linked"))
+        (tmp_path / "linked" / "below").mkdir()
+        monkeypatch.chdir(tmp_path / "linked" / "below")
+        said = session.stop()
+        assert "loop ralph-001 is not of this linked worktree" in said["systemMessage"]
+        assert session.send("PostToolUse", tool_name="Read", tool_input={}) is None
+        assert session.send("SessionStart", source="startup") is None
+        assert (session.state["iteration"], session.noted()) == (0, [])
+        Tracker(tmp_path / "linked").pre_loop(None)
+        assert session.stop()["decision"] == "block"
+        assert session.state["iteration"] == 0
+        monkeypatch.chdir(tmp_path)
+        assert session.stop()["decision"] == "block"
+        assert session.state["iteration"] == 1
 
     def test_a_loop_that_is_named_counts(self, session):
         session.begin(**RED)
@@ -282,7 +307,7 @@ class TestSessionStart:
         session.begin(**RED)
         session.tracker.post_iteration(None, blocked="which API key?")
         lines = self.context(session.send("SessionStart", source="startup"))
-        assert "Decision: escalate: blocked: which API key?" in lines
+        assert "A person is needed: blocked: which API key?" in lines
 
     def test_without_names_the_rest_is_told(self, session):
         session.begin(**RED)

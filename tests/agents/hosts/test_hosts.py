@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -128,8 +129,8 @@ def test_calls_that_repeat_are_nudged_then_forced_beside_their_results(session, 
     told = [played(session, name, CALL) for _ in range(5)]
     assert told[:3] == [None] * 3
     nudge, force = (TELLS[name](answer, CALL) for answer in told[3:])
-    assert nudge.startswith("Come to a result now")
-    assert force.startswith("Stop exploring.")
+    assert nudge.startswith("Try another way")
+    assert force.startswith("Call no more tools")
     if "hookSpecificOutput" in told[3]:
         assert told[3]["hookSpecificOutput"]["hookEventName"] == EVENTS[name][CALL]["hook_event_name"]
     assert session.troubles == []
@@ -173,6 +174,22 @@ def project(tmp_path):
 
 def everything(root):
     return {path: path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("linked", ["info", "info/exclude"])
+def test_a_link_out_of_git_s_folder_is_not_written_through(tmp_path, project, linked):
+    place = Installation.of(host("claude-code"), "local", project, {})
+    theirs, link = tmp_path / "theirs", project / ".git" / linked
+    theirs.mkdir()
+    (theirs / "exclude").write_text("# mine\n")
+    shutil.rmtree(project / ".git/info", ignore_errors=True)
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(theirs / linked.removeprefix("info").removeprefix("/"))
+    before = everything(tmp_path)
+    for act in (lambda: place.install(PROGRAM), place.uninstall):
+        with pytest.raises(InputError, match=rf"{link}: a link to {link.resolve()}, .*; nothing was changed"):
+            act()
+    assert everything(tmp_path) == before
 
 
 @pytest.mark.parametrize("scope", ["project", "local", "user"])

@@ -7,12 +7,13 @@ import sys
 import pytest
 
 from ralph_tracker.agents.hosts import session_event_log, tool_batch_hook
-from ralph_tracker.agents.hosts.tool_batch_hook import SteeringConfig, evaluate_lines, events_of, lines_of, steering_of
+from ralph_tracker.agents.hosts.session_event_log import lines_of
+from ralph_tracker.agents.hosts.tool_batch_hook import SteeringConfig, evaluate_lines, events_of, steering_of
 from ralph_tracker.steering import ContinuationThresholds, FileChanged, ToolEnded, ToolStarted, TurnEnded
 
 RED = {"test_add": False, "test_sub": True}
-NUDGE = "Come to a result now unless you are about to learn something new: "
-FORCE = "Stop exploring. Call no more tools, and give your result from what you have: "
+NUDGE = "Try another way, or stop and say what is open: "
+FORCE = "Call no more tools in this turn; say what is done and what is open: "
 
 
 class Agent:
@@ -66,7 +67,9 @@ class TestAnswer:
         assert nudge == {
             "hookSpecificOutput": {
                 "hookEventName": "PostToolBatch",
-                "additionalContext": (f"{NUDGE}the last 3 calls repeat earlier ones; the score 0.40 is below 0.6."),
+                "additionalContext": (
+                    f"{NUDGE}the last 3 calls repeat earlier ones; 0 of the last 4 turns brought anything new."
+                ),
             }
         }
         words = f"{FORCE}the last 4 calls repeat earlier ones, after a nudge."

@@ -44,13 +44,17 @@ def test_other_lines_are_skipped_and_counted():
     "line",
     [
         "a.py:1:12: invalid-syntax: Expected a parameter",
-        "a.py:1: [invalid-syntax] Expected a parameter",
         "a.py:1:1: SyntaxError: x",
         "a.py:3: error: Incompatible types  [assignment]",
     ],
 )
 def test_a_finding_of_another_tool_among_them_makes_it_unreadable(line):
     assert read(f"{FINDING}{line}\n") == Unreadable("a finding, but not of flake8", 2)
+
+
+def test_a_syntax_error_that_ruff_writes_as_pylint_does_counts():
+    report = read("b.py:1: [CPY001] Missing\na.py:1: [invalid-syntax] Expected a parameter\n")
+    assert report == LintReport(findings={("CPY001", "warning"): 1, ("invalid-syntax", "error"): 1})
 
 
 @table("end", ["Found 1 error.\n", "Found 2 errors (1 fixed, 1 remaining).\n", "[*] 1 fixable with --fix\n"])

@@ -150,4 +150,6 @@ def test_the_oracle_finds_the_same_in_real_reports(path):
     theirs = by_the_oracle(text)
     if b"pytest" in text:  # it writes a case again for a rerun and for an error in tear-down: the last one is the case
         theirs = list({(owner, name): (owner, name, outcome) for owner, name, outcome in theirs}.values())
+    # jest-junit writes the error of a file once more, as a failure
+    theirs = [each for each in theirs if each[::2] != ("Test suite failed to run", "failed")]
     assert sorted(verdicts(report)) == sorted(outcome for _, _, outcome in theirs)

@@ -1,6 +1,6 @@
 /* Stands between a program and libc: the clock is shifted by CLOCK_SHIFT_S seconds, and from the FAIL_AT-th call on that
  * changes a file below FAIL_BELOW, FAIL_COUNT calls of this process fail with EIO; with FAIL_ERRNO only renames do, by
- * that number. */
+ * that number. Each process notes in COUNTED how many such calls it made. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -43,8 +43,15 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone) {
 
 static int is_rename;
 
+static long calls;
+
+__attribute__((destructor)) static void note(void) {
+    const char *path = getenv("COUNTED");
+    FILE *file = path && calls ? fopen(path, "a") : NULL;
+    if (file) fprintf(file, "%ld\n", calls), fclose(file);
+}
+
 static int refused(const char *path) {
-    static long calls;
     if (getenv("FAIL_ERRNO") && !is_rename) return 0;
     const char *below = getenv("FAIL_BELOW");
     if (!below || !path || strncmp(path, below, strlen(below))) return 0;

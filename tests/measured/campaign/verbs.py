@@ -141,6 +141,7 @@ STEPS = (
     Step(("agent", "hook", "claude-code"), stdin=json.dumps(EVENT), apart=True),
     Step(("agent", "status-line", "claude-code"), stdin="{}", apart=True),
     Step(("agent", "uninstall", "claude-code"), writes=True),
+    Step(("wrap", *AGENT, "-p", "go on"), writes=True),
     Step(("run", "--max-iterations", "1", *AGENT), writes=True, again=("run", "--resume", *AGENT)),
     Step(("run", "--plan", "plan.yaml", "--max-iterations", "2", *AGENT), planned, writes=True),
     Step(("plan", "show", "plan.yaml"), apart=True),

@@ -1,0 +1,136 @@
+"""ralph-tracker wrap: stand in for an agent's command in a runner that has no hooks, and measure after each call."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from ralph_tracker.cli.feedback import feedback_text
+from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.terminal import complain, flush
+from ralph_tracker.errors import InputError, RalphTrackerError
+
+_PROMPT: Final = ("-p", "--print")
+_STATE: Final = "wrap.json"
+_LOGS: Final = ".ralph/logs"  # ralph-claude-code reads the standard error of an agent as its answer, so not there
+
+
+@click.command("wrap")
+@place_options
+@click.argument("agent", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
+def command(root: Path, loop_id: str | None, agent: tuple[str, ...]) -> int:
+    """Run an agent's command for a runner that calls it, with the feedback in its prompt, and measure afterwards.
+
+    The prompt is the word after -p or --print: the feedback is added to it. What the agent prints and its exit code are
+    passed through. After a call that went well the iteration is recorded with the agent's usage, and a rollback is
+    carried out. A call without a prompt (`--version`) is only passed on.
+    """
+    place = next((at for at, word in enumerate(agent[:-1], 1) if word in _PROMPT and agent[at][:1] != "-"), None)
+    if place is None:
+        return _passed_through(agent, root, lambda _: None, os.environ)
+    return _Call(root, loop_id).run(agent, place)
+
+
+class _Call:
+    """A call of the agent, and the loop that it is an iteration of."""
+
+    def __init__(self, root: Path, loop_id: str | None) -> None:
+        from ralph_tracker.tracker import Tracker
+
+        self.root = root
+        self.tracker = Tracker(root, loop_id, tell=self.say)
+
+    def run(self, agent: Sequence[str], place: int) -> int:
+        """Run it with the feedback behind the word at `place`, measure, and return the agent's exit code."""
+        from ralph_tracker.agents.hosts.hook_dispatch import DRIVEN
+        from ralph_tracker.agents.output.run_output import RunOutputReader
+        from ralph_tracker.agents.output.run_report import Ending
+
+        reader, words, before = RunOutputReader(), list(agent), None
+        try:
+            before = self.tracker.store().summary().iteration
+            found = feedback_text(self.root, self.tracker.loop_id, os.environ, with_rules="--resume" not in agent)
+            words[place] = _with_feedback(words[place], found, before + 1)
+        except RalphTrackerError as error:
+            self.say(str(error))
+        code = _passed_through(words, self.root, reader.feed_stdout, {**os.environ, DRIVEN: "1"})
+        if before is None:
+            return code
+        report = reader.report(code)
+        try:
+            ended_well = code == 0 and report.ending in {Ending.DONE, Ending.UNKNOWN}
+            self._record(report, before, why=None if ended_well else report.why or f"exit code {code}")
+        except RalphTrackerError as error:
+            self.say(str(error))
+        return code
+
+    def _record(self, report: Any, before: int, *, why: str | None) -> None:  # noqa: ANN401  # a RunReport
+        """Record the iteration with the usage of all calls since the last one, unless the call failed (`why`)."""
+        from ralph_tracker.core.metrics import Usage
+        from ralph_tracker.runner.saved_run import add_usages, less, tells_sums
+        from ralph_tracker.safe_files import write_whole
+        from ralph_tracker.store.json_documents import read_json, to_json
+
+        store = self.tracker.store()
+        plain = read_json(store.paths.folder / _STATE)
+        state: dict[str, Any] = plain if isinstance(plain, dict) else {}
+        told = Usage(**{name: state.get("told", {}).get(name) for name in Usage._fields})
+        owed = Usage(**{name: state.get("owed", {}).get(name) for name in Usage._fields})
+        is_sum = report.session is not None and report.session == state.get("session") and tells_sums(report, told)
+        owed = add_usages(owed, less(report.usage, told) if is_sum else report.usage)
+
+        def keep(owed: Usage) -> None:
+            state = {"session": report.session, "told": report.usage.known_values(), "owed": owed.known_values()}
+            write_whole(store.paths.folder / _STATE, to_json({"schema_version": 1, **state}))
+
+        keep(owed)
+        if why is not None:
+            self.say(f"not measured, as the agent did not end well: {why}")
+            return
+        summary = store.summary()
+        if summary.iteration == before:  # else the agent has recorded it itself, with a question
+            self.tracker.post_iteration(None, usage=owed.known_values() or None)
+            keep(Usage())
+        decided = self.tracker.loop_decision(apply=True).decision
+        self.say(f"iteration {store.summary().iteration}: {decided.action}: {decided.reason}", level="INFO")
+
+    def say(self, text: str, *, level: str = "WARN") -> None:
+        """Say it in the runner's own log where it has one, else on standard error."""
+        from ralph_tracker.report.escaping import for_terminal
+        from ralph_tracker.safe_files import own_file
+
+        folder = self.root.resolve() / _LOGS
+        log = folder / "ralph.log"
+        if not folder.is_dir() or folder.resolve() != folder:  # a link would lead out of the project
+            complain(text)
+            return
+        line = f"[{datetime.now():%Y-%m-%d %H:%M:%S}] [{level}] ralph-tracker: {for_terminal(text)}\n"  # noqa: DTZ005
+        with open(log, "a", encoding="utf-8", errors="replace", opener=own_file) as file:  # pathlib's takes no opener
+            file.write(line)
+
+
+def _with_feedback(prompt: str, found: str, number: int) -> str:
+    """Return a prompt with the feedback, as it was where an argument cannot be as long."""
+    from ralph_tracker.runner.agent_commands import PROMPT, prepare_command
+    from ralph_tracker.runner.run import prompt_of
+
+    return prepare_command([PROMPT], prompt_of(prompt, found, number, ()), Path()).argv[0]
+
+
+def _passed_through(words: Sequence[str], root: Path, feed: Any, environment: Any) -> int:  # noqa: ANN401  # as of Popen
+    """Run a command in `root`, pass its standard output on and to `feed`, and return its exit code as a shell does."""
+    try:
+        agent = subprocess.Popen(words, cwd=root, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # a user's
+    except (OSError, ValueError) as error:
+        raise InputError(f"{words[0]} does not start: {getattr(error, 'strerror', None) or error}") from None
+    with agent:
+        while piece := os.read(agent.stdout.fileno(), 1 << 16) if agent.stdout is not None else b"":
+            feed(piece)
+            sys.stdout.buffer.write(piece)
+            flush()
+    return agent.returncode if agent.returncode >= 0 else 128 - agent.returncode

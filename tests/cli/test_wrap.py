@@ -1,0 +1,160 @@
+"""`wrap` stands in for `claude` in a runner without hooks: the feedback goes in, usage and rollback come out."""
+
+import json
+import subprocess
+
+import pytest
+
+CONFIG = """\
+version: 1
+checks:
+  tests: {run: "cp report.xml {reports}/junit.xml", reports: ["{reports}/junit.xml"]}
+"""
+AGENT = """\
+#!/bin/sh
+[ "$1" = --version ] && { echo 2.1.332; exit; }
+printf %s "$2" > "$HOME/prompt"
+. "$HOME/turn.sh"
+"""
+
+
+BOOM = '<failure message="boom"/>'
+
+
+def report(*failing):
+    cases = [
+        f'<testcase classname="t" name="{name}">{BOOM if name in failing else ""}</testcase>'
+        for name in ("test_a", "test_b")
+    ]
+    return f'<testsuite tests="2" failures="{len(failing)}">{"".join(cases)}</testsuite>\n'
+
+
+def result(cost=0.5, session="s", tokens=(10, 5), **more):
+    """Return Claude Code's answer; `own` are the input tokens of the run where the others are the session's."""
+    usage = {"input_tokens": more.pop("own", tokens[0]), "output_tokens": tokens[1]}
+    model = {"inputTokens": tokens[0], "outputTokens": tokens[1], "costUSD": cost}
+    ended = {"type": "result", "subtype": "success", "is_error": False, "num_turns": 2, "result": "done"}
+    return json.dumps(
+        {**ended, "session_id": session, "total_cost_usd": cost, "usage": usage, **more, "modelUsage": {"m": model}}
+    )
+
+
+class Runner:
+    """A runner that calls `claude` through `wrap`, in a project whose report is what the agent writes."""
+
+    def __init__(self, folder, own_process):
+        self.root, self.home, self._own_process = folder / "project", folder / "home", own_process
+        for each in (self.root, self.home):
+            each.mkdir()
+        (self.root / "ralph-tracker.yaml").write_text(CONFIG)
+        (self.root / ".gitignore").write_text(".aiwg/\n.ralph/\n")
+        (self.root / "report.xml").write_text(report("test_b"))
+        subprocess.run(["git", "init", "-q"], cwd=self.root, check=True)
+        self.agent = folder / "claude"
+        self.agent.write_text(AGENT)
+        self.agent.chmod(0o755)
+
+    def ralph(self, *words):
+        return self._own_process(*words, cwd=self.root, env={"HOME": str(self.home)}, start_new_session=True)
+
+    def start(self):
+        done = self.ralph("hook", "pre-loop")
+        assert done.returncode == 0, done.stderr
+        return self
+
+    def call(self, *words, writes=None, prints=None, code=0, runs=":"):
+        prints = result() if prints is None else prints
+        edit = "" if writes is None else f"cat > report.xml <<'EOF'\n{writes}EOF\n"
+        (self.home / "turn.sh").write_text(f"{edit}{runs}\ncat <<'EOF'\n{prints}\nEOF\nexit {code}\n")
+        return self.ralph("wrap", "--", str(self.agent), *(words or ("-p", "Make all tests pass.")))
+
+    @property
+    def prompt(self):
+        return (self.home / "prompt").read_text()
+
+    @property
+    def history(self):
+        return [each["iteration_metrics"] for each in json.loads(self.ralph("history", "--json").stdout)]
+
+
+@pytest.fixture
+def runner(tmp_path, own_process):
+    return Runner(tmp_path, own_process)
+
+
+def test_the_feedback_is_in_the_prompt_and_the_usage_in_the_record(runner):
+    done = runner.start().call(writes=report())
+    assert (done.returncode, done.stdout) == (0, result() + "\n")
+    assert "iteration 1: continue: forward progress detected" in done.stderr.replace("Continue - ", "")
+    assert runner.prompt.startswith("Make all tests pass.\n\nWhat ralph-tracker measured before this iteration")
+    assert "t::test_b: boom" in runner.prompt
+    usage = runner.history[1]["usage"]
+    assert (usage["cost_usd"], usage["input_tokens"], usage["output_tokens"]) == (0.5, 10, 5)
+    runner.call("-p", "Again.", "--resume", "s")
+    assert "All tests pass" in runner.prompt
+    assert "ralph-tracker measures this project each time" not in runner.prompt
+
+
+def test_a_rollback_is_carried_out_and_in_the_next_prompt(runner):
+    runner.start().call(writes=report("test_a", "test_b"))
+    assert (runner.root / "report.xml").read_text() == report("test_b")
+    runner.call()
+    assert "Why iteration 1 was rolled back:" in runner.prompt
+
+
+def test_what_the_runner_reads_as_the_answer_stays_clean_of_us(runner):
+    (runner.root / ".ralph/logs").mkdir(parents=True)
+    done = runner.start().call(writes=report())
+    assert (done.stdout, done.stderr) == (result() + "\n", "")
+    (line,) = (runner.root / ".ralph/logs/ralph.log").read_text().splitlines()
+    assert "] [INFO] ralph-tracker: iteration 1: continue: " in line
+
+
+def test_a_log_that_a_link_leads_to_is_not_written(runner, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (runner.root / ".ralph").mkdir()
+    (runner.root / ".ralph/logs").symlink_to(tmp_path / "elsewhere")
+    assert "iteration 1: continue" in runner.start().call().stderr
+    assert not any((tmp_path / "elsewhere").iterdir())
+
+
+def test_a_call_that_failed_is_not_measured_and_its_usage_counts_with_the_next(runner):
+    done = runner.start().call(writes=report(), code=3)
+    assert done.returncode == 3
+    assert done.stderr.startswith("ralph-tracker: not measured, as the agent did not end well: ")
+    assert len(runner.history) == 1
+    runner.call()
+    assert runner.history[1]["usage"]["cost_usd"] == 1.0
+
+
+def test_the_sums_of_a_continued_session_count_once(runner):
+    runner.start().call()
+    runner.call("-p", "Again.", "--resume", "s", prints=result(0.75, tokens=(30, 9), own=20))
+    first, second = (each["usage"] for each in runner.history[1:])
+    assert (first["cost_usd"], second["cost_usd"]) == (0.5, 0.25)
+    assert (second["input_tokens"], second["output_tokens"], second["turns"]) == (20, 4, 2)
+
+
+def test_a_question_that_the_agent_has_recorded_is_not_measured_over(runner, program):
+    done = runner.start().call(runs=f"{program} hook post-iteration --blocked 'which key?' > /dev/null")
+    assert "iteration 1: escalate: Escalate to human - blocked: which key?" in done.stderr
+    assert len(runner.history) == 2
+
+
+@pytest.mark.parametrize("words", [("--version",), ("-p",), ("--print", "--verbose")])
+def test_a_call_without_a_prompt_is_only_passed_on(runner, words):
+    runner.start().call(*words)
+    assert len(runner.history) == 1
+
+
+def test_without_a_loop_the_agent_works_all_the_same(runner):
+    done = runner.call(writes=report())
+    assert (done.returncode, done.stdout) == (0, result() + "\n")
+    assert done.stderr.startswith("ralph-tracker: no loop in ")
+    assert runner.prompt == "Make all tests pass."
+
+
+def test_a_program_that_is_not_there_is_one_line(runner):
+    done = runner.ralph("wrap", "--", "no-such-agent", "-p", "x")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ralph-tracker: no-such-agent does not start: No such file")

@@ -1,0 +1,104 @@
+"""A loop that optimises a number, with tests and guards held: what is taken, what is not, and why."""
+
+import json
+
+import pytest
+
+from ralph_tracker.cli.app import run
+from tests.measured.conftest import HANDS_ON
+from tests.tables import table
+
+GOAL = {"check": "speed", "direction": "down", "unit": "ms"}
+GUARD = {"check": "speed", "direction": "down", "unit": "kB", "max_loss": 0.02}
+
+
+@pytest.fixture
+def shop(workshop):
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL, "size": GUARD})
+    says(workshop, 100, 102, 98)
+    workshop.start()
+    return workshop
+
+
+def says(shop, *values, size=100, code=0):
+    lines = [f"echo METRIC latency={value} ms" for value in values]
+    shop.write("speed.sh", "\n".join([*lines, f"echo METRIC size={size} kB", f"exit {code}", ""]))
+    return shop
+
+
+def test_a_step_is_taken_unless_it_is_worse_by_more_than_the_noise(shop):
+    better = says(shop, 80, 82, 78).turn()
+    assert better.notes[0] == "latency 80 ms, 20 % better than iteration 0 (100 ms), spread 2.3 %"
+    level = says(shop, 81, 83, 79).turn()
+    assert level.notes[0] == "latency 81 ms, within the noise of iteration 1 (80 ms), spread 2.3 %"
+    worse = says(shop, 95, 97, 93).turn()
+    assert worse.not_kept == "has latency 95 ms, 18.8 % worse than iteration 1 (80 ms), spread 2.3 %"
+    assert [each.best.iteration for each in (better, level, worse)] == [1, 2, 2]
+
+
+def test_small_steps_down_do_not_add_up(shop):
+    says(shop, 103, 105, 101).turn()
+    assert "worse than iteration 0" in says(shop, 107, 109, 105).turn().not_kept
+
+
+def test_the_number_is_asked_in_place_of_the_score(shop):
+    shop.write("big.py", "def f(a):\n" + "".join(f"    if a > {n}:\n        return {n}\n" for n in range(30)))
+    record = says(shop, 80, 82, 78).turn()
+    assert record.not_kept is None
+    assert record.adjusted_score < 1.0
+
+
+@table(
+    ("made", "why"),
+    [
+        pytest.param(lambda shop: says(shop, 50).results(t0="failed", t1="passed"), "breaks", id="breaks a test"),
+        pytest.param(
+            lambda shop: says(shop, 50, size=103), "has size 103 kB, which may lose 2 % of 100 kB", id="guard"
+        ),
+        pytest.param(lambda shop: says(shop, 0, code=1), "has no number for", id="the benchmark failed"),
+        pytest.param(lambda shop: says(shop), "has no number for latency", id="no number"),
+    ],
+)
+def test_a_better_number_buys_nothing(shop, made, why):
+    made(shop.passing(4))
+    record = shop.turn()
+    assert why in record.not_kept
+    assert record.best.iteration == 0
+
+
+def test_what_was_refused_sets_no_level(shop):
+    says(shop, 50).results(t0="failed", t1="passed").turn()
+    assert "20 % better than iteration 0 (100 ms)" in says(shop.passing(4), 80, 82, 78).turn().notes[0]
+
+
+def test_an_iteration_that_gains_tests_is_where_later_ones_begin(shop):
+    gained = says(shop.passing(5), 120, 122, 118).turn()
+    assert gained.not_kept is None
+    assert "better than iteration 1 (120 ms)" in says(shop, 110, 112, 108).turn().notes[0]
+
+
+def test_a_new_call_judges_as_the_one_before_and_views_show_every_repeat(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    (shop.paths.folder / "state.json").unlink(missing_ok=True)
+    assert "worse than iteration 1" in says(shop, 90, 92, 88).turn().not_kept
+    assert run(["show", "1", "--root", str(shop.root)]) == 0
+    assert "80 ms (3 from 78 to 82)" in capsys.readouterr().out
+    run(["show", "1", "--json", "--root", str(shop.root)])
+    shown = json.loads(capsys.readouterr().out)["iteration_metrics"]["metrics"]["latency"]
+    assert shown == {"value": 80, "unit": "ms", "direction": "down", "samples": [80, 82, 78]}
+
+
+@table(
+    ("objectives", "why"),
+    [
+        pytest.param({"a": {**GOAL, "check": "sped"}}, "no check is named 'sped'", id="an unknown check"),
+        pytest.param({"a": GOAL, "b": GOAL}, "2 without max_loss; name one goal", id="two goals"),
+        pytest.param({"a": GUARD}, "0 without max_loss; name one goal", id="guards alone"),
+        pytest.param({"a": {"check": "speed", "unit": "ms"}}, "direction", id="no direction"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused_in_a_line(workshop, capsys, objectives, why):
+    workshop.configure({"speed": {"run": "true", "kind": "metrics"}}, objectives=objectives)
+    assert run(["hook", "pre-loop", "--root", str(workshop.root)]) == 1
+    assert why in capsys.readouterr().err
