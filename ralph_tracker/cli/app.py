@@ -23,20 +23,18 @@ from ralph_tracker.errors import (
 from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
-_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _ON_RECORD: Final = "recorded iterations are kept"
 # What a limit or a disk refuses wherever it comes up.
 _REFUSALS: Final = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 )
-# A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
-_COLLECTING: Final = (200_000, 30, 30)
 
 
 def main() -> None:
     """Run the command line and exit with its exit code."""
-    gc.set_threshold(*_COLLECTING)
-    for number in _ENDING:
+    # A command is short and makes few cycles: with Python's own thresholds, collecting takes a tenth of its time.
+    gc.set_threshold(200_000, 30, 30)
+    for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) is signal.SIG_DFL:  # a signal ignored by nohup stays ignored
             signal.signal(number, _terminate)
     for stream in (sys.stdout, sys.stderr):

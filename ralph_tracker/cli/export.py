@@ -21,14 +21,13 @@ if TYPE_CHECKING:
     from ralph_tracker.export.loop_rows import ExportedLoop
 
 _SERVERS: Final = ("mlflow", "otlp")
-_KINDS: Final = (*_SERVERS, "csv", "jsonl", "parquet")
 
 
 @click.command("export", short_help="Send loops to MLflow or an OTLP receiver, or write them as a table.")
 @click.option(
     "--to",
     "kind",
-    type=PluginChoice("destination", "exporters", _KINDS),
+    type=PluginChoice("destination", "exporters", (*_SERVERS, "csv", "jsonl", "parquet")),
     required=True,
     help="Where to, or which format.",
 )

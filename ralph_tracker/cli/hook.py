@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -12,8 +12,6 @@ from ralph_tracker.cli.options import IterationNumber, loop_options, metrics_opt
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
-
-_TAKE_OVER: Final = "`ralph-tracker select-best --apply worktree` puts it in place"
 
 
 class Phases(click.Group):
@@ -139,7 +137,9 @@ def step_after(closed: Any, step: str = "`ralph-tracker hook pre-loop` starts an
     if closed.in_place is None:
         return step
     number = closed.selection.selected.iteration
-    return f"the working tree is iteration {number} already; {step}" if closed.in_place else _TAKE_OVER
+    if closed.in_place:
+        return f"the working tree is iteration {number} already; {step}"
+    return "`ralph-tracker select-best --apply worktree` puts it in place"
 
 
 def say_questions(questions: Iterable[Question], loop: str = "") -> None:

@@ -22,7 +22,6 @@ _INSTRUCTIONS: Final = (
     "ralph-tracker measures every iteration of this loop with the project's own checks. Ask `feedback` for what to fix "
     "next and `gate` whether your changes would pass. Nothing here records, accepts, restores or configures anything."
 )
-_ANSWERED: Final = {EXIT_OK, EXIT_REGRESSION, EXIT_NOT_MEASURED}
 _PROGRAM: Final = (sys.executable, "-P", "-c", "from ralph_tracker.cli.app import main; main()")
 
 
@@ -61,7 +60,7 @@ def server_of(root: Path, loop_id: str | None, environment: Mapping[str, str]) -
         """Return the document of a verb, which runs in a process of its own: standard output is the protocol's here."""
         command = [*_PROGRAM, *words, "--json", "--root", str(root), *loop]
         done = await anyio.run_process(command, stdin=subprocess.DEVNULL, check=False, env=dict(environment))
-        if done.returncode not in _ANSWERED:
+        if done.returncode not in {EXIT_OK, EXIT_REGRESSION, EXIT_NOT_MEASURED}:
             raise ToolError(done.stderr.decode("utf-8", "replace").strip())
         return json.loads(done.stdout)
 

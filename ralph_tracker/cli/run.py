@@ -28,7 +28,6 @@ _APPLY: Final = ("output", "worktree", "none")
 _LIMITS: Final = ("max_iterations", "max_cost_usd", "max_minutes", "target_score", "until")
 _MINUTE_S: Final = 60.0
 _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
-_EXIT_OF: Final = {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}
 
 
 @click.command("run")
@@ -109,7 +108,7 @@ def command(
         say_next(step)
     else:
         say_selection(outcome.closed, step, as_json=False)
-    return _EXIT_OF[outcome.how]
+    return {"stop": EXIT_OK, "escalate": EXIT_ESCALATE, "asked": EXIT_INTERRUPTED}[outcome.how]
 
 
 def _settings(options: Mapping[str, Any]) -> dict[str, Any]:

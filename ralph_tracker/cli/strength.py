@@ -20,7 +20,6 @@ from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records_to_show import listing
 
-_SECONDS: Final = 60.0
 _SHOWN: Final = 20
 
 
@@ -40,7 +39,7 @@ else:
 @click.command("strength")
 @click.argument("number", type=click.IntRange(min=0), required=False)
 @click.option("--whole", is_flag=True, help="In all lines of the source, not only in those that were changed.")
-@click.option("--seconds", type=click.FloatRange(min=1), default=_SECONDS, show_default=True, help="The time for it.")
+@click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, help="The time for it.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many copies at once.")
 @trust_option
 @loop_options

@@ -24,8 +24,6 @@ from ralph_tracker.version import __version__
 ADDRESS: Final = "MLFLOW_TRACKING_URI"
 KEY: Final = "ralph_tracker.loop"
 SENT: Final = "ralph_tracker.iterations"
-# MLflow takes 1,000 values a request.
-_MOST_VALUES: Final = 1000
 _MOST_PARAMETERS: Final = 100
 _LONGEST: Final = 500
 _MILLI: Final = 1000
@@ -41,7 +39,7 @@ class MlflowRuns:
     the server's address is missing.
     """
 
-    batch: Final = _MOST_VALUES // len(VALUES)
+    batch: Final = 1000 // len(VALUES)  # MLflow takes 1,000 values a request
 
     def __init__(self, environment: Mapping[str, str], experiment: str | None = None, *, files: bool = False) -> None:
         address = environment.get(ADDRESS)

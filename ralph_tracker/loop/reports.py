@@ -47,7 +47,6 @@ from ralph_tracker.store.snapshots.file_changes import FileChange
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40
 DIFF_ROOM: Final = 1_500_000
-_NOTES: Final = {"binary": "not text", "large": "too large to read"}
 
 
 class Outcomes(NamedTuple):
@@ -378,7 +377,7 @@ def file_patches(files: Sequence[FileChange], command: str) -> tuple[FilePatch, 
         # What comes before the first hunk names the file again, unless that is all there is: a change of mode.
         patch = patch[max(0, patch.find("\n@@") + 1) :].rstrip("\n")
         if file.patch is None:
-            note = _NOTES.get(file.content, "") or command
+            note = {"binary": "not text", "large": "too large to read"}.get(file.content, "") or command
         elif len(patch) > 40_000:
             patch, note = "", f"{len(patch)} characters: {command}"
         found.append(FilePatch(file.name, file.status, patch, note))

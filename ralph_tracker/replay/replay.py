@@ -124,11 +124,7 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool 
         loop_id = f"{name}-{number}"
 
 
-# A history goes on whatever a loop would have decided.
-_LIMITS: Final = {"max_iterations": None}
 _MEND: Final = "fix that, then the same command measures again"
-# uv would install what the project needs into the working tree.
-_UNTOUCHED: Final = {"UV_NO_SYNC": "1"}
 
 
 class Turn(NamedTuple):
@@ -198,7 +194,8 @@ class Replay:
         self._root = root = self._project.paths.root
         self._history, self.commits = history, tuple(commits)
         self._times = list(accumulate((commit.time for commit in self.commits), max))
-        config = with_limits(load_config(root), _LIMITS)
+        # A history goes on whatever a loop would have decided.
+        config = with_limits(load_config(root), {"max_iterations": None})
         if options.side_by_side:
             config = config_of(
                 {**config.document, "selection": {**config.document["selection"], "against": "baseline"}},
@@ -220,7 +217,9 @@ class Replay:
             *(f"{link}: a link that leads to itself; the commits are measured without it, remove it" for link in links),
         )
         if not config.document["checks"]:
-            found = with_detected_checks(config, self._place_to_detect(), {**tracker.environment, **_UNTOUCHED})
+            # uv would install what the project needs into the working tree.
+            environment = {**tracker.environment, "UV_NO_SYNC": "1"}
+            found = with_detected_checks(config, self._place_to_detect(), environment)
             config = found._replace(limits=config.limits)
         self._config: Config = config
         checks = measurable_checks(config)

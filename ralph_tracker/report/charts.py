@@ -15,7 +15,6 @@ from ralph_tracker.report.wording import Point
 WIDTH: Final = 880
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 16, 16, 28
 _ROUND, _LINES = 5, 6
-_TESTS: Final = 70
 # In a Mermaid chart the labels of more columns than these run into each other.
 MERMAID_COLUMNS: Final = 20
 # More links than these are no help to anybody who goes from one to the next.
@@ -69,7 +68,7 @@ def trajectory(
     if not known:
         return ""
     low, high = _ends([value for _, value in known])
-    room = _TESTS if any(tests.values()) else 0
+    room = 70 if any(tests.values()) else 0
     frame = _Frame(known[0][0], known[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
     at = dict(known)
     undone = {mark.iteration for mark in marks if mark.kind == "rollback"}

@@ -20,7 +20,6 @@ _OPENINGS: Final = (
     (re.compile(r"Escalate to human - "), ""),
 )
 _SETBACKS_SHOWN: Final = 3
-_FINDINGS: Final = (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error"))
 _BETWEEN_NAMES: Final = re.compile(r", | and \d+ more$")
 
 
@@ -59,7 +58,7 @@ def measured_in_words(now: Mapping[str, Any], before: Mapping[str, Any] | None =
         parts.append(f"{coverage} % coverage{_was(coverage, _percentage(old.get('coverage_percentage')), ' %')}")
     elif old.get("coverage_percentage") is not None:
         parts.append(f"coverage not measured ({_percentage(old['coverage_percentage'])} % before)")
-    for name, noun in _FINDINGS:
+    for name, noun in (("lint_errors", "lint error"), ("type_errors", "type error"), ("error_count", "error")):
         if _is_worth_words(now, old, name):
             count = quantity(now[name], noun) if now[name] else f"no {noun}s"
             parts.append(f"{count}{_was(now[name], old.get(name))}")

@@ -217,7 +217,6 @@ _HEADERS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 )
-_NOTHING: Final = b"default-src 'none'; frame-ancestors 'none'"
 _NUMBER: Final = re.compile(r"(?:0|[1-9][0-9]{0,8})\Z")
 _LOOK_S: Final = 1.0
 _LOOP, _API = "/loops/{loop_id}", "/api/loops/{loop_id}"
@@ -247,7 +246,8 @@ class Guard:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = [(name.lower(), value) for name, value in message["headers"]]
-                own = dict(_HEADERS) | {b"content-security-policy": _NOTHING} | dict(given)
+                nothing = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'")
+                own = dict([*_HEADERS, nothing, *given])
                 message = {**message, "headers": list(own.items())}
             await send(message)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ralph_tracker.cli.app import run
 from ralph_tracker.replay.commits import Choice, History
 from ralph_tracker.replay.replay import Replay, ReplayOptions, Turn
 from tests.measured.conftest import Workshop, content_of
@@ -83,3 +84,15 @@ def branch(tmp_path: Path, _grown: Path) -> Branch:
     made = Branch(Path(shutil.copytree(_grown, tmp_path / "project", symlinks=True)).resolve())
     made.git("update-index", "-q", "--refresh")  # it holds when each file was changed
     return made
+
+
+@pytest.fixture
+def ralph(branch, capsys):
+    """Return what runs a command on the project, and returns its exit code and what it printed."""
+
+    def call(*words):
+        code = run([*words, "--root", str(branch.root)])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call

@@ -10,25 +10,12 @@ import time
 import jsonschema
 import pytest
 
-from ralph_tracker.cli.app import run
 from ralph_tracker.cli.replay import TimeEstimate
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
 
 START = "from ralph_tracker.cli.app import main; main()"
 
 PASSED_OVER = "Not taken: 4 gains no test, and its score of 81.7 % is below 98.8 %"
-
-
-@pytest.fixture
-def ralph(branch, capsys):
-    """Return what runs a command on the project, and returns its exit code and what it printed."""
-
-    def call(*words):
-        code = run([*words, "--root", str(branch.root)])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 def test_it_ends_with_the_sentence_the_chart_and_the_commit_to_take(branch, ralph):

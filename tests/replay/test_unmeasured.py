@@ -7,24 +7,11 @@ import re
 import jsonschema
 import pytest
 
-from ralph_tracker.cli.app import run
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.replay.replay import read_replay_journal
 
 REPORT = {"reports": ["{reports}/junit.xml"]}
-
-
-@pytest.fixture
-def ralph(branch, capsys):
-    """Return what runs a command on the project, and returns its exit code and what it printed."""
-
-    def call(*words):
-        code = run([*words, "--root", str(branch.root)])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture
