@@ -19,6 +19,7 @@ VERBS = [step.name for step in STEPS]
 CHOSEN = VERBS if FULL else sorted(random.Random(SEED).sample(VERBS, len(VERBS) // 2))
 # What a verb says that has been carried out already.
 DONE = ("still running; end it with", "nothing to resume")
+INTERRUPTED = "interrupted: the run was stopped from outside"
 # The shell notes the exit code once the command has ended: from there on it has been reported.
 SCRIPT = 'ralph-tracker "$@"; echo $? > ../ended'
 STORM = """\
@@ -103,11 +104,17 @@ class Judge:
         )
 
     def _told_otherwise(self, shell, when):
-        now = told_by_all(shell)
+        now = {name: self._without_interruption(text) for name, text in told_by_all(shell).items()}
         names = sorted(name for name in now.keys() | self.seen.keys() if now.get(name) != self.seen.get(name))
         pairs = [[each.get(name, "").splitlines() for each in (self.seen, now)] for name in names]
         lines = [line for pair in pairs[:2] for line in difflib.unified_diff(*pair, lineterm="", n=0)]
         return [f"{when}, and this differs: {names[:4]}, {lines[:12]}"] if names else []
+
+    def _without_interruption(self, text):
+        """Leave out what a run notes of itself when it goes on after it was killed while its agent worked."""
+        if self.moment.words[0] != "run":
+            return text
+        return "".join(line for line in text.splitlines(keepends=True) if INTERRUPTED not in line)
 
     def _later(self, shell, *, reported):
         words = self.moment.words
