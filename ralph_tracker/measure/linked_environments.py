@@ -221,13 +221,20 @@ def _copy_files(root: Path, copy: Path) -> None:
 def beside_tree(root: Path, folders: Iterable[str]) -> Iterator[str]:
     """Yield what lies in the folders of a tree, relative to the root, whether the tree holds it or not."""
     for folder in sorted(folders):
-        # Git often ignores the last two as a whole; runners look for settings in them.
-        for place in ("", ".cargo/", ".config/"):
-            below = place if folder in {"", "."} else f"{folder}/{place}"
-            with contextlib.suppress(OSError), os.scandir(root / below) as entries:
-                # A worktree's .git is a file.
-                names = sorted(each.name for each in entries if each.name not in {".git", ".coverage", ".DS_Store"})
-                yield from (f"{below}{name}" for name in names)
+        below = "" if folder in {"", "."} else f"{folder}/"
+        for name in _names_in(root / below):
+            yield f"{below}{name}"
+            # Git often ignores these as a whole; runners look for settings in them.
+            if name in {".cargo", ".config"}:
+                yield from (f"{below}{name}/{each}" for each in _names_in(root / below / name))
+
+
+def _names_in(folder: Path) -> list[str]:
+    """Return the names in a folder, none where it is no readable folder; a worktree's .git is a file."""
+    try:
+        return sorted(set(os.listdir(folder)) - {".git", ".coverage", ".DS_Store"})  # noqa: PTH208  # of many folders
+    except OSError:
+        return []
 
 
 def _editable(prefix: Path, root: Path, same_source: bool) -> Iterator[Path]:  # noqa: FBT001
