@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -71,22 +72,25 @@ class _Call:
 
     def _record(self, report: Any, before: int, *, why: str | None) -> None:  # noqa: ANN401  # a RunReport
         """Record the iteration with the usage of all calls since the last one, unless the call failed (`why`)."""
+        from ralph_tracker.codec import decode, encode
         from ralph_tracker.core.metrics import Usage
         from ralph_tracker.runner.saved_run import add_usages, less, tells_sums
         from ralph_tracker.safe_files import write_whole
         from ralph_tracker.store.json_documents import read_json, to_json
 
         store = self.tracker.store()
-        plain = read_json(store.paths.folder / _STATE)
-        state: dict[str, Any] = plain if isinstance(plain, dict) else {}
-        told = Usage(**{name: state.get("told", {}).get(name) for name in Usage._fields})
-        owed = Usage(**{name: state.get("owed", {}).get(name) for name in Usage._fields})
-        is_sum = report.session is not None and report.session == state.get("session") and tells_sums(report, told)
+        file = store.paths.folder / _STATE
+        told = owed = Usage()
+        session = None
+        with suppress(AttributeError, KeyError, TypeError):  # of a damaged file nothing counts, as of none
+            plain = read_json(file)
+            told, owed, session = (decode(Usage, plain["told"]), decode(Usage, plain["owed"]), plain["session"])
+        is_sum = report.session is not None and report.session == session and tells_sums(report, told)
         owed = add_usages(owed, less(report.usage, told) if is_sum else report.usage)
 
         def keep(owed: Usage) -> None:
-            state = {"session": report.session, "told": report.usage.known_values(), "owed": owed.known_values()}
-            write_whole(store.paths.folder / _STATE, to_json({"schema_version": 1, **state}))
+            state = {"session": report.session, "told": encode(report.usage), "owed": encode(owed)}
+            write_whole(file, to_json({"schema_version": 1, **state}))
 
         keep(owed)
         if why is not None:

@@ -135,6 +135,16 @@ def test_the_sums_of_a_continued_session_count_once(runner):
     assert (second["input_tokens"], second["output_tokens"], second["turns"]) == (20, 4, 2)
 
 
+@pytest.mark.parametrize("damaged", ["{", "[]", '{"session": "s", "told": [], "owed": {"cost_usd": 9}}'])
+def test_of_a_damaged_note_on_usage_nothing_counts(runner, damaged):
+    runner.start()
+    (loop,) = (runner.root / ".aiwg/ralph").glob("ralph-*")
+    (loop / "wrap.json").write_text(damaged)
+    done = runner.call()
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert runner.history[1]["usage"]["cost_usd"] == 0.5
+
+
 def test_a_question_that_the_agent_has_recorded_is_not_measured_over(runner, program):
     done = runner.start().call(runs=f"{program} hook post-iteration --blocked 'which key?' > /dev/null")
     assert "iteration 1: escalate: Escalate to human - blocked: which key?" in done.stderr
