@@ -10,23 +10,24 @@ import click
 from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
-from ralph_tracker.report.iteration_view import current_value, plan_tasks
+from ralph_tracker.report.iteration_view import commit_of, current_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money
 from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "score"),
-    *("integrity", "plan", "cost", "$/pt", "decision", ""),
+    *("integrity", "plan", "cost", "$/pt", "commit", "decision", ""),
 )
 # These columns are left out if they are empty.
-_OPTIONAL: Final = tuple(map(COLUMNS.index, ("coverage", "errors", "integrity", "plan", "cost", "$/pt")))
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("coverage", "errors", "integrity", "plan", "cost", "$/pt", "commit")))
 # On a narrow screen decimals are left out first, then these columns.
 _YIELDING: Final = tuple(
-    map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "decision", "class"))
+    map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "commit", "decision", "class"))
 )
 _DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
+_COMMIT: Final = 30
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -119,6 +120,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         plan_tasks(record),
         ABSENT if cost is None else money(cost),
         cost_per_point(cost, None if now is None or before is None else now - before),
+        shorten(commit_of(record), _COMMIT),
         shorten((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )
