@@ -27,6 +27,7 @@ _YIELDING: Final = tuple(
 )
 _DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
+_CLASS_COLOURS: Final = {"regression": "red", "damaged": "red", "stalled": "HIGH"}
 _COMMIT: Final = 30
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
@@ -85,7 +86,8 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
     kept = [place for place in range(len(COLUMNS)) if place not in idle]
     yielding = [kept.index(place) for place in _YIELDING if place in kept]
     rows = [tuple(row[place] for place in kept) for row in table]
-    left_out = say_table(rows, yielding=yielding, shorter=_without_decimals)
+    colours = ["green" if row[-1] else _CLASS_COLOURS.get(row[1], "") for row in table]
+    left_out = say_table(rows, yielding=yielding, shorter=_without_decimals, colours=colours)
     if left_out:
         complain(f"terminal too narrow for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` shows all")
 

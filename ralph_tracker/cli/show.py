@@ -32,8 +32,10 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
 def _say(story: IterationStory) -> None:
     say(story.title)
     say_wrapped(story.sentence)
-    for line in (*story.wrong, *story.score, *story.alerts, *story.decision):
-        say_wrapped(line.text, indent=2 * line.depth, hang=4 if line.severity else 2)
+    for line in story.wrong:
+        say_wrapped(line.text, colour="red")
+    for line in (*story.score, *story.alerts, *story.decision):
+        say_wrapped(line.text, indent=2 * line.depth, hang=4 if line.severity else 2, colour=line.severity)
     for table in story.tables:
         say_table(table.rows, right=range(1, len(table.rows[0])))
     for line in story.standing:

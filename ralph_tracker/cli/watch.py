@@ -14,6 +14,7 @@ import click
 
 from ralph_tracker.cli.next_step import next_step
 from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.status import raised_in
 from ralph_tracker.cli.terminal import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
 from ralph_tracker.errors import LoopError, RalphTrackerError
@@ -226,16 +227,12 @@ def _problems(shown: LoopDisplay) -> "list[Text]":
     """Return open alerts, the worst and newest first, then failing and lost tests, in a line each."""
     from rich.text import Text
 
-    def rank(alert: Mapping[str, Any]) -> tuple[str, int]:
-        at = str(alert.get("triggered_at", "")).rpartition("_")[2]
-        return alert["severity"], -int(at) if at.isdecimal() else 0
-
     alerts = [
         Text(
             harmless(f"{alert['severity']} {alert['type']}: {short_names(alert['message'])}"),
             style=_LOUD.get(alert["severity"], ""),
         )
-        for alert in sorted(shown.summary.alerts, key=rank)
+        for alert in sorted(shown.summary.alerts, key=lambda each: (each["severity"], -raised_in(each)))
     ]
     return [*alerts, *(Text(harmless(short_names(line)), style="red") for line in shown.wrong)]
 
