@@ -16,8 +16,8 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
     by_status,
-    checks_of_part,
     left_by_the_tests,
+    made_of,
     reported,
 )
 from ralph_tracker.measure.ecosystems.package_json import (
@@ -285,24 +285,14 @@ def _with_members(whole: Ecosystem, root: Path, members: list[str], environment:
     What the root has a check for, such as its linter, is not asked of the packages again.
     """
     others = {name: check for name, check in whole.checks.items() if name.partition("-")[0] in {"lint", "types"}}
-    checks: Checks = {}
-    notes: list[str] = []
-    templates: list[str] = []
-    tools = dict(whole.tools)
+    parts: list[tuple[str, Ecosystem]] = []
     for member in members:
         own = detect(root / member, environment)
-        if own is None or not own.checks:
-            continue
-        kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
-        checks |= checks_of_part(kept, member, taken=checks)
-        notes += [f"{member}: {note}" for note in own.notes]
-        templates += own.templates
-        tools |= {f"{name} in {member}": call for name, call in own.tools.items()}
-    if "tests" not in checks:
-        return whole
-    return replace(
-        whole, tools=tools, checks={**checks, **others}, notes=tuple(dict.fromkeys(notes)), templates=tuple(templates)
-    )
+        if own is not None:
+            kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
+            parts.append((member, replace(own, checks=kept)))
+    made = made_of(whole, parts)
+    return replace(made, checks={**made.checks, **others}) if "tests" in made.checks else whole
 
 
 def _missing_note(package: Package, tool: str) -> str:
