@@ -133,9 +133,55 @@ def test_a_runner_that_node_is_called_with_is_called_so(found):
 
 
 def test_what_the_script_does_first_is_told(found):
-    seen = found(package("mocha", "c8", pretest="make", test="tsc && mocha dist"), installed("mocha", "c8"))
+    seen = found(package("mocha", "c8", pretest="make", test="depcheck && mocha dist"), installed("mocha", "c8"))
     assert seen.notes == (
-        "the test script also runs `make`, `tsc` first; put that in front of the check if the tests depend on it",
+        "the test script also runs `make`, `depcheck` first; put that in front of the check if the tests depend on it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("scripts", "first"),
+    [
+        ({"test": "tsc -p 'a b' && mocha dist"}, "node_modules/.bin/tsc -p 'a b'"),
+        ({"test": "rollup -c && mocha dist"}, "rollup -c"),
+        ({"test": "npm run build && mocha dist", "build": "node make.js"}, "npm run build"),
+        ({"test": "npm run prepare && mocha dist", "prepare": "husky && tshy"}, "npm run prepare"),
+        ({"pretest": "npm run clean && tsc", "test": "mocha dist", "clean": "rimraf dist"}, "npm run pretest"),
+        ({"test": "npm run build && npm run unit", "build": "vite build", "unit": "mocha dist"}, "npm run build"),
+        ({"test": "tsc --noEmit && mocha dist"}, None),
+        ({"test": "tsc -p checked && mocha dist"}, None),
+        ({"test": "npm run prepare && mocha dist", "prepare": "husky"}, None),
+        ({"test": "npm run build:docs && mocha dist", "build:docs": "typedoc"}, None),
+        ({"test": "npm run build && mocha dist", "build": "prettier --write . && tsc"}, None),
+        ({"test": "mocha dist && tsc"}, None),
+    ],
+)
+def test_what_the_tests_load_is_built_first(found, scripts, first):
+    files = {"checked/tsconfig.json": '{"compilerOptions": {"noEmit": true}}'}
+    run = found(package(**scripts), installed("mocha", "tsc"), files).checks["tests"]["run"]
+    built, _, tests = run.rpartition(" && ") if isinstance(run, str) else (None, "", run[0])
+    assert (built, tests.startswith("node_modules/.bin/mocha")) == (first, True)
+
+
+def test_the_name_of_a_runner_among_the_words_of_a_program_is_the_installed_one(found):
+    run = found(package("mocha", test="node bin/ssl.js mocha test"), installed("mocha")).checks["tests"]["run"]
+    assert run[:4] == ["node", "bin/ssl.js", "node_modules/.bin/mocha", "test"]
+
+
+@pytest.mark.parametrize(
+    ("files", "check"),
+    [({}, "test-command"), ({".mocharc.yml": ""}, "tests")],
+    ids=["by the script", "by its settings"],
+)
+def test_a_runner_that_another_program_calls_is_run_by_its_own_settings(found, files, check):
+    assert list(found(package("mocha", test="gulp test"), installed("mocha"), files).checks) == [check]
+
+
+def test_a_script_that_bun_runs_is_no_test_of_bun(found):
+    seen = found(package(test="bun run --filter frontend test"), {"bun.lock": ""})
+    assert list(seen.checks) == ["test-command"]
+    assert found(package(test="bun test"), {"bun.lock": ""}).notes == (
+        "bun not found: install Bun, and have bun on PATH",
     )
 
 
