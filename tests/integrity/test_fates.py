@@ -111,8 +111,10 @@ def test_severities(was, now, earlier, more, source, severity):
             NONE,
             F,
             {},
-            "Iteration 3 removed 1 test that failed in iteration 1; with the source of 3 it still fails "
-            "(assert 1 == 2)",
+            (
+                "Iteration 3 removed 1 test that failed in iteration 1; with the source of 3 it still fails "
+                "(assert 1 == 2)"
+            ),
         ),
         (
             F,
