@@ -54,3 +54,15 @@ def test_a_check_that_reads_our_records_counts_nothing_in_them(project, with_too
     (made.root / "src/a.js").write_text("debugger;\n")
     made.record("post-iteration")
     assert made.record("post-iteration")["quality"]["lint_errors"] == 1
+
+
+def test_node_finds_no_tests_in_our_records(project, with_tools):
+    with_tools(("node",), ())
+    made = project({**FILES, "a.test.js": "require('node:test')('one', () => {});\n"})
+    made.ours("init", "--yes")
+    made.record("pre-loop")
+    counts = []
+    for title in ("two", "three"):
+        (made.root / "a.test.js").write_text(f"require('node:test')('{title}', () => {{}});\n")
+        counts.append(made.record("post-iteration")["testing"]["test_count"])
+    assert counts == [2, 2]
