@@ -56,13 +56,24 @@ def test_a_check_that_reads_our_records_counts_nothing_in_them(project, with_too
     assert made.record("post-iteration")["quality"]["lint_errors"] == 1
 
 
-def test_node_finds_no_tests_in_our_records(project, with_tools):
-    with_tools(("node",), ())
-    made = project({**FILES, "a.test.js": "require('node:test')('one', () => {});\n"})
+@pytest.mark.parametrize(
+    ("runner", "install"),
+    [
+        ("node --test", ()),
+        ("jest", ("jest@30.5.2",)),
+        pytest.param("vitest run --globals", ("vitest@4.1.12",), marks=pytest.mark.deep),
+    ],
+)
+def test_a_runner_that_looks_everywhere_finds_no_tests_in_our_records(project, with_tools, runner, install):
+    with_tools(("node",), install)
+    package = {"private": True, "scripts": {"test": runner}}
+    source = "const test = globalThis.test ?? require('node:test').test;\ntest('{}', () => {{}});\n"
+    files = {"package.json": json.dumps(package), "a.test.js": source.format("one")}
+    made = project({".gitignore": "node_modules/\n", **files}, install)
     made.ours("init", "--yes")
-    made.record("pre-loop")
-    counts = []
+    counts = [made.record("pre-loop")["testing"]["test_count"]]
     for title in ("two", "three"):
-        (made.root / "a.test.js").write_text(f"require('node:test')('{title}', () => {{}});\n")
+        (made.root / "a.test.js").write_text(source.format(title))
         counts.append(made.record("post-iteration")["testing"]["test_count"])
-    assert counts == [2, 2]
+    assert list((made.root / ".aiwg").rglob("a.test.js"))
+    assert counts == [1, 1, 1]
