@@ -227,7 +227,7 @@ def _because_of_growth(basis: Basis, metrics: Metrics) -> list[str]:
     if judged is None or metrics.loc_total is None or not basis.baseline.loc_total:
         return []
     plain = growth_percent(metrics.loc_total, basis.baseline.loc_total)
-    if half_up(plain, 1) == half_up(judged, 1):
+    if half_up(max(plain, 0.0), 1) == half_up(judged, 1):  # less code costs nothing
         return []
     tests = plain_number(half_up(passing_growth(basis.baseline, metrics), 1))
     return [f"code grew by {plain:.0f} %, counted as {judged:.0f} % beside {tests} times the passing tests"]

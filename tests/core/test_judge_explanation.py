@@ -42,6 +42,12 @@ class TestWhatDiffers:
                 id="growth beyond the tests",
             ),
             pytest.param(
+                {"tests": {"a": "passed", "b": "passed"}},
+                {"tests": {"a": "passed"}, "loc_total": 96},
+                "1 of 2 tests pass and are believed, 1 of them missing",
+                id="less code",
+            ),
+            pytest.param(
                 {"complexity_score": 11.0},
                 {"complexity_score": 8.0},
                 "complexity measured against the many of the baseline",
