@@ -68,7 +68,7 @@ class JudgementInputs(NamedTuple):
     adjusted: float
     tally: TestTally | None
     point: PastIteration
-    at: AlertFacts
+    facts: AlertFacts
     against_kept: Comparison
     disbelieved: frozenset[str]
     integrity_alerts: IntegrityAlerts
@@ -109,25 +109,27 @@ class Assessment(NamedTuple):
 def assess(inputs: JudgementInputs) -> Assessment:
     state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
     if inputs.number == 0:
-        new = raise_alerts(inputs.at, "baseline", None)
+        new = raise_alerts(inputs.facts, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
     scored = ScoreContext(point=inputs.point, line=line, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
-    failed = bool(inputs.at.failing_runs) or build_failed
-    broke = working_tests_failing(inputs.at) is not None or inputs.at.build_broke or failed
-    covered = inputs.at.change("coverage_lines_covered") or 0
+    failed = bool(inputs.facts.failing_runs) or build_failed
+    broke = working_tests_failing(inputs.facts) is not None or inputs.facts.build_broke or failed
+    covered = inputs.facts.change("coverage_lines_covered") or 0
     step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
-        gained=inputs.at.gained,
-        lost=inputs.at.lost,
-        named=inputs.at.tests is not None,
+        gained=inputs.facts.gained,
+        lost=inputs.facts.lost,
+        named=inputs.facts.tests is not None,
         uncovered=covered < 0,
     )
-    if inputs.at.fall_is_explained:
+    if inputs.facts.fall_is_explained:
         step = step.without_fall("test_count")  # few tests went for nothing, so the count alone says nothing
     classification = classify(step, scored, state.thresholds, broke=broke)
     cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
-    gained = () if inputs.at.tests is None else set(inputs.at.tests.gained).intersection(inputs.against_kept.gained)
+    gained = (
+        () if inputs.facts.tests is None else set(inputs.facts.tests.gained).intersection(inputs.against_kept.gained)
+    )
     if cycle is not None and not cycle.same_tree and integrity_alerts.clean and gained:
         cycle = (
             None  # where a test passes that passed neither just before nor in the kept one, numbers repeat by chance
@@ -137,7 +139,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
         alert._replace(
             rollback_to=None if kept is None else kept.iteration, rollback_score=None if kept is None else kept.score
         )
-        for alert in (*integrity_alerts.new, *raise_alerts(inputs.at, classification, cycle))
+        for alert in (*integrity_alerts.new, *raise_alerts(inputs.facts, classification, cycle))
     )
     return Assessment(
         classification,
@@ -247,11 +249,11 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         measurement = measurement._replace(integrity=priced)
     found = measurement.integrity or NOTHING_FOUND
     disbelieved = disbelieved_tests(found, state.accepted_findings)
-    at = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
-    against_kept = _against_kept(state, at, measurement, disbelieved)
-    at = at._replace(dropped=against_kept.dropped)
-    integrity_alerts = integrity_alerts_of(state, basis, at, metrics, measurement)
-    tally = _tally(state, at, measurement, against_kept, disbelieved)
+    facts = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
+    against_kept = _against_kept(state, facts, measurement, disbelieved)
+    facts = facts._replace(dropped=against_kept.dropped)
+    integrity_alerts = integrity_alerts_of(state, basis, facts, metrics, measurement)
+    tally = _tally(state, facts, measurement, against_kept, disbelieved)
     adjusted = adjusted_score(basis, metrics, measurement.quality_score, tally, found.suppressions)
     point = PastIteration(
         iteration=number,
@@ -272,7 +274,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         adjusted,
         tally,
         point,
-        at,
+        facts,
         against_kept,
         disbelieved,
         integrity_alerts,
@@ -305,18 +307,18 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
 
 
 def _against_kept(
-    state: JudgeState, at: AlertFacts, measurement: Measurement, disbelieved: frozenset[str]
+    state: JudgeState, facts: AlertFacts, measurement: Measurement, disbelieved: frozenset[str]
 ) -> Comparison:
     if state.kept is None:
         return Comparison()
     against = compare_with_kept(
         state.kept,
-        at.metrics,
+        facts.metrics,
         measurement.tests,
         (measurement.integrity or NOTHING_FOUND).earlier,
         flaky=state.flaky,
         disbelieved=disbelieved,
-        not_collected=() if at.tests is None else at.tests.not_collected,
+        not_collected=() if facts.tests is None else facts.tests.not_collected,
     )
     of_this = {alert.partition("-")[2] for alert in state.accepted if alert.startswith(f"it{state.iteration + 1}-")}
     if not of_this.isdisjoint(REMOVAL_ALERTS):
@@ -327,24 +329,28 @@ def _against_kept(
 
 
 def _tally(
-    state: JudgeState, at: AlertFacts, measurement: Measurement, against_kept: Comparison, disbelieved: frozenset[str]
+    state: JudgeState,
+    facts: AlertFacts,
+    measurement: Measurement,
+    against_kept: Comparison,
+    disbelieved: frozenset[str],
 ) -> TestTally | None:
     """Return the tests that the adjusted score counts (semantics § 2), None where only a rate is known."""
     tests = measurement.tests
     if tests is None:
-        passed, failed = at.metrics.tests_passed, at.metrics.tests_failed
+        passed, failed = facts.metrics.tests_passed, facts.metrics.tests_failed
     else:
         outcomes = list(tests.outcomes.values())
         passed, failed = outcomes.count(PASSED), outcomes.count(FAILED)
     if passed is None or failed is None:
         return None
-    believed, count = passed, at.metrics.test_count
+    believed, count = passed, facts.metrics.test_count
     missing = max(0, against_kept.dropped_count - against_kept.fresh)
-    if at.earlier is not None and state.kept is not None:
+    if facts.earlier is not None and state.kept is not None:
         since_gain = state.kept.dropped + missing
         missing = 0 if are_few(since_gain, state.kept.passing + state.kept.dropped) else since_gain
-    if at.tests is not None:
-        missing += len(at.tests.not_collected)
+    if facts.tests is not None:
+        missing += len(facts.tests.not_collected)
     if tests is not None:
         believed -= sum(tests.outcomes.get(name) == PASSED for name in disbelieved)
         found = (measurement.integrity or NOTHING_FOUND).findings
@@ -367,7 +373,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         score=inputs.adjusted,
         tests=inputs.against_kept,
         verdict=inputs.integrity_alerts.verdict,
-        built=metrics.build_status != "failure" and not (inputs.at.not_collected or inputs.at.failing_runs),
+        built=metrics.build_status != "failure" and not (inputs.facts.not_collected or inputs.facts.failing_runs),
         measured=inputs.measured,
         questions=asked,
         by_tests=inputs.basis.has_tests and not inputs.basis.given_score,
@@ -481,7 +487,7 @@ def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
         suppressions=line.suppressions if found is None else found.suppressions,
         references=line.references if found is None else found.references,
         not_loaded=frozenset(inputs.measurement.not_loaded),
-        failing_runs=inputs.at.failing_runs,
+        failing_runs=inputs.facts.failing_runs,
     )
     if not point.has(after.parts()):
         return after

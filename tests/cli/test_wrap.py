@@ -1,9 +1,14 @@
 """`wrap` stands in for `claude` in a runner without hooks: the feedback goes in, usage and rollback come out."""
 
 import json
+import os
 import subprocess
+import sys
 
 import pytest
+
+from ralph_tracker.cli.app import run
+from tests.forked import forked
 
 CONFIG = """\
 version: 1
@@ -42,8 +47,8 @@ def result(cost=0.5, session="s", tokens=(10, 5), **more):
 class Runner:
     """A runner that calls `claude` through `wrap`, in a project whose report is what the agent writes."""
 
-    def __init__(self, folder, own_process):
-        self.root, self.home, self._own_process = folder / "project", folder / "home", own_process
+    def __init__(self, folder):
+        self.root, self.home = folder / "project", folder / "home"
         for each in (self.root, self.home):
             each.mkdir()
         (self.root / "ralph-tracker.yaml").write_text(CONFIG)
@@ -55,7 +60,20 @@ class Runner:
         self.agent.chmod(0o755)
 
     def ralph(self, *words):
-        return self._own_process(*words, cwd=self.root, env={"HOME": str(self.home)}, start_new_session=True)
+        """Run the program in a fork, which starts sooner than a process, with files for what it prints."""
+        printed = [self.home / "out", self.home / "err"]
+
+        def act():
+            for number, file in enumerate(printed, 1):
+                os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
+            sys.stdout, sys.stderr = (open(number, "w", encoding="utf-8") for number in (1, 2))  # noqa: PTH123, SIM115
+            code = run(list(words))
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return code
+
+        code = forked(act, {**os.environ, "HOME": str(self.home)}, self.root)
+        return subprocess.CompletedProcess(words, code, *(file.read_text() for file in printed))
 
     def start(self):
         done = self.ralph("hook", "pre-loop")
@@ -78,8 +96,8 @@ class Runner:
 
 
 @pytest.fixture
-def runner(tmp_path, own_process):
-    return Runner(tmp_path, own_process)
+def runner(tmp_path):
+    return Runner(tmp_path)
 
 
 def test_the_feedback_is_in_the_prompt_and_the_usage_in_the_record(runner):

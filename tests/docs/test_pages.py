@@ -50,8 +50,13 @@ def test_an_ellipsis_stands_for_the_rest_of_a_line_or_for_lines_and_nothing_else
     assert fits(shown, printed) is fitting
 
 
+# The first thing that anybody reads is always run; of the other pages a sample has half.
 @pytest.mark.slow
-@page
+@pytest.mark.parametrize(
+    "path",
+    [PAGES[0], *(pytest.param(path, marks=pytest.mark.sampled) for path in PAGES[1:])],
+    ids=lambda path: path.name,
+)
 def test_what_a_page_shows_is_what_happens(path, place, blocks):
     printed = None
     for block in blocks(path):

@@ -139,6 +139,7 @@ class TestFiles:
         assert set(yaml.safe_load(files[".aider.conf.yml"])) == AIDER_KEYS
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestPlainBash:
     def test_the_script_drives_a_loop_to_its_target_over_a_rollback(self, set_up):
@@ -169,6 +170,7 @@ class TestPlainBash:
         assert [row["usage"] for row in history(set_up)[1:]] == [{}]
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestRalphSh:
     def test_a_promise_is_not_believed_where_the_iteration_is_rolled_back(self, set_up):
@@ -191,6 +193,7 @@ class TestRalphSh:
         assert not (set_up.home / "turns").exists()
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestBmalph:
     def gate(self, place):
@@ -217,6 +220,7 @@ class TestBmalph:
         assert "run `ralph-tracker hook pre-loop` first" in said
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestRalphClaudeCode:
     def test_only_work_that_succeeded_is_measured_and_the_output_is_claudes(self, set_up):
@@ -233,6 +237,7 @@ class TestRalphClaudeCode:
         assert len(history(set_up)) == 2
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestWiggum:
     def test_the_hooks_drive_a_loop(self, set_up):
@@ -252,6 +257,7 @@ class TestWiggum:
         assert len(history(set_up)) == 3
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestRalphOrchestrator:
     def fire(self, place, name, current, pid=7):
@@ -297,6 +303,7 @@ class TestRalphOrchestrator:
         assert "run `ralph-tracker hook pre-loop` first" in self.fire(set_up, "pre.iteration.start", 1)
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestAider:
     @pytest.fixture
@@ -330,6 +337,7 @@ class TestAider:
         assert "lines of output to the chat" in said
 
 
+@pytest.mark.sampled(up_to="::")
 @pytest.mark.slow
 class TestPiAutoresearch:
     def test_metrics_are_what_its_parser_takes_and_a_regression_is_a_failed_run(self, set_up):

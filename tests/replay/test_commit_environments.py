@@ -50,6 +50,7 @@ def test_each_commit_has_that_of_its_lock_file_and_each_is_built_once(locked, bu
     assert not (locked.root / ".venv").exists()
 
 
+@pytest.mark.slow
 def test_a_setup_that_fails_leaves_its_words_in_the_record_of_each_of_its_commits(locked, built):
     setup = SETUP.format(built=built) + "; grep 3 package-lock.json || { echo 'error: no such version' >&2; exit 1; }"
     turns = locked.replayed("HEAD~2..", setup=setup)
@@ -115,6 +116,7 @@ def test_one_whose_environment_lies_in_the_project_is_named_where_that_is_missin
     assert branch.replay("HEAD~1..").warnings == ()
 
 
+@pytest.mark.slow
 def test_fresh_builds_the_environments_anew_once_each(locked, built):
     setup = SETUP.format(built=built)
     locked.replayed("HEAD~2..", setup=setup)

@@ -53,6 +53,7 @@ def test_they_are_ranked_with_what_each_gained_and_lost_in_whatever_order_they_a
     assert again["loop_id"] != found["loop_id"]
 
 
+@pytest.mark.slow
 def test_each_descends_from_the_base_alone(branch, ralph):
     found = document(ralph("compare", "worse", "better", "--json"))
     rows, _ = branch.tracker.project.store(found["loop_id"]).rows()
@@ -61,6 +62,7 @@ def test_each_descends_from_the_base_alone(branch, ralph):
     assert "2 candidates against" in ralph("compare", "worse", "better")[1]
 
 
+@pytest.mark.slow
 def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branch, ralph, tmp_path):
     folder = tmp_path / "attempt"
     shutil.copytree(branch.root, folder, ignore=shutil.ignore_patterns(".git", ".aiwg"))
@@ -74,6 +76,7 @@ def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branc
     assert (branch.gits_own, branch.files(), attempt.files()) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ignored", ["", ".aiwg/\n"], ids=["our folder ignores itself", "the project ignores our folder"]
 )
@@ -155,6 +158,7 @@ def test_a_test_that_fails_once_is_flaky_and_not_lost_and_no_commit_is_measured_
         assert ran.read_text().count(".") == 2
 
 
+@pytest.mark.slow
 def test_reruns_name_the_tests_that_do_not_always_end_the_same(branch, ralph):
     branch.git("checkout", "-q", "-b", "flaky", "v0")
     fails_twice = failing_at_first(branch.root.parent / "left", 2)

@@ -95,6 +95,7 @@ def test_the_checks_of_a_commit_see_nothing_that_those_of_another_left(branch):
     assert state(branch) == before
 
 
+@pytest.mark.slow
 def test_broken_off_it_goes_on_where_it_was(branch):
     ran = branch.counting()
     turns = branch.replay(jobs=1).turns()
@@ -108,6 +109,7 @@ def test_broken_off_it_goes_on_where_it_was(branch):
     assert len(ran.read_text().splitlines()) in {6, 7, 8}
 
 
+@pytest.mark.slow
 def test_what_was_measured_with_the_same_tree_and_configuration_is_not_measured_again(branch):
     ran = branch.counting()
     assert [turn.cached for turn in branch.replayed("v0..HEAD~1")] == [False] * 4
@@ -182,6 +184,7 @@ def test_a_project_in_a_folder_of_a_repository_has_all_of_it_at_each_commit(tmp_
     assert [(turn.record.metrics.tests_passed, turn.record.metrics.file_count) for turn in turns] == [(1, 0), (1, 1)]
 
 
+@pytest.mark.slow
 def test_the_same_replay_runs_once_at_a_time(branch):
     turns = branch.replay().turns()
     next(turns)

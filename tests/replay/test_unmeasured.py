@@ -77,6 +77,7 @@ def test_the_base_is_told_before_the_rest_is_measured(branch, tmp_path):
     assert "could not be measured" in file.read_text()
 
 
+@pytest.mark.slow
 def test_what_was_recorded_unmeasured_is_measured_again_by_the_same_command(branch, ralph, mended):
     branch.environment = dict(os.environ)
     mended.touch()
@@ -99,6 +100,7 @@ def test_what_was_recorded_unmeasured_is_measured_again_by_the_same_command(bran
     assert (again.loop_id, list(again.turns())) == (replay.loop_id, [])
 
 
+@pytest.mark.slow
 def test_commits_before_the_baseline_are_measured_again_too(branch, tmp_path):
     file = tmp_path / "licence"
     branch.running(f"grep -q two app.py || test -e {file} || {{ echo 'error: no licence' >&2; exit 3; }}")
@@ -110,6 +112,7 @@ def test_commits_before_the_baseline_are_measured_again_too(branch, tmp_path):
     assert (again.loop_id != first.loop_id, again.unmeasured) == (True, ())
 
 
+@pytest.mark.slow
 def test_killed_before_the_baseline_was_on_record_it_is_looked_for_again(branch, mended):
     replay = branch.replay("v0..HEAD~2")
     paths = branch.tracker.project.paths.loop(replay.loop_id)
@@ -132,6 +135,7 @@ def test_where_tests_are_never_measured_but_something_is_it_begins_there(branch)
     assert [turn.commit.subject for turn in turns] == ["Lose most", "Break", "Mend"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first",
     ["exec 2>/dev/null; kill -9 $$", "sleep 30", "cp results.xml $REPORT; kill -9 $$"],
@@ -146,6 +150,7 @@ def test_a_check_that_did_not_come_to_its_end_is_not_kept(branch, first):
     assert [turn.cached for turn in branch.replayed("HEAD~3..HEAD~2")] == [True, False]
 
 
+@pytest.mark.slow
 def test_fresh_measures_all_anew_and_what_it_found_counts_from_then_on(branch):
     ran = branch.counting()
     replay = branch.replay("v0..HEAD~2")
@@ -158,6 +163,7 @@ def test_fresh_measures_all_anew_and_what_it_found_counts_from_then_on(branch):
     assert len(ran.read_text()) == len(".\n") * 6
 
 
+@pytest.mark.slow
 def test_results_of_another_environment_do_not_count(branch):
     branch.write("Cargo.lock", "1\n")
     assert [turn.cached for turn in branch.replayed("v0..HEAD~3")] == [False] * 2
@@ -166,6 +172,7 @@ def test_results_of_another_environment_do_not_count(branch):
     assert [turn.cached for turn in branch.replayed("v0..HEAD~3")] == [False] * 2
 
 
+@pytest.mark.slow
 def test_nor_do_those_with_other_variables_that_reach_the_checks(branch):
     branch.running('test "$MODE"')
     branch.environment = {**os.environ, "MODE": "a", "EDITOR": "ed", "TZ": "UTC"}

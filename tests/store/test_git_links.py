@@ -171,6 +171,7 @@ def test_a_new_loop_begins_after_the_old_one_is_back(root, ask):
     assert "abandoned" in ask(root, "status", "--loop-id", "ralph-001").out
 
 
+@pytest.mark.slow
 def test_a_long_loop_with_packs_comes_back_whole(root, ask):
     for number in range(3, 131):
         work(root, number)

@@ -130,6 +130,7 @@ def test_what_later_iterations_are_compared_with_is_read_from_its_pack(driven):
     assert (kept.iteration, kept.outcomes) == (1, {"test_a": "passed", "test_b": "passed"})
 
 
+@pytest.mark.slow
 def test_kept_files_stay_in_their_folders_and_come_back(prepared, tmp_path, ask):
     loop = prepared("kept", kept, tmp_path / "copy")
     pack(loop)
@@ -206,6 +207,7 @@ def odd_copy(prepared, tmp_path):
     return lambda name: prepared("odd", odd, tmp_path / name)
 
 
+@pytest.mark.slow
 def test_an_odd_tree_comes_back_the_same_whether_its_records_are_packed(odd_copy, ask):
     trees = []
     for name in ("plain", "packed"):
@@ -222,6 +224,7 @@ def test_an_odd_tree_comes_back_the_same_whether_its_records_are_packed(odd_copy
     assert len({str(sorted(each)) for each in trees[0]}) > TURNS // 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["output", "worktree"])
 def test_a_packed_iteration_of_an_odd_tree_is_selected(how, odd_copy, ask):
     answers = []
@@ -236,6 +239,7 @@ def test_a_packed_iteration_of_an_odd_tree_is_selected(how, odd_copy, ask):
     assert answers[0] == answers[1] != {}
 
 
+@pytest.mark.slow
 def test_copies_of_packed_iterations_that_are_gone_or_changed_are_noticed_and_made_again(odd_copy, ask):
     loop = odd_copy("copy")
     pack(loop)
@@ -255,6 +259,7 @@ def test_copies_of_packed_iterations_that_are_gone_or_changed_are_noticed_and_ma
     assert ask(loop.root, "verify").code == 0
 
 
+@pytest.mark.slow
 def test_gc_of_packed_iterations_with_links_takes_no_more_than_their_files(odd_copy, ask):
     loop = odd_copy("copy")
     outside = loop.root.parent / "outside"
@@ -281,6 +286,7 @@ def test_iterations_whose_records_are_too_large_for_a_pack_stay_plain(copied):
     assert loop.paths.iteration(1).is_dir()
 
 
+@pytest.mark.slow
 def test_a_hook_packs_what_is_older_than_the_last_100(driven):
     really, os.fsync = os.fsync, lambda _: None
     try:

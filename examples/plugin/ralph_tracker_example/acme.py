@@ -8,15 +8,15 @@ from ralph_tracker.agents.hosts.host import HookAnswer, HookEvent, Host
 _EVENTS = {"turn_end": "Stop", "tool_done": "PostToolUse", "session_start": "SessionStart"}
 
 
-def hear(payload: HookEvent) -> HookEvent | None:
+def parse_event(payload: HookEvent) -> HookEvent | None:
     """Return an event in ralph-tracker's form, None for one that is of no interest."""
     name = _EVENTS.get(payload.get("event", ""))
     return None if name is None else {"hook_event_name": name, **payload.get("data", {})}
 
 
-def say(answer: HookAnswer) -> Mapping[str, Any] | None:
+def format_answer(answer: HookAnswer) -> Mapping[str, Any] | None:
     """Return an answer in the agent's form: go on working, with the reason, or a note."""
-    return {"action": "continue" if answer.kind == "hold" else "note", "text": answer.text}
+    return {"action": "continue" if answer.kind == "block" else "note", "text": answer.text}
 
 
-HOST = Host(name="acme", title="Acme", hear=hear, say=say, ends_turns=True)
+HOST = Host(name="acme", title="Acme", parse_event=parse_event, format_answer=format_answer, ends_turns=True)

@@ -13,8 +13,8 @@ from ralph_tracker.agents.hosts.host import (
     Host,
     Plugin,
     Settings,
+    claude_style_answer,
     grouped_entry,
-    said_like_claude,
 )
 from ralph_tracker.safe_files import own_file
 
@@ -54,7 +54,7 @@ def driver(root: object, session: str) -> dict[str, object] | None:
 HOST: Final = Host(
     "claude-code",
     "Claude Code",
-    said_like_claude,
+    claude_style_answer,
     project_variables=("CLAUDE_PROJECT_DIR",),
     ends_turns=True,
     cap=block_cap,

@@ -12,12 +12,12 @@ from ralph_tracker.agents.hosts.host import (
     Plugin,
     Settings,
     as_hook_event,
+    claude_style_answer,
     grouped_entry,
-    said_like_claude,
 )
 
 
-def hear(payload: HookEvent) -> HookEvent | None:
+def parse_event(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form: what it calls a turn begins with a prompt."""
     return as_hook_event({**payload, "prompt_id": payload.get("turn_id")})
 
@@ -40,8 +40,8 @@ def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted
 HOST: Final = Host(
     "codex",
     "Codex",
-    said_like_claude,
-    hear,
+    claude_style_answer,
+    parse_event,
     usage="ralph_tracker.agents.hosts.codex:usage_of",
     settings=Settings(
         project=".codex/hooks.json",

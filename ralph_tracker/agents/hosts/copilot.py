@@ -41,7 +41,7 @@ _NAMES: Final = {
 }
 
 
-def hear(payload: HookEvent) -> HookEvent | None:
+def parse_event(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form."""
     name = next((event for key, event in _BY_KEY.items() if key in payload), None)
     return (
@@ -49,11 +49,11 @@ def hear(payload: HookEvent) -> HookEvent | None:
     )
 
 
-def say(answer: HookAnswer) -> Mapping[str, Any] | None:
+def format_answer(answer: HookAnswer) -> Mapping[str, Any] | None:
     """Return the answer of a hook; Copilot shows none of it to a person."""
-    if answer.kind == "hold":
+    if answer.kind == "block":
         return {"decision": "block", "reason": answer.text}
-    return {"additionalContext": answer.text} if answer.kind == "tell" else None
+    return {"additionalContext": answer.text} if answer.kind == "context" else None
 
 
 def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
@@ -79,8 +79,8 @@ def _text(command: str) -> str:
 HOST: Final = Host(
     "copilot",
     "GitHub Copilot CLI",
-    say,
-    hear,
+    format_answer,
+    parse_event,
     project_variables=("COPILOT_PROJECT_DIR",),
     usage="ralph_tracker.agents.hosts.copilot:usage_of",
     settings=Settings(

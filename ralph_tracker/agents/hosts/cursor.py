@@ -17,7 +17,7 @@ _OURS: Final = {
 }
 
 
-def hear(payload: HookEvent) -> HookEvent | None:
+def parse_event(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form; a stop that was aborted or failed is none."""
     name = _OURS.get(str(payload.get("hook_event_name")))
     if name is None or (name == "Stop" and payload.get("status") != "completed"):
@@ -31,19 +31,19 @@ def hear(payload: HookEvent) -> HookEvent | None:
     return {**heard, "tool_response": payload.get("tool_output")} if name == "PostToolUse" else heard
 
 
-def say(answer: HookAnswer) -> Mapping[str, Any] | None:
+def format_answer(answer: HookAnswer) -> Mapping[str, Any] | None:
     """Return the answer of a hook; Cursor shows no message after a failed call, and none to a person."""
-    if answer.kind == "hold":
+    if answer.kind == "block":
         return {"followup_message": answer.text}
-    is_heard = answer.kind == "tell" and answer.event in {"SessionStart", "PostToolUse"}
+    is_heard = answer.kind == "context" and answer.event in {"SessionStart", "PostToolUse"}
     return {"additional_context": answer.text} if is_heard else None
 
 
 HOST: Final = Host(
     "cursor",
     "Cursor",
-    say,
-    hear,
+    format_answer,
+    parse_event,
     project_variables=("CURSOR_PROJECT_DIR",),
     settings=Settings(
         project=".cursor/hooks.json",

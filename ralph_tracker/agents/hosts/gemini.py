@@ -13,7 +13,7 @@ from ralph_tracker.agents.hosts.host import (
     Host,
     Plugin,
     Settings,
-    said_like_claude,
+    claude_style_answer,
 )
 
 _MILLISECONDS: Final = 1000
@@ -26,7 +26,7 @@ _OURS: Final = {
 _THEIRS: Final = {ours: theirs for theirs, ours in _OURS.items()} | {"PostToolUseFailure": "AfterTool"}
 
 
-def hear(payload: HookEvent) -> HookEvent | None:
+def parse_event(payload: HookEvent) -> HookEvent | None:
     """Return an event in our form. Its `stop_hook_active` is false in the first retry too, and is left out."""
     name = _OURS.get(str(payload.get("hook_event_name")))
     if name is None:
@@ -38,9 +38,9 @@ def hear(payload: HookEvent) -> HookEvent | None:
     return {**heard, "hook_event_name": name}
 
 
-def say(answer: HookAnswer) -> Mapping[str, Any]:
+def format_answer(answer: HookAnswer) -> Mapping[str, Any]:
     """Return the answer of a hook."""
-    return said_like_claude(answer, block="deny", event=_THEIRS.get(answer.event, answer.event))
+    return claude_style_answer(answer, block="deny", event=_THEIRS.get(answer.event, answer.event))
 
 
 def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted: dict[str, Any]) -> dict[str, float]:
@@ -58,8 +58,8 @@ def usage_of(event: HookEvent, _loop: object, since: str, _began: float, counted
 HOST: Final = Host(
     "gemini",
     "Gemini CLI",
-    say,
-    hear,
+    format_answer,
+    parse_event,
     project_variables=("GEMINI_PROJECT_DIR",),
     usage="ralph_tracker.agents.hosts.gemini:usage_of",
     settings=Settings(

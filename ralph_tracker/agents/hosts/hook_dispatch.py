@@ -136,23 +136,23 @@ def answer(host: Host, environment: Environment, descriptor: int = 0) -> str:
     began = time.time()
 
     def act(where: SessionLoop, descriptor: int) -> str:
-        event = host.hear(read_event(descriptor))
+        event = host.parse_event(read_event(descriptor))
         if event is None:
             return ""
         try:
             reply = _answer_event(host, event, where, environment, began)
         except UntrustedError as error:  # the person is told; the agent is neither held nor told
-            reply = HookAnswer("note", str(event["hook_event_name"]), f"ralph-tracker: {error}")
+            reply = HookAnswer("log", str(event["hook_event_name"]), f"ralph-tracker: {error}")
         if where.told is not None and (where.loop is not None or event["hook_event_name"] == "Stop"):
             reply = _told_too(reply, str(event["hook_event_name"]), f"ralph-tracker: {where.told}")
-        said = None if reply is None else host.say(reply)
+        said = None if reply is None else host.format_answer(reply)
         return "" if said is None else json.dumps(said) + "\n"
 
     return within(host, environment, descriptor, "hook", act)
 
 
 def _told_too(reply: HookAnswer | None, event: str, told: str) -> HookAnswer:
-    return HookAnswer("note", event, told) if reply is None else reply._replace(text=f"{told}\n{reply.text}")
+    return HookAnswer("log", event, told) if reply is None else reply._replace(text=f"{told}\n{reply.text}")
 
 
 def within(
@@ -256,10 +256,10 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
         turns.write(store.paths.folder)
     elif turns.is_driven_by_another(event):
         text = f"Another session drives the loop {store.paths.folder.name} of ralph-tracker; this one is not measured."
-        return HookAnswer("tell", "SessionStart", text)
+        return HookAnswer("context", "SessionStart", text)
     loop = ConfiguredLoop.read(store, configured_by)
     text = feedback_of(loop, tracker.root, with_rules=True)
-    return HookAnswer("tell", "SessionStart", text)
+    return HookAnswer("context", "SessionStart", text)
 
 
 def read_event(descriptor: int) -> dict[str, Any]:

@@ -31,13 +31,13 @@ Environment = Mapping[str, str]
 
 
 class HookAnswer(NamedTuple):
-    """An answer to an event, before a host's form: hold the agent at its stop, tell it something, or note it.
+    """An answer to an event, before a host's form: block the agent's stop, give it context, or log a line.
 
-    `event` is the name of the event that is answered. A note is for the person alone, as is `shown`, beside what the
-    agent is told.
+    `event` is the name of the event that is answered. A log line is for the person alone, as is `shown`, which stands
+    beside the agent's text.
     """
 
-    kind: Literal["hold", "tell", "note"]
+    kind: Literal["block", "context", "log"]
     event: str
     text: str
     shown: str | None = None
@@ -105,14 +105,14 @@ def as_hook_event(payload: HookEvent) -> HookEvent | None:
     return payload if payload.get("hook_event_name") in EVENTS else None
 
 
-def said_like_claude(answer: HookAnswer, *, block: str = "block", event: str | None = None) -> Mapping[str, Any]:
+def claude_style_answer(answer: HookAnswer, *, block: str = "block", event: str | None = None) -> Mapping[str, Any]:
     """Return the answer in the form of Claude Code, Codex and Gemini: a block, or messages to the agent and the person.
 
     `block` is the host's word for it, `event` its name of the event (None: ours).
     """
-    if answer.kind == "hold":
+    if answer.kind == "block":
         return {"decision": block, "reason": answer.text}
-    if answer.kind == "note":
+    if answer.kind == "log":
         return {"systemMessage": answer.text}
     name = answer.event if event is None else event
     told = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": answer.text}}
@@ -122,18 +122,19 @@ def said_like_claude(answer: HookAnswer, *, block: str = "block", event: str | N
 class Host(NamedTuple):
     """A host of agents.
 
-    `hear` turns its event into one of ours (None: it is none), `say` our answer into its own (None: it cannot be
-    told). `project_variables` name the project's folder in the environment of a hook, else the working directory does.
-    `cap` returns how many stops in a row are answered by holding the agent (None: no limit), `cap_text` is what an
-    agent and a person are told of that. `ends_turns` is whether it reports the end of a turn; where it does not, every
-    call ends one. `usage` names the function that returns what an iteration took (`hosts.stop_hook.UsageReader`),
-    `driver` the one that says who else drives the loop, `status_line` the one that prints a line for a person.
+    `parse_event` turns its event into one of ours (None: it is none), `format_answer` our answer into its own (None:
+    the host has no form for it). `project_variables` name the project's folder in the environment of a hook, else the
+    working directory does. `cap` returns how many stops in a row are answered by holding the agent (None: no limit),
+    `cap_text` is what an agent and a person are told of that. `ends_turns` is whether it reports the end of a turn;
+    where it does not, every call ends one. `usage` names the function that returns what an iteration took
+    (`hosts.stop_hook.UsageReader`), `driver` the one that says who else drives the loop, `status_line` the one that
+    prints a line for a person.
     """
 
     name: str
     title: str
-    say: Callable[[HookAnswer], Mapping[str, Any] | None]
-    hear: Callable[[HookEvent], HookEvent | None] = as_hook_event
+    format_answer: Callable[[HookAnswer], Mapping[str, Any] | None]
+    parse_event: Callable[[HookEvent], HookEvent | None] = as_hook_event
     project_variables: tuple[str, ...] = ()
     ends_turns: bool = False
     cap: Callable[[Environment], int | None] = lambda environment: OWN_CAP  # noqa: ARG005

@@ -20,7 +20,7 @@ def usage_of(event: HookEvent, _loop: Path, since: str, _began: float, counted: 
     return usage_since(event, answers, since, counted)
 
 
-def say(answer: HookAnswer) -> Mapping[str, Any]:
+def format_answer(answer: HookAnswer) -> Mapping[str, Any]:
     """Return the answer to the plugin: what to do with which text."""
     return {answer.kind: answer.text}
 
@@ -35,7 +35,7 @@ def _text(command: str) -> str:
 HOST: Final = Host(
     "opencode",
     "opencode",
-    say,
+    format_answer,
     usage="ralph_tracker.agents.hosts.opencode:usage_of",
     settings=Settings(
         project=".opencode/plugin/ralph-tracker.js",

@@ -1,6 +1,6 @@
 // Written by `ralph-tracker agent install opencode`, taken out by `ralph-tracker agent uninstall opencode`.
 // As a plugin that was installed and a file of a project, it is loaded twice; only the first one acts.
-// Each event goes to `ralph-tracker agent hook opencode` as JSON; its answer is {"hold" | "tell" | "note": text}.
+// Each event goes to `ralph-tracker agent hook opencode` as JSON; its answer is {"block" | "context" | "log": text}.
 //
 // opencode has no hook that a stop waits for. When a text of the model ends in a running loop, an empty message of the
 // user is queued. If tools follow, it is dropped. If none do, the session goes on with it, and before the model is asked
@@ -63,7 +63,7 @@ export const RalphTracker = async ({ client, directory }) => {
       const found = await client.session.get({ path: { id } }).catch(() => undefined)
       sessions.set(id, found?.data?.parentID ? null : { told: "", asked: {}, queued: "", isFree: false })
       const session = sessions.get(id)
-      if (session) session.told = (await hook({ hook_event_name: "SessionStart", session_id: id })).tell ?? ""
+      if (session) session.told = (await hook({ hook_event_name: "SessionStart", session_id: id })).context ?? ""
     }
     return sessions.get(id)
   }
@@ -109,7 +109,7 @@ export const RalphTracker = async ({ client, directory }) => {
         tool_input: args,
         tool_response: { output: output.output },
       })
-      if (answer.tell) output.output += `\n\n${answer.tell}`
+      if (answer.context) output.output += `\n\n${answer.context}`
     },
 
     "experimental.text.complete": async ({ sessionID }) => {
@@ -136,9 +136,9 @@ export const RalphTracker = async ({ client, directory }) => {
         if (last && last.finish !== "tool-calls" && last.finish !== "unknown") {
           const answers = answersOf(messages)
           const stop = { hook_event_name: "Stop", session_id: sessionID, prompt_id: session.asked.id, answers }
-          const { hold, note } = await hook(stop)
-          session.isFree = !hold
-          texts.set(queued, hold ?? [note, CLOSE].filter(Boolean).join("\n"))
+          const { block, log } = await hook(stop)
+          session.isFree = !block
+          texts.set(queued, block ?? [log, CLOSE].filter(Boolean).join("\n"))
         }
       }
       for (const message of messages) {

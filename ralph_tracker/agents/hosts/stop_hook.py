@@ -186,7 +186,7 @@ def answer_stop(
         why = _why_let_go(turns, folder, event)
         if why is not None:
             note_event(loop, event, let_go=why or "it has only answered a question")
-            return HookAnswer("note", "Stop", f"ralph-tracker: {why}") if why else None
+            return HookAnswer("log", "Stop", f"ralph-tracker: {why}") if why else None
         turns.bind(event)
         turns.begin(event, folder)
         turns.host, turns.model = host.name, event.get("model") or turns.model
@@ -259,7 +259,7 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
             stop.tracker.select_output(apply="output")
         except NothingMeasuredError as error:  # the agent cannot help it: it stops, and a person reads why
             stop.note(record, action=action, reason=str(error))
-            return HookAnswer("note", "Stop", f"ralph-tracker: {error}")
+            return HookAnswer("log", "Stop", f"ralph-tracker: {error}")
     stop.note(record, action=action, reason=decided.decision.reason)
     return _tell_person(stop, event_of(decided.decision) or action, record.iteration, decided.decision.reason)
 
@@ -271,7 +271,7 @@ def _tell_person(stop: Stop, event: str, iteration: int, reason: str) -> HookAns
     notice = Notice(event, stop.folder.name, iteration, words, "`ralph-tracker status` says more")
     for problem in stop.tracker.notify(event, notice.sentence, notice.next_step):
         note_event(str(stop.folder), stop.event, problem=problem)
-    return HookAnswer("note", "Stop", notice.text)
+    return HookAnswer("log", "Stop", notice.text)
 
 
 def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionResult) -> HookAnswer:
@@ -285,7 +285,7 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
         turns.blocks = 0
         stop.note(record, action=action, blocked=False)
         text = f"ralph-tracker: iteration {record.iteration} is on record. {stop.host.cap_text.format(cap=cap)}"
-        return HookAnswer("note", "Stop", text)
+        return HookAnswer("log", "Stop", text)
     turns.blocks += 1
     stop.note(record, action=action, blocked=True)
     left = ITERATIONS_AFTER_WARNING + 1 - turns.stalls if turns.stalls else 0
@@ -293,4 +293,4 @@ def _held(stop: Stop, turns: Turns, record: IterationRecord, decided: DecisionRe
     words = [feedback_of(loop, stop.tracker.root, iterations_left=left)]
     if turns.blocks == cap:
         words.append(f"This is the last time: {stop.host.cap_text.format(cap=cap)}")
-    return HookAnswer("hold", "Stop", "\n".join(words))
+    return HookAnswer("block", "Stop", "\n".join(words))

@@ -108,7 +108,7 @@ def turn_ended(event: HookEvent, root: str, loop: str, environment: Environment)
             words, is_forced = message_of("force_synthesis", reason), True
     if words is None:
         return None
-    return HookAnswer("tell", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
+    return HookAnswer("context", _TURN, words, f"ralph-tracker: {words}" if is_forced else None)
 
 
 def _unreported_calls(event: HookEvent, lines: Iterable[Line]) -> Iterator[dict[str, Any]]:

@@ -67,14 +67,14 @@ EVENTS = {
 HOLDS = {
     "codex": lambda answer: answer if answer.pop("decision") == "block" else None,
     "gemini": lambda answer: answer if answer.pop("decision") == "deny" else None,
-    "opencode": lambda answer: {"reason": answer.pop("hold"), **answer},
+    "opencode": lambda answer: {"reason": answer.pop("block"), **answer},
     "cursor": lambda answer: {"reason": answer.pop("followup_message"), **answer},
     "copilot": lambda answer: answer if answer.pop("decision") == "block" else None,
 }
 TELLS = {
     "codex": lambda answer, name: answer["hookSpecificOutput"]["additionalContext"],
     "gemini": lambda answer, name: answer["hookSpecificOutput"]["additionalContext"],
-    "opencode": lambda answer, name: answer["tell"],
+    "opencode": lambda answer, name: answer["context"],
     "cursor": lambda answer, name: answer["additional_context"],
     "copilot": lambda answer, name: answer["additionalContext"],
 }
@@ -107,7 +107,7 @@ def test_a_stop_is_held_with_the_finding_and_a_right_one_let_go(session, name):
     session.tests(test_add=True)
     said = played(session, name, STOP)
     shown = "ralph-tracker: Stopped: Target reached. Next: `ralph-tracker status` says more"
-    assert said == ({"note": shown} if name == "opencode" else {"systemMessage": shown} if name in SHOW else None)
+    assert said == ({"log": shown} if name == "opencode" else {"systemMessage": shown} if name in SHOW else None)
     assert session.state["status"] == "finished"
     assert session.troubles == []
 

@@ -287,6 +287,8 @@ def test_an_empty_folder_has_nothing_of_ours(tmp_path):
     )
 
 
+@pytest.mark.faults
+@pytest.mark.sampled
 @pytest.mark.parametrize("scope", ["project", "local", "user"])
 @pytest.mark.parametrize("name", ["claude-code", "codex", "opencode"])
 def test_an_installation_that_is_killed_anywhere_and_repeated_leaves_no_trace(name, scope, tmp_path, cut_short):
