@@ -298,7 +298,7 @@ ROWS = (
         "git python-poetry/cleo@8c3f1bbf82d918fc137ad40db65c446e14564aac",
         _PLUGIN.format("-v"),
         pytest_and_coverage,
-        300,
+        240,
         Edit("src/cleo/_utils.py", "return s.get_data()", "return value"),
         Edit("tests/test_more.py", new="def test_more() -> None:\n    assert True\n"),
         Edit("tests/test_helpers.py"),
@@ -628,6 +628,6 @@ def _deleted(work, row):
     raised = [alert["type"] for alert in record["alerts"]]
     # unproven: a test that stood in the source itself, as in Rust, cannot be run without it
     losses = [alert for alert in record["alerts"] if alert["type"] in {"test_deletion", "tests_dropped", "unproven"}]
-    named = [name for alert in losses for name in alert["tests"]]
+    named = [name for alert in losses for name in alert.get("tests", [alert["message"]])]
     right = named and all(row.gone in name for name in named)
     return "right" if right else f"{record['classification']}, {raised}, {named}"
