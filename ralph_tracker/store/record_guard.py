@@ -78,7 +78,7 @@ class RecordGuard:
         )
 
     def _documents(self) -> Iterator[Path]:
-        yield self._paths.loop_file
+        yield from (self._paths.loop_file, self._paths.continuation)
         yield from _first_and_last(self._paths.progress.glob("iteration-*"))
         for folder in _first_and_last(self._paths.iterations.glob("iteration-*")):
             yield from (folder / name for name in _DOCUMENTS)

@@ -18,6 +18,7 @@ def paths(tmp_path):
         found.iteration(0) / "output" / "tests.stdout",
         found.record(0),
         found.loop_file,
+        found.continuation,
         found.state,
     ):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -30,10 +31,10 @@ def mode(path):
 
 
 def test_only_what_is_sealed_is_read_only_and_only_meanwhile(paths):
-    sealed = [paths.iteration(0) / "metrics.json", paths.record(0), paths.loop_file]
+    sealed = [paths.iteration(0) / "metrics.json", paths.record(0), paths.loop_file, paths.continuation]
     written_again = [paths.state, paths.iteration(0) / "output" / "tests.stdout"]
     with RecordGuard(paths).read_only():
-        assert [mode(path) for path in sealed] == [0o444] * 3
+        assert [mode(path) for path in sealed] == [0o444] * 4
         assert [mode(path) for path in written_again] == [0o644] * 2
     assert {mode(path) for path in (*sealed, *written_again)} == {0o644}
 

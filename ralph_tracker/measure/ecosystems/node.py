@@ -445,9 +445,23 @@ def _oxlint(package: Package, usage: Usage) -> _Part:
     return _Part({"lint": reported(run, "-", "checkstyle", env=usage.env)}, {"oxlint": call})
 
 
-_LINTERS: Final[dict[str, Callable[[Package, Usage], _Part]]] = {"eslint": _eslint, "biome": _biome, "oxlint": _oxlint}
+def _xo(package: Package, usage: Usage) -> _Part:
+    call = package.tool("xo")
+    if call is None:
+        return _Part({}, {}, (_missing_note(package, "xo"),))
+    words = without(usage.words, frozenset({"--fix", "--open"}), frozenset({"--reporter"}))
+    run = [*call, *words, "--ignore=.aiwg/**", "--reporter=json"]
+    return _Part({"lint": reported(run, "-", "eslint-json", env=usage.env)}, {"xo": call})
+
+
+_LINTERS: Final[dict[str, Callable[[Package, Usage], _Part]]] = {
+    "eslint": _eslint,
+    "biome": _biome,
+    "oxlint": _oxlint,
+    "xo": _xo,
+}
 _PACKAGES: Final = {"biome": "@biomejs/biome"}
-_UNREAD_LINTERS: Final = ("standard", "xo", "tslint", "semistandard", "jshint", "prettier")
+_UNREAD_LINTERS: Final = ("standard", "tslint", "semistandard", "jshint", "prettier")
 
 
 def _types(package: Package) -> _Part:

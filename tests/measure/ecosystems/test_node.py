@@ -499,3 +499,12 @@ def test_nothing_that_formats_is_run(found, scripts, run):
         words = [word for word in check["run"] if word in run]
         assert words == run
     assert not any("format" in note for note in here.notes if note.startswith("the test script also runs"))
+
+
+@pytest.mark.parametrize(
+    ("script", "words"), [("xo --fix && ava", []), ("xo --space=2 --reporter=stylish src", ["--space=2", "src"])]
+)
+def test_xo_lints_what_the_script_has_it_lint(found, script, words):
+    check = found(package("xo", lint=script), installed("xo")).checks["lint"]
+    assert check["run"] == ["node_modules/.bin/xo", *words, "--ignore=.aiwg/**", "--reporter=json"]
+    assert check["format"] == "eslint-json"
