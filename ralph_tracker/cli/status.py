@@ -13,7 +13,14 @@ from ralph_tracker.cli.terminal import WIDTH, say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
-from ralph_tracker.loop.status import REPAIR, StatusDocument, decision_now, missing_files, state_sentence
+from ralph_tracker.loop.status import (
+    REPAIR,
+    StatusDocument,
+    decision_now,
+    highest_before,
+    missing_files,
+    state_sentence,
+)
 from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
 from ralph_tracker.short_text import shorten
@@ -106,7 +113,8 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     if summary.status == "running" and (is_current or _is_carried_out(summary)):
         say_wrapped(f"decision: {_decision(summary, paths)}", indent=2)
     best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
-    words = score_in_words(summary.adjusted_score, None, best, summary.iteration)
+    highest = highest_before(committed, summary.iteration)
+    words = score_in_words(summary.adjusted_score, None, best, summary.iteration, highest)
     say(f"  {words}" if is_current else f"  iteration {summary.iteration}: {words}")
     if summary.cost_usd is not None:
         say(f"  cost: {known_money(summary.cost_usd, is_partial=committed.has_unknown_costs())}")

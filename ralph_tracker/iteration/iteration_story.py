@@ -79,7 +79,7 @@ def iteration_story(
         title=f"iteration {it.iteration} ({it.timestamp}): {it.classification}{_VERIFIED.get(it.verified, '')}",
         sentence=iteration_sentence(document, before),
         wrong=tuple(map(StoryLine, wrong)),
-        score=(*_score(it, record), *_usage(record, committed)),
+        score=(*_score(it, record), *_usage(it, committed)),
         alerts=tuple(_alerts(it, {} if found is None else found.alerts)),
         decision=tuple(_decision(document.get("recommendation") or {}, it, found)),
         tables=tuple(tables),
@@ -106,16 +106,16 @@ def _score(it: IterationView, record: Mapping[str, Any]) -> Iterator[StoryLine]:
             yield StoryLine(f"earlier tests: {rerun_line(rerun)}")
 
 
-def _usage(record: Mapping[str, Any], committed: SealedRecords | None) -> Iterator[StoryLine]:
+def _usage(it: IterationView, committed: SealedRecords | None) -> Iterator[StoryLine]:
     """Yield what the iteration used, and the loop up to it."""
-    if not (words := usage_in_words([record.get("usage") or {}])):
+    if not it.used:
         return
-    yield StoryLine(f"used: {words}")
+    yield StoryLine(f"used: {it.used}")
     try:
         rows = () if committed is None else committed.rows()[0]
     except RecordError:
         return  # what is derived is damaged: the next hook makes it again
-    so_far = [row.get("usage") or {} for row in rows if 0 < row["iteration"] <= record["iteration"]]
+    so_far = [row.get("usage") or {} for row in rows if 0 < row["iteration"] <= it.iteration]
     if len(so_far) > 1:
         yield StoryLine(f"the loop so far: {usage_in_words(so_far)}", 1)
 

@@ -115,6 +115,11 @@ def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int
     return [(each.iteration, each.score if row["metrics"] else each.score or None) for row, each in walked]
 
 
+def highest_before(records: SealedRecords, number: int) -> float | None:
+    """Return the highest score of the iterations before one, None if none is known."""
+    return max((score for at, score in scores_of(records) if at < number and score is not None), default=None)
+
+
 def missing_files(paths: LoopPaths) -> str | None:
     """Return what of the kept files is missing at a glance, None if nothing is; no content is read.
 

@@ -14,6 +14,7 @@ from ralph_tracker.report.wording import (
     rounded_weights,
     score,
     signed_text,
+    usage_in_words,
 )
 from ralph_tracker.short_text import percent
 
@@ -72,7 +73,7 @@ class FindingRow(NamedTuple):
 
 
 class IterationView(NamedTuple):
-    """One iteration; `integrity`, `cost` and `plan` are "" if unknown."""
+    """One iteration; `integrity`, `cost`, `used` and `plan` are "" if unknown."""
 
     iteration: int
     sentence: str
@@ -99,6 +100,7 @@ class IterationView(NamedTuple):
     not_kept: str
     verified: str
     cost: str
+    used: str
     plan: str
     notes: tuple[str, ...]
     integrity: str
@@ -164,6 +166,7 @@ def iteration_view(document: Document) -> IterationView:
         not_kept=str(record.get("not_kept") or ""),
         verified={True: "yes", False: "no"}.get(record.get("verified"), ABSENT),
         cost="" if cost is None else money(cost),
+        used=usage_in_words([record.get("usage") or {}]),
         plan=plan_tasks(record),
         notes=tuple(record.get("notes") or ()),
         integrity=trust.get("verdict") or "",

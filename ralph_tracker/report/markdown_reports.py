@@ -207,7 +207,7 @@ def shipped_iteration_report(it: IterationView) -> str:
         f"- **Verified**: {it.verified}",
         *((f"- **Not Taken**: it {md(it.not_kept)}",) if it.not_kept else ()),
         *((f"- **Integrity**: {it.integrity}",) if it.integrity else ()),
-        *((f"- **Cost**: {it.cost}",) if it.cost else ()),
+        *((f"- **Used**: {it.used}",) if it.used else ()),
         *((f"- **Plan**: {it.plan} tasks done",) if it.plan else ()),
         *(f"- **Closed**: {md(each)}" for each in it.closed_alerts),
         *(f"- **Note**: {md(each)}" for each in it.notes),

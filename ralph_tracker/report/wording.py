@@ -104,11 +104,13 @@ def _was(now: object, before: object, unit: str = "") -> str:
     return "" if before is None or before == now else f" ({before}{unit} before)"
 
 
-def score_in_words(score: float, before: float | None, best: tuple[int, float] | None, number: int) -> str:
+def score_in_words(
+    score: float, before: float | None, best: tuple[int, float] | None, number: int, highest: float | None = None
+) -> str:
     """Return the believed score of an iteration in percent, beside the one before and the best.
 
     `before` is None if there is none; `best` is the iteration that is taken so far with its score, None while there is
-    none: where tests decided, others may score higher.
+    none: where tests decided, others may score higher. `highest` is the highest score of an earlier iteration.
     """
     said = f"score {percent(score)}{_was(percent(score), None if before is None else percent(before))}"
     if best is None:
@@ -116,7 +118,8 @@ def score_in_words(score: float, before: float | None, best: tuple[int, float] |
     if best[0] != number:
         word = "taken so far" if best[1] < score else "best"
         return f"{said}; {word} {percent(best[1])}, iteration {best[0]}"
-    return f"{said}, {'taken so far' if before is not None and score < before else 'the best so far'}"
+    is_beaten = any(other is not None and score < other for other in (before, highest))
+    return f"{said}, {'taken so far' if is_beaten else 'the best so far'}"
 
 
 def without_repeats(message: str, tests: Collection[str], errors: Collection[str]) -> str:

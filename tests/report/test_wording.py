@@ -82,6 +82,7 @@ def test_what_followed_the_peak_is_told_as_it_is():
 def test_only_the_highest_score_is_called_the_best():
     assert score_in_words(0.9, 0.8, (2, 0.9), 2) == "score 90 % (80 % before), the best so far"
     assert score_in_words(0.9, 0.95, (2, 0.9), 2) == "score 90 % (95 % before), taken so far"
+    assert score_in_words(0.9, 0.8, (2, 0.9), 2, 0.95) == "score 90 % (80 % before), taken so far"
     assert score_in_words(0.8, None, (1, 0.9), 2) == "score 80 %; best 90 %, iteration 1"
     assert score_in_words(0.942, None, (30, 0.92), 40) == "score 94.2 %; taken so far 92 %, iteration 30"
 
