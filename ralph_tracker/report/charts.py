@@ -5,7 +5,7 @@ of our words; names of tests and messages never get here.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -90,7 +90,7 @@ def trajectory(
         parts.append(f'<path class="dots" d="{"".join(dots)}"/>')
     shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
     parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
-    return _svg(frame, "group", "Score in percent over the iterations", parts)
+    return _svg(frame, "group", "Score in percent over the iterations", parts, frame)
 
 
 def _test_bars(frame: _Frame, tests: Mapping[int, int]) -> str:
@@ -170,7 +170,7 @@ def small(series: Series, label: str, taken: int | None = None) -> str:
         else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
     )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark])
+    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame)
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
@@ -192,7 +192,7 @@ def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
                 steps.append(f"M{x:.1f} {y:.1f}h{wide:.1f}V{bottom:.1f}h-{wide:.1f}z")
                 floor[number] = top
         shapes.append(f'<path class="part part{place}" d="{"".join(steps)}"><title>{name}</title></path>')
-    return _svg(frame, "img", label, shapes)
+    return _svg(frame, "img", label, shapes, frame._replace(last=numbers[-1], right=_RIGHT + frame.x(1) - frame.x(0)))
 
 
 def outcome_strip(letters: str) -> str:
@@ -214,13 +214,22 @@ def outcome_strip(letters: str) -> str:
 def _line(frame: _Frame, series: Series, kind: str) -> str:
     """Return a line that is broken where values are missing."""
     steps, pen = [], "M"
-    for number, value in series:
+    for number, value in _thinned(series, every=len(series) / frame.width):
         if value is None:
             pen = "M"
             continue
         steps.append(f"{pen}{frame.x(number):.1f} {frame.y(value):.1f}")
         pen = "L"
     return f'<path class="line {kind}" d="{"".join(steps)}"/>'
+
+
+def _thinned(series: Series, every: float) -> Iterator[tuple[int, float | None]]:
+    """Yield of each column of `every` points its ends and its extremes: what else is there could not be seen."""
+    for _, column in groupby(enumerate(series), key=lambda each: int(each[0] / max(1, every))):
+        points = [point for _, point in column]
+        known = sorted(((value, number) for number, value in points if value is not None))
+        kept = {points[0][0], points[-1][0], *(number for _, number in (*known[:1], *known[-1:]))}
+        yield from (point for point in points if point[0] in kept or point[1] is None)
 
 
 def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
@@ -255,9 +264,16 @@ def _number(value: float) -> str:
     return plain_number(half_up(value, 1))
 
 
-def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
-    body = "".join(parts)
-    return f'<svg viewBox="0 0 {frame.width:g} {frame.height:g}" role="{role}" aria-label="{label}">{body}</svg>'
+def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str], cursor: _Frame | None = None) -> str:
+    """Return a picture; `cursor` tells the script of the page where its first and last iteration lie."""
+    ends = (
+        ""
+        if cursor is None
+        else f"{cursor.first} {cursor.last} {cursor.x(cursor.first):.1f} {cursor.x(cursor.last):.1f}"
+    )
+    at = f' data-at="{ends}"' if ends else ""
+    size = f'viewBox="0 0 {frame.width:g} {frame.height:g}"'
+    return f'<svg {size}{at} role="{role}" aria-label="{label}">{"".join(parts)}</svg>'
 
 
 def mermaid_chart(points: Sequence[Point], peak: int) -> str:
