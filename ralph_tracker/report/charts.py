@@ -140,21 +140,46 @@ def _diamond(x: float, y: float, half: int) -> str:
     return f"M{x:.1f} {y - half:.1f}l{half} {half}l-{half} {half}l-{half} -{half}z"
 
 
-def comparison_chart(loops: Mapping[str, Series]) -> str:
-    """Return the scores in percent of several loops over their iterations, each from its baseline at 0."""
+def comparison_chart(loops: Mapping[str, Series], best: Mapping[str, int | None] = {}) -> str:
+    """Return the scores in percent of several loops over their iterations, each from its baseline at 0.
+
+    A diamond marks the `best` iteration of each; its last value stands at the end of its line.
+    """
     known = [(number, value) for series in loops.values() for number, value in series if value is not None]
     if not known:
         return ""
     low, high = _ends([value for _, value in known])
-    frame = _Frame(0, max(number for number, _ in known), low, high)
+    frame = _Frame(0, max(number for number, _ in known), low, high, right=50 + 7 * max(map(len, loops)))
     lines = [_line(frame, series, f"part{place}") for place, series in enumerate(loops.values())]
-    return _svg(frame, "img", "Scores in percent over the iterations of each loop", [_axes(frame), *lines])
+    return _svg(
+        frame,
+        "img",
+        "Scores in percent over the iterations of each loop",
+        [_axes(frame), *lines, *_line_ends(frame, loops, best)],
+    )
 
 
-def small(series: Series, label: str, taken: int | None = None) -> str:
+def _line_ends(frame: _Frame, loops: Mapping[str, Series], best: Mapping[str, int | None]) -> Iterator[str]:
+    """Yield the diamond of each loop, and its last value beside its line, below the one above it."""
+    ends = []
+    for name, series in loops.items():
+        known = {number: value for number, value in series if value is not None}
+        at = best.get(name)
+        if at is not None and at in known:
+            yield f'<path class="peak" d="{_diamond(frame.x(at), frame.y(known[at]), 6)}"/>'
+        if known:
+            last = max(known)
+            ends.append((frame.y(known[last]), frame.x(last), f"{name} {_number(known[last])}"))
+    above = -math.inf
+    for y, x, words in sorted(ends):
+        above = max(y, above + 14)
+        yield f'<text x="{x + 8:.1f}" y="{above + 4:.1f}">{words}</text>'
+
+
+def small(series: Series, label: str, taken: int | None = None, *, cursor: bool = True) -> str:
     """Return one metric over the iterations, without axes; "" where fewer than two values are known.
 
-    A diamond marks the iteration `taken`.
+    A diamond marks the iteration `taken`; `cursor` lets that of the page come over it.
     """
     known = [(number, value) for number, value in series if value is not None]
     if len(known) <= 1:
@@ -170,7 +195,7 @@ def small(series: Series, label: str, taken: int | None = None) -> str:
         else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
     )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame)
+    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame if cursor else None)
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:

@@ -84,6 +84,20 @@ def test_of_many_points_in_a_column_the_ends_and_the_extremes_are_drawn():
     assert root.get("data-at") == "0 2000 4.0 196.0"
 
 
+def test_compared_lines_end_with_their_values_and_have_their_best_marked():
+    loops = {
+        "ralph-001": [(0, 60.0), (1, 90.0), (2, None)],
+        "ralph-002": [(0, 50.0), (1, 90.2)],
+        "ralph-003": [(0, None)],
+    }
+    root = parsed(charts.comparison_chart(loops, {"ralph-001": 0, "ralph-002": 2, "ralph-003": None}))
+    ends = {text.text: float(text.get("y")) for text in root.iter("text") if text.text.startswith("ralph")}
+    assert [*ends] == ["ralph-002 90.2", "ralph-001 90"]
+    assert ends["ralph-001 90"] - ends["ralph-002 90.2"] >= 13
+    assert sum(path.get("class") == "peak" for path in root.iter("path")) == 1
+    assert charts.comparison_chart({"a": [(0, None)]}) == ""
+
+
 @table("series", [[], [(0, None)], [(0, 1.0), (1, None)]], ids=str)
 def test_too_little_is_no_picture(series):
     assert charts.small(series, "x") == ""
