@@ -45,6 +45,13 @@ _COVERAGE: Final = "{reports}/coverage-node"
 _COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
+_PATTERNS_SINCE: Final = (21,)  # of node
+_ROOT: Final = (".", "./")
+# What node before 21 runs by itself, but for what is in folders whose names begin with a dot, where it looks too.
+_TEST_FILES: Final = (
+    r"$(find . \( -name node_modules -o -name '.?*' \) -prune -o -type f -name '*.*js' -print | "
+    r"grep -E '/(test|test-[^/]+|[^/]+[._-]test)\.[cm]?js$|/test/.*\.[cm]?js$')"
+)
 # Versions of node-tap that look for tests in folders whose names begin with a dot, too.
 _TAP_LOOKS_EVERYWHERE: Final = ((14,), (18,))
 _FLAGS: Final = {
@@ -195,10 +202,14 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if runner.version >= (20, 11):
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]
         checks["coverage"] = left_by_the_tests(lcov, "lcov")
-    words = [*run, *runner.words]
-    # of node; before, the shell expanded them
-    expanded = runner.version < (21,) and any("*" in word for word in runner.words)
-    how = " ".join(word if "*" in word else shlex.quote(word) for word in words) if expanded else words
+    words = [*run, *(word for word in runner.words if word not in _ROOT)]
+    how: list[str] | str = words
+    if runner.version < _PATTERNS_SINCE:  # before, the shell expanded them
+        expanded = " ".join(word if "*" in word else shlex.quote(word) for word in words)
+        if any("*" in word for word in words):
+            how = expanded
+        elif not any((runner.package.root / word).exists() for word in runner.words if word not in _ROOT):
+            how = f"{expanded} {_TEST_FILES}"
     return {"tests": reported(how, report, "junit"), **checks}, ()
 
 

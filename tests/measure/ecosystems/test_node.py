@@ -1,6 +1,8 @@
 """What a project with a package.json is measured with: what is installed for it and how its own scripts call that."""
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -363,6 +365,24 @@ def test_kept_copies_are_no_tests_of_a_tap_that_looks_everywhere(found, version,
     files = {"package.json": json.dumps(manifest), "node_modules/tap/package.json": json.dumps({"version": version})}
     run = found(files, installed("tap")).checks["tests"]["run"]
     assert run == ["node_modules/.bin/tap", "--reporter=tap", *ignored]
+
+
+@pytest.mark.skipif(shutil.which("find") is None, reason="find is not installed")
+@pytest.mark.parametrize("words", ["", " .", " --test-name-pattern=x"])
+def test_an_older_node_is_told_the_files_since_it_looks_into_hidden_folders_too(tree, on_path, words):
+    ran = ["./a.test.js", "./b_test.mjs", "./lib/test/deep/c.cjs", "./test-d.js", "./test.js"]
+    others = [".aiwg/e.test.js", "lib/.old/f.test.js", "node_modules/g.test.js", "h.js", "latest.js", "test/i.ts"]
+    root = tree({**package(test=f"node --test{words}"), **dict.fromkeys([*ran, *others], "")})
+    run = detect(root, on_path(node="echo v20.1.0")).checks["tests"]["run"]
+    line = f"echo {run[run.index('$(') :]}"
+    listed = subprocess.run(["/bin/sh", "-c", line], cwd=root, capture_output=True, check=True)
+    assert sorted(listed.stdout.decode().split()) == ran
+    assert isinstance(detect(root, on_path(node="echo v22.1.0")).checks["tests"]["run"], list)
+
+
+def test_an_older_node_runs_the_files_that_the_script_names(tree, on_path):
+    root = tree({**package(test="node --test spec"), "spec/a.js": ""})
+    assert detect(root, on_path(node="echo v20.1.0")).checks["tests"]["run"][-2:] == ["--test", "spec"]
 
 
 def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):
