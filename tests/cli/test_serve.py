@@ -249,7 +249,6 @@ def listed(text):
         ("-iteration", [1, 2]),
         ("-score", [2, 1]),
         ("best", [1, 2]),
-        ("updated", [1, 2]),
         ("-status", [2, 1]),
         ("order", [2, 1]),
         ("-", [2, 1]),
