@@ -5,7 +5,7 @@ of our words; names of tests and messages never get here.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -90,7 +90,7 @@ def trajectory(
         parts.append(f'<path class="dots" d="{"".join(dots)}"/>')
     shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
     parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
-    return _svg(frame, "group", "Score in percent over the iterations", parts)
+    return _svg(frame, "group", "Score in percent over the iterations", parts, frame)
 
 
 def _test_bars(frame: _Frame, tests: Mapping[int, int]) -> str:
@@ -140,21 +140,46 @@ def _diamond(x: float, y: float, half: int) -> str:
     return f"M{x:.1f} {y - half:.1f}l{half} {half}l-{half} {half}l-{half} -{half}z"
 
 
-def comparison_chart(loops: Mapping[str, Series]) -> str:
-    """Return the scores in percent of several loops over their iterations, each from its baseline at 0."""
+def comparison_chart(loops: Mapping[str, Series], best: Mapping[str, int | None] = {}) -> str:
+    """Return the scores in percent of several loops over their iterations, each from its baseline at 0.
+
+    A diamond marks the `best` iteration of each; its last value stands at the end of its line.
+    """
     known = [(number, value) for series in loops.values() for number, value in series if value is not None]
     if not known:
         return ""
     low, high = _ends([value for _, value in known])
-    frame = _Frame(0, max(number for number, _ in known), low, high)
+    frame = _Frame(0, max(number for number, _ in known), low, high, right=50 + 7 * max(map(len, loops)))
     lines = [_line(frame, series, f"part{place}") for place, series in enumerate(loops.values())]
-    return _svg(frame, "img", "Scores in percent over the iterations of each loop", [_axes(frame), *lines])
+    return _svg(
+        frame,
+        "img",
+        "Scores in percent over the iterations of each loop",
+        [_axes(frame), *lines, *_line_ends(frame, loops, best)],
+    )
 
 
-def small(series: Series, label: str, taken: int | None = None) -> str:
+def _line_ends(frame: _Frame, loops: Mapping[str, Series], best: Mapping[str, int | None]) -> Iterator[str]:
+    """Yield the diamond of each loop, and its last value beside its line, below the one above it."""
+    ends = []
+    for name, series in loops.items():
+        known = {number: value for number, value in series if value is not None}
+        at = best.get(name)
+        if at is not None and at in known:
+            yield f'<path class="peak" d="{_diamond(frame.x(at), frame.y(known[at]), 6)}"/>'
+        if known:
+            last = max(known)
+            ends.append((frame.y(known[last]), frame.x(last), f"{name} {_number(known[last])}"))
+    above = -math.inf
+    for y, x, words in sorted(ends):
+        above = max(y, above + 14)
+        yield f'<text x="{x + 8:.1f}" y="{above + 4:.1f}">{words}</text>'
+
+
+def small(series: Series, label: str, taken: int | None = None, *, cursor: bool = True) -> str:
     """Return one metric over the iterations, without axes; "" where fewer than two values are known.
 
-    A diamond marks the iteration `taken`.
+    A diamond marks the iteration `taken`; `cursor` lets that of the page come over it.
     """
     known = [(number, value) for number, value in series if value is not None]
     if len(known) <= 1:
@@ -170,7 +195,7 @@ def small(series: Series, label: str, taken: int | None = None) -> str:
         else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
     )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark])
+    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame if cursor else None)
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
@@ -192,7 +217,7 @@ def stacked_chart(parts: Mapping[str, Series], label: str) -> str:
                 steps.append(f"M{x:.1f} {y:.1f}h{wide:.1f}V{bottom:.1f}h-{wide:.1f}z")
                 floor[number] = top
         shapes.append(f'<path class="part part{place}" d="{"".join(steps)}"><title>{name}</title></path>')
-    return _svg(frame, "img", label, shapes)
+    return _svg(frame, "img", label, shapes, frame._replace(last=numbers[-1], right=_RIGHT + frame.x(1) - frame.x(0)))
 
 
 def outcome_strip(letters: str) -> str:
@@ -214,13 +239,22 @@ def outcome_strip(letters: str) -> str:
 def _line(frame: _Frame, series: Series, kind: str) -> str:
     """Return a line that is broken where values are missing."""
     steps, pen = [], "M"
-    for number, value in series:
+    for number, value in _thinned(series, every=len(series) / frame.width):
         if value is None:
             pen = "M"
             continue
         steps.append(f"{pen}{frame.x(number):.1f} {frame.y(value):.1f}")
         pen = "L"
     return f'<path class="line {kind}" d="{"".join(steps)}"/>'
+
+
+def _thinned(series: Series, every: float) -> Iterator[tuple[int, float | None]]:
+    """Yield of each column of `every` points its ends and its extremes: what else is there could not be seen."""
+    for _, column in groupby(enumerate(series), key=lambda each: int(each[0] / max(1, every))):
+        points = [point for _, point in column]
+        known = sorted(((value, number) for number, value in points if value is not None))
+        kept = {points[0][0], points[-1][0], *(number for _, number in (*known[:1], *known[-1:]))}
+        yield from (point for point in points if point[0] in kept or point[1] is None)
 
 
 def _axes(frame: _Frame, ticks_at: _Frame | None = None) -> str:
@@ -255,9 +289,16 @@ def _number(value: float) -> str:
     return plain_number(half_up(value, 1))
 
 
-def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str]) -> str:
-    body = "".join(parts)
-    return f'<svg viewBox="0 0 {frame.width:g} {frame.height:g}" role="{role}" aria-label="{label}">{body}</svg>'
+def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str], cursor: _Frame | None = None) -> str:
+    """Return a picture; `cursor` tells the script of the page where its first and last iteration lie."""
+    ends = (
+        ""
+        if cursor is None
+        else f"{cursor.first} {cursor.last} {cursor.x(cursor.first):.1f} {cursor.x(cursor.last):.1f}"
+    )
+    at = f' data-at="{ends}"' if ends else ""
+    size = f'viewBox="0 0 {frame.width:g} {frame.height:g}"'
+    return f'<svg {size}{at} role="{role}" aria-label="{label}">{"".join(parts)}</svg>'
 
 
 def mermaid_chart(points: Sequence[Point], peak: int) -> str:

@@ -31,7 +31,7 @@ PASSED, FAILED, SKIPPED = "p", "f", "s"
 _WORDS: Final = ("broke", "fixed", "skipped", "new", "gone")
 _EVENTS_SHOWN: Final = 12
 # What the matrix of a page may take, in bytes.
-ROOM: Final = 2_000_000
+ROOM: Final = 500_000
 Column = tuple[tuple[str, ...], str] | None
 COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost", "Commit")
 CHANGES_SHOWN: Final = 30

@@ -27,6 +27,8 @@ from ralph_tracker.report.wording import ABSENT, number
 
 FINDINGS_SHOWN: Final = 200
 ALERTS_SHOWN: Final = 8
+# More rows than these nobody reads: the cursor over the charts says what the others have.
+ROWS_SHOWN: Final = 100
 CHANGES_SHOWN: Final = 200
 # Why the walk did not take an iteration, by its rule.
 _REFUSALS: Final = {
@@ -65,10 +67,14 @@ class FoundAt(NamedTuple):
 
 
 class Multiple(NamedTuple):
-    """One metric over the iterations, drawn, with its first and last known value, its range, and the taken value."""
+    """One metric over the iterations, drawn, with its first and last known value, its range, and the taken value.
+
+    `values` are those of all iterations, for the cursor.
+    """
 
     label: str
     picture: str
+    values: str
     first: str
     last: str
     low: str
@@ -111,6 +117,7 @@ class PageView:
     alerts: tuple[AlertGroup, ...]
     folded: tuple[tuple[str, tuple[AlertGroup, ...]], ...]
     rows: tuple[IterationRow, ...]
+    reasons: Mapping[int, str]
     timeline: tuple[TimelineEntry, ...]
     earlier_changes: int
     trajectory: str
@@ -159,18 +166,23 @@ def page_view(
         if each.text
     )
     numbers = [c.iteration for c in selection.contenders]
+    marks = _marks(view, story, selection, documents)
+    reasons: dict[int, list[str]] = {}
+    for mark in marks:
+        reasons.setdefault(mark.iteration, []).append(mark.words)
     return PageView(
         selection=view,
         figures=_figures(view, selection, head),
         alerts=current[-ALERTS_SHOWN:],
         folded=tuple((what, groups) for what, groups in folded if groups),
         rows=view.rows,
+        reasons={at: ", ".join(words) for at, words in reasons.items()},
         timeline=timeline[-CHANGES_SHOWN:],
         earlier_changes=max(0, len(timeline) - CHANGES_SHOWN),
         head=head,
         trajectory=charts.trajectory(
             [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],
-            _marks(view, story, selection, documents),
+            marks,
             {at: row.get("previous_iteration") for at, row in story.rows.items()},
             {c.iteration: c.walked.passing for c in selection.contenders},
         ),
@@ -179,13 +191,13 @@ def page_view(
         ),
         metric_rows=tuple(
             (at, tuple(number(values[place], spec) for values, spec in moved.items()))
-            for place, at in enumerate(numbers)
+            for place, at in _rows_shown(numbers, view.selected)
         ),
         parts=charts.stacked_chart({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
         part_rows=tuple(
             (row, tuple("" if (value := parts[name][place][1]) is None else f"{value:.1f}" for name in named))
-            for place, row in enumerate(documents)
+            for place, row in _rows_shown([*documents], view.selected)
         ),
         matrix=matrix,
         files=tuple(files),
@@ -299,7 +311,14 @@ def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     known = [value for _, value in series if value is not None]
     picture = charts.small(series, f"{spec.label} over the iterations", taken)
     values = (known[0], known[-1], min(known), max(known), dict(series).get(taken))
-    return Multiple(spec.label, picture, *(number(value, spec) for value in values))
+    listed = "|".join(number(value, spec) for _, value in series)
+    return Multiple(spec.label, picture, listed, *(number(value, spec) for value in values))
+
+
+def _rows_shown(numbers: Sequence[int], taken: int) -> list[tuple[int, int]]:
+    """Return the places and numbers of at most so many iterations at equal distances, and of the last and the taken."""
+    every, last = -(-len(numbers) // ROWS_SHOWN), len(numbers) - 1
+    return [(place, at) for place, at in enumerate(numbers) if place % every == 0 or place == last or at == taken]
 
 
 def _parts(documents: Mapping[int, Mapping[str, Any]]) -> dict[str, list[tuple[int, float | None]]]:

@@ -56,16 +56,33 @@ _HUNDRED: Final = 100
 StatusOf = Callable[[LoopPaths], StatusDocument]
 
 
-class LoopCard(NamedTuple):
-    """A loop in the list of all; `problem` says why it cannot be read, "" if it can."""
+class LoopRow(NamedTuple):
+    """A loop in the table of all; what is not known is "", and `problem` says why it cannot be read."""
 
     loop_id: str
     current: bool
     status: str = ""
-    sentence: str = ""
+    iteration: int = -1
+    score: str = ""
+    best: str = ""
     trend: str = ""
-    facts: str = ""
+    cost: str = ""
+    updated: str = ""
+    sentence: str = ""
     problem: str = ""
+    order: Mapping[str, Any] = {}
+
+
+# The columns of the table by which it can be sorted, as in the address and as shown.
+_SORTED_BY: Final = {
+    "loop": "Loop",
+    "status": "Status",
+    "iteration": "Iteration",
+    "score": "Score",
+    "best": "Best",
+    "cost": "Cost",
+    "updated": "Updated, UTC",
+}
 
 
 class ComparedValue(NamedTuple):
@@ -78,19 +95,35 @@ class ComparedValue(NamedTuple):
     verdict: str
 
 
-def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], live: LivePage) -> str:
-    """Return all loops of a project, the latest first, with the scores of the chosen ones in one chart."""
+def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], sort: str, live: LivePage) -> str:
+    """Return all loops of a project, the latest first, with the scores of the chosen ones in one chart.
+
+    `sort` is a column, "-" before it sorts down; what is no column says nothing.
+    """
     series = {paths.loop_id: scores_of(SealedRecords(paths)) for paths in chosen}
     last = max((values[-1][0] for values in series.values() if values), default=-1)
-    known = [dict(values) for values in series.values()]
-    table = [(at, [percent(each[at]) if at in each else "" for each in known]) for at in range(last + 1)]
+    scores = [dict(values) for values in series.values()]
+    table = [(at, [percent(each[at]) if at in each else "" for each in scores]) for at in range(last + 1)]
     current = current_of(project)
-    cards = [_card(paths, is_current=paths.loop_id == current) for paths in reversed(loops_of(project))]
+    rows = [_row(paths, is_current=paths.loop_id == current) for paths in reversed(loops_of(project))]
+    by = sort.removeprefix("-")
+    if by in _SORTED_BY:
+        known = [row for row in rows if row.order.get(by) is not None]
+        known.sort(key=lambda row: row.order[by], reverse=sort.startswith("-"))
+        rows = known + [row for row in rows if row.order.get(by) is None]
+    else:
+        rows.sort(key=lambda row: row.current, reverse=True)
+    asked = urlencode([("loop", name) for name in series])
+    best = {paths.loop_id: _best_of(paths) for paths in chosen}
     values = {
         "title": f"Loops of {project.root.name or '/'}",
-        "cards": sorted(cards, key=lambda card: card.current, reverse=True),
+        "rows": rows,
+        "columns": [
+            (label, f"{asked}{'&' if asked else ''}sort={'-' if sort == name else ''}{name}", _direction(sort, name))
+            for name, label in _SORTED_BY.items()
+        ],
         "names": tuple(series),
-        "chart": charts.comparison_chart({name: _in_percent(values) for name, values in series.items()}),
+        "chart": charts.comparison_chart({name: _in_percent(values) for name, values in series.items()}, best),
         "table": table,
         "most": COMPARED,
     }
@@ -105,22 +138,47 @@ def current_of(project: ProjectPaths) -> str | None:
         return None
 
 
-def _card(paths: LoopPaths, *, is_current: bool) -> LoopCard:
+def _direction(sort: str, column: str) -> str:
+    return {column: "ascending", f"-{column}": "descending"}.get(sort, "")
+
+
+def _best_of(paths: LoopPaths) -> int | None:
+    try:
+        return summary_at(paths).best_iteration
+    except RalphTrackerError:
+        return None
+
+
+def _row(paths: LoopPaths, *, is_current: bool) -> LoopRow:
+    loop = paths.loop_id
     try:
         records = SealedRecords(paths)
         summary = records.summary()
-        facts = [f"iteration {summary.iteration}", f"score {percent(summary.adjusted_score)}"]
-        if summary.best_iteration is not None:
-            facts.append(f"best {percent(summary.best_adjusted_score)} at {summary.best_iteration}")
-        if summary.cost_usd is not None:
-            facts.append(known_money(summary.cost_usd, is_partial=records.has_unknown_costs()))
-        facts.append(f"{summary.updated_at[:16].replace('T', ' ')} UTC")
-        trend = charts.small(_in_percent(scores_of(records)), f"Score of {paths.loop_id} over the iterations")
-        return LoopCard(
-            paths.loop_id, is_current, summary.status, state_sentence(summary, paths), trend, ", ".join(facts), ""
+        at, cost = summary.best_iteration, summary.cost_usd
+        scores = _in_percent(scores_of(records))
+        return LoopRow(
+            loop,
+            is_current,
+            status=summary.status,
+            iteration=summary.iteration,
+            score=percent(summary.adjusted_score),
+            best="" if at is None else f"{percent(summary.best_adjusted_score)} at {at}",
+            trend=charts.small(scores, f"Score of {loop} over the iterations", at, cursor=False),
+            cost="" if cost is None else known_money(cost, is_partial=records.has_unknown_costs()),
+            updated=summary.updated_at[:16].replace("T", " "),
+            sentence=state_sentence(summary, paths),
+            order={
+                "loop": loop,
+                "status": summary.status,
+                "iteration": summary.iteration,
+                "score": summary.adjusted_score,
+                "best": None if at is None else summary.best_adjusted_score,
+                "cost": cost,
+                "updated": summary.updated_at,
+            },
         )
     except RalphTrackerError as error:
-        return LoopCard(paths.loop_id, is_current, problem=str(error))
+        return LoopRow(loop, is_current, problem=str(error))
 
 
 def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, float | None]]:
@@ -306,9 +364,9 @@ class Guard:
         if not is_own:  # a link of a page that was opened there; the own name is told to nobody without the token
             rest = urlencode([(name, value) for name, value in given if name != TOKEN])
             address = f"http://{hosts[0]}/{quote(scope['path'].lstrip('/'))}?{f'{rest}&' if rest else ''}{TOKEN}=…"
-            return PlainTextResponse(f"put the token that `ralph-tracker serve` printed into it: {address}\n", 403)
+            return _refusal(headers, f"put the token that `ralph-tracker serve` printed into it: {address}", 403)
         if not _same(session, self._session):
-            return PlainTextResponse("open the address with the token that `ralph-tracker serve` printed\n", 403)
+            return _refusal(headers, "open the address with the token that `ralph-tracker serve` printed", 403)
         return None
 
 
@@ -369,8 +427,10 @@ class _Site:
         self._told: dict[str, tuple[float, str]] = {}
 
     async def loops(self, request: Request) -> Response:
-        chosen = self._loops_named(request.query_params.getlist("loop"))
-        return await self._page(request, loops_of(self._project), lambda live: loops_page(self._project, chosen, live))
+        chosen, sort = self._loops_named(request.query_params.getlist("loop")), request.query_params.get("sort", "")
+        return await self._page(
+            request, loops_of(self._project), lambda live: loops_page(self._project, chosen, sort, live)
+        )
 
     async def loop(self, request: Request) -> Response:
         paths = self._loop(request)
@@ -440,7 +500,7 @@ class _Site:
                 return _answer(make(live))
             except RalphTrackerError as error:
                 title = "The loops" if loop is None else f"Loop {loop.loop_id}"
-                values = {"title": title, "problem": f"It cannot be read: {error}"}
+                values = {"title": title, "problem": f"It cannot be read: {error}", "home": ""}
                 return _answer(fill_page("problem.html.j2", values, live), 500)
 
         answer = await self._kept.answer(f"{address}?{request.url.query}", version, made)
@@ -514,12 +574,22 @@ def _response(request: Request, answer: Answer, kind: str, headers: Mapping[str,
     return Response(body, answer.status, {**headers, **encoding, "vary": "accept-encoding"}, kind)
 
 
+def _refusal(headers: Headers, why: str, status: int, home: str = "") -> Response:
+    """Return why a request is refused: as a page to a browser, with a link to `home` if any, as text to others."""
+    if "text/html" not in headers.get("accept", ""):
+        return PlainTextResponse(f"{why}\n", status)
+    values = {"title": "Nothing to see here", "problem": f"{why[:1].upper()}{why[1:]}.", "home": home}
+    policy = f"{policy_of(live=False)}; frame-ancestors 'none'"
+    page = fill_page("problem.html.j2", values)
+    return Response(page, status, {"content-security-policy": policy}, "text/html")
+
+
 async def _error_response(request: Request, error: Exception) -> Response:
     bug = f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it"
     status, why = (error.status_code, error.detail) if isinstance(error, HTTPException) else (500, bug)
     if request.url.path.startswith("/api/"):
         return Response(json.dumps({"error": why}), status, media_type="application/json")
-    return Response(f"{why}\n", status, media_type="text/plain")
+    return _refusal(request.headers, why, status, home="/")
 
 
 def application(project: ProjectPaths, sources: Sources, token: str, own: str, port: int) -> ASGIApp:

@@ -92,15 +92,17 @@ def violations():
 
 @pytest.fixture(scope="session")
 def unreached():
-    """Return a function that names what of a page the Tab key does not come to."""
-    stops = "[...document.querySelectorAll('a, summary, input, button, [tabindex]')]"
+    """Return a function that names what of a page the Tab key should come to and does not."""
+    stops = "[...document.querySelectorAll('a, summary, input:enabled, button, [tabindex]')]"
 
     def found(page):
         reached = set()
         for _ in range(page.evaluate(f"{stops}.length") + 5):
             page.keyboard.press("Tab")
             reached.add(page.evaluate(f"{stops}.indexOf(document.activeElement)"))
-        shown = page.evaluate(f"{stops}.map((e, i) => e.checkVisibility() ? [i, e.outerHTML] : null).filter(Boolean)")
+        shown = page.evaluate(
+            f"{stops}.map((e, i) => e.checkVisibility() && e.tabIndex >= 0 ? [i, e.outerHTML] : null).filter(Boolean)"
+        )
         return [html for place, html in shown if place not in reached]
 
     return found

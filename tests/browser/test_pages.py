@@ -31,10 +31,10 @@ def test_the_table_of_tests_is_searched_from_the_keyboard(opened):
     page.get_by_label("Find tests").focus()
     page.keyboard.type("gone at 3")
     assert page.locator("#matrix tbody tr:visible").count() == 2
-    assert page.locator("#found").text_content() == f"2 of {everything} tests"
+    assert page.locator("#found").text_content() == f"2 of {everything} shown"
 
 
-def test_the_keyboard_reaches_every_mark_region_and_fold(opened, unreached):
+def test_the_keyboard_reaches_every_region_and_fold(opened, unreached):
     assert unreached(opened()) == []
 
 
@@ -43,6 +43,47 @@ def test_a_mark_leads_to_its_row(opened):
     page.locator('svg a[href="#i3"]').first.focus()
     page.keyboard.press("Enter")
     assert page.evaluate("document.querySelector(':target').id") == "i3"
+
+
+def test_arrow_keys_and_pointer_move_one_cursor_over_all_charts(opened):
+    page = opened()
+    page.get_by_role("region", name="Chart of the score").focus()
+    told = page.get_by_role("status").last
+    for key, number in (
+        ("ArrowLeft", 5),
+        ("ArrowLeft", 4),
+        ("Home", 0),
+        ("ArrowLeft", 0),
+        ("ArrowRight", 1),
+        ("End", 5),
+    ):
+        page.keyboard.press(key)
+        assert told.text_content().startswith(f"Iteration {number} "), key
+    assert "Coverage 85.0%" in told.text_content()
+    charts = page.locator("svg[data-at]")
+    assert charts.count() > 3
+    assert page.locator("svg[data-at] > .cursor").count() == charts.count()
+    box = charts.last.bounding_box()
+    charts.last.scroll_into_view_if_needed()
+    charts.last.hover(position={"x": 1, "y": box["height"] / 2})
+    assert told.text_content().startswith("Iteration 0 ")
+    assert page.said == []
+
+
+def test_a_page_has_at_most_30_stops_of_the_tab_key(opened):
+    page = opened()
+    stops = "[...document.querySelectorAll('a, summary, input, button, [tabindex]')]"
+    assert page.evaluate(f"{stops}.filter(each => each.tabIndex >= 0 && each.checkVisibility()).length") <= 30
+
+
+def test_no_column_is_cut_on_paper_and_patches_stay_folded(opened):
+    page = opened(viewport={"width": 718, "height": 1000})
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("[...document.querySelectorAll('details details')].every(each => !each.open)")
+    assert page.evaluate(
+        "[...document.querySelectorAll('.scroll')].every(each => each.scrollWidth <= each.clientWidth)"
+    )
 
 
 @pytest.mark.parametrize("width", [320, 1000])

@@ -105,10 +105,42 @@ def test_an_iteration_appears_without_reload_and_what_was_being_done_stays(opene
 
 def test_the_list_of_loops_is_renewed_too(opened, address, project):
     page = opened(address())
-    before = page.locator(".cards li").first.text_content()
-    assert "ralph-002, running" in before
+    before = page.locator(".loops tbody tr").first.text_content()
+    assert "ralph-002 (current)running" in before
     post_iteration(root=project, metrics=facts(3))
-    page.wait_for_function("text => document.querySelector('.cards li').textContent !== text", arg=before)
+    page.wait_for_function("text => document.querySelector('.loops tbody tr').textContent !== text", arg=before)
+
+
+def test_the_table_of_loops_is_sorted_searched_and_walked_by_arrow_keys(opened, address):
+    page = opened(address())
+    page.get_by_role("link", name="Loop", exact=True).click()
+    assert page.locator('th[aria-sort="ascending"]').text_content() == "Loop ▲"
+    rows = page.locator(".loops tbody tr")
+    assert rows.first.locator("a").text_content() == "ralph-001"
+    page.get_by_label("compare ralph-001").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.evaluate("document.activeElement.value") == "ralph-002"
+    page.keyboard.press("Home")
+    assert page.evaluate("document.activeElement.value") == "ralph-001"
+    page.get_by_label("Find loops").fill("running")
+    assert page.locator(".loops tbody tr:visible").count() == 1
+    assert page.said == []
+
+
+def test_no_more_boxes_are_ticked_than_loops_are_compared(opened, address):
+    page = opened(address())
+    page.evaluate("document.querySelector('.loops').dataset.most = 1")
+    page.get_by_label("compare ralph-001").check()
+    assert page.get_by_label("compare ralph-002").is_disabled()
+    page.get_by_label("compare ralph-001").uncheck()
+    assert page.get_by_label("compare ralph-002").is_enabled()
+
+
+def test_what_is_not_there_is_a_page_with_a_way_back(opened, address):
+    page = opened(address("/loops/ralph-009"))
+    assert "No such loop." in page.content()
+    page.get_by_role("link", name="All loops").press("Enter")
+    page.get_by_role("heading", name="Loops of project").wait_for()
 
 
 def test_loops_and_iterations_are_compared_by_keyboard(opened, address):
@@ -135,7 +167,7 @@ def test_another_site_reads_nothing(browser, opened, address):
     seen = other.evaluate(f"url => {fetched}", f"{origin}/api/loops")
     assert seen == "TypeError"
     fresh = opened(f"{origin}/")
-    assert "open the address with the token" in fresh.content()
+    assert "Open the address with the token" in fresh.content()
 
 
 def test_another_server_of_this_machine_gets_no_cookie(opened, address):

@@ -1,6 +1,10 @@
 """`report --html`: the whole loop in one file, whatever of it can be read."""
 
+import re
+
 import pytest
+
+from ralph_tracker.tracker import post_iteration
 
 
 @pytest.fixture
@@ -28,6 +32,24 @@ def test_the_page_says_first_where_the_loop_stands(dropped, page_of):
     assert 'aria-label="iteration 1, 84.3 %: best so far"' in text
     assert "Cost: at least $1.50, unknown for 1 of 2 iterations" in text
     assert "unknown</td>" in text
+
+
+def test_the_row_of_an_iteration_says_why_it_is_taken_or_not_and_metrics_bring_all_values(dropped, page_of):
+    text = page_of(dropped)
+    reasons = [why.partition(",")[0] for why in re.findall(r'<tr id="i\d+" data-why="([^"]*)"', text)]
+    assert reasons == ["taken then", "best so far", "not taken: worse"]
+    assert ' data-values="9|10|9">' in text
+
+
+def test_a_long_loop_has_all_values_in_the_charts_and_in_each_table_some(project_at, tmp_path, page_of):
+    project = project_at(tmp_path / "long").started()
+    for number in range(1, 121):
+        post_iteration(root=project.root, metrics={"testing": {"coverage_percentage": 50 + number % 7}})
+    text = page_of(project)
+    rows = re.findall(r"<tr><td>(\d+)</td>", text.partition("Table of these metrics")[2].partition("</table>")[0])
+    assert len(rows) <= 102
+    assert {"0", "120"} <= {*rows}
+    assert 'data-label="Coverage"' in text
 
 
 def test_a_page_is_only_read_never_written_beside(dropped, page_of):

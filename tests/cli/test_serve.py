@@ -236,9 +236,52 @@ def test_documents_are_those_of_the_verbs(served, loops, schema, path, verb):
         assert document == loops.ralph(*verb, "--loop-id", "ralph-001", "--json").json
 
 
+def listed(text):
+    return re.findall(r'<a href="/loops/([^"]+)">', text)
+
+
+@pytest.mark.parametrize(
+    ("sort", "order"),
+    [
+        ("loop", [1, 2]),
+        ("-loop", [2, 1]),
+        ("iteration", [2, 1]),
+        ("-iteration", [1, 2]),
+        ("-score", [2, 1]),
+        ("best", [1, 2]),
+        ("-status", [2, 1]),
+        ("order", [2, 1]),
+        ("-", [2, 1]),
+    ],
+)
+def test_the_table_of_loops_is_sorted_without_script(served, sort, order):
+    assert listed(served.ask(f"/?sort={sort}").text) == [f"ralph-00{number}" for number in order]
+
+
+def test_a_link_that_sorts_keeps_what_is_compared(served):
+    text = served.ask("/compare?loop=ralph-001&loop=ralph-002&sort=score").text
+    assert 'aria-sort="ascending"><a' not in text.partition("Score")[0]
+    assert 'href="?loop=ralph-001&amp;loop=ralph-002&amp;sort=-score">Score</a> ▲' in text
+
+
+@pytest.mark.parametrize(
+    ("path", "how", "said"),
+    [
+        ("/loops/ralph-009", {}, "No such loop."),
+        ("/", {"cookie": None}, "Open the address with the token that `ralph-tracker serve` printed."),
+    ],
+)
+def test_a_browser_is_refused_by_a_page(served, path, how, said):
+    reply = served.ask(path, Accept="text/html,*/*;q=0.8", **how)
+    assert reply.status in {403, 404}
+    assert f'<p class="lead">{said}</p>' in reply.text
+    assert ('<a href="/">All loops</a>' in reply.text) == (reply.status == 404)
+    assert "unsafe" not in reply.headers["content-security-policy"]
+
+
 def test_all_loops_are_listed_the_current_one_first(served):
     text = served.ask("/").text
-    assert [*re.findall(r'<h2><a href="/loops/([^"]+)">', text)] == ["ralph-002", "ralph-001"]
+    assert listed(text) == ["ralph-002", "ralph-001"]
     assert "(current)" in text.partition("ralph-001")[0]
     assert '<path class="line part1"' in served.ask("/compare?loop=ralph-001&loop=ralph-002").text
 

@@ -73,6 +73,31 @@ def test_a_long_loop_has_links_for_its_marks_only():
     assert charts.trajectory(scores, [charts.Mark(7, "peak", "taken")]).count("<a ") == 1
 
 
+def test_of_many_points_in_a_column_the_ends_and_the_extremes_are_drawn():
+    series = [(number, 50.0 + (number == 777) - 2 * (number == 778)) for number in range(2001)]
+    series[1500] = (1500, None)
+    root = parsed(charts.small(series, "x", taken=3))
+    line = next(path.get("d") for path in root.iter("path") if path.get("class") == "line score")
+    assert line.count("M") == 2  # an unknown value stays a gap
+    assert line.count("M") + line.count("L") < 900
+    assert {" 6.0", " 54.0"} <= set(re.findall(r" [\d.]+", line))
+    assert root.get("data-at") == "0 2000 4.0 196.0"
+
+
+def test_compared_lines_end_with_their_values_and_have_their_best_marked():
+    loops = {
+        "ralph-001": [(0, 60.0), (1, 90.0), (2, None)],
+        "ralph-002": [(0, 50.0), (1, 90.2)],
+        "ralph-003": [(0, None)],
+    }
+    root = parsed(charts.comparison_chart(loops, {"ralph-001": 0, "ralph-002": 2, "ralph-003": None}))
+    ends = {text.text: float(text.get("y")) for text in root.iter("text") if text.text.startswith("ralph")}
+    assert [*ends] == ["ralph-002 90.2", "ralph-001 90"]
+    assert ends["ralph-001 90"] - ends["ralph-002 90.2"] >= 13
+    assert sum(path.get("class") == "peak" for path in root.iter("path")) == 1
+    assert charts.comparison_chart({"a": [(0, None)]}) == ""
+
+
 @table("series", [[], [(0, None)], [(0, 1.0), (1, None)]], ids=str)
 def test_too_little_is_no_picture(series):
     assert charts.small(series, "x") == ""
