@@ -17,6 +17,8 @@ RIGHT: dict[str, tuple[str, tuple[int, ...] | None]] = {
     "sarif/without-results": ("lint", None),
     "cucumber-json/undefined-and-pending": ("tests", (4, 1, 3, 0, 0)),
     "pytest-reportlog/unittest": ("tests", (21, 8, 6, 4, 3)),
+    "pytest-text/parts": ("tests", (12, 3, 4, 3, 2)),
+    "pytest-text/parts-verbose": ("tests", (12, 2, 4, 3, 3)),
     "unittest-text/classes": ("tests", (8, 1, 3, 2, 2)),
     "linter-junit/oxlint-syntax-error": ("lint", (1, 6, 0)),
     "linter-junit/bandit-two": ("lint", (0, 1, 1)),
