@@ -11,6 +11,8 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
 # (errors, warnings, notes), of lines (covered, all); None is not measured.
 RIGHT: dict[str, tuple[str, tuple[int, ...] | None]] = {
     "junit/stray-byte": ("tests", (2, 1, 1, 0, 0)),
+    "junit/mocha-hooks": ("tests", (7, 2, 3, 0, 2)),
+    "junit/jest-junit-todo": ("tests", (7, 3, 2, 0, 2)),
     "jest-json/among-other-lines": ("tests", (2, 2, 0, 0, 0)),
     "cobertura/two-source-folders": ("coverage", (2, 4)),
     "lcov/exponents": ("coverage", (1, 2)),
