@@ -6,10 +6,10 @@ import os
 import re
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -191,6 +191,7 @@ class _Totals:
         self._folders_of_tests = _folders_of_tests(results)
         self._severity = severity
         self._root = root
+        self._nested = None if root is None else cache(partial(_nested_repository, root))
         self._folders = () if root is None else (f"{root.resolve()}/", f"{root.absolute()}/")
         self._tests: dict[str, list[TestReport]] = {}
         self._with_tests: list[str] = []
@@ -280,29 +281,37 @@ class _Totals:
                 report = report._replace(files=files)
             name = _KIND[type(report)]
             if isinstance(report, LintReport | TypeReport) and report.errors + report.warnings:
-                ours = self._complain(result, found, Group(name))
-                report = _without_findings(report, ours)
-                if ours:
-                    many = f"{quantity(len(ours), 'finding')} in {_OURS}"
-                    self.note(f"{result.check.name}: {many} left out; add {_OURS} to what its tool ignores")
+                others = self._complain(result, found, Group(name))
+                for folder, findings in others.items():
+                    report = _without_findings(report, findings)
+                    many = f"{quantity(len(findings), 'finding')} in {folder}"
+                    self.note(f"{result.check.name}: {many} left out; add {folder} to what its tool ignores")
             self._sums[name] = self._sums[name] + report if name in self._sums else report
 
-    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> list[Diagnostic]:
-        """Keep the findings of a report by place, and return those in our own folder, which are none of the project.
+    def _complain(self, result: CheckResult, found: FoundReport, group: Group) -> Mapping[str, list[Diagnostic]]:
+        """Keep the findings of a report by place, and return those in folders that are not the project's, by folder.
 
         Those of held-back checks are not for the agent.
         """
-        data, ours = _bytes(found, result.secrets), []
+        data, others = _bytes(found, result.secrets), defaultdict[str, list[Diagnostic]](list)
         if result.check.held_back is None and isinstance(data, bytes):
             for each in diagnostics(
                 data, format=result.check.format, kind=measured_kind(result.check), severity=self._severity
             ):
                 file = self._in_project(result.check, self._relative(each.file).removeprefix("./"))
-                if f"/{_OURS}" in f"/{file}":
-                    ours.append(each)
+                if (folder := self._other_folder(file)) is not None:
+                    others[folder].append(each)
                 else:
                     self._diagnostics.append((group, each._replace(file=file, message=self._relative(each.message))))
-        return ours
+        return others
+
+    def _other_folder(self, file: str) -> str | None:
+        """Return the folder of a file that is ours or a repository of its own, as an agent's worktree; None if none."""
+        if f"/{_OURS}" in f"/{file}":
+            return _OURS
+        if self._nested is None or file.startswith(("/", "..")):
+            return None
+        return self._nested(Path(file).parent)
 
     def _add_tests(self, check: Check, report: TestReport) -> None:
         report = _in_folder(report, self._folders_of_tests.get(check.name, ""))
@@ -541,6 +550,13 @@ def _rename_tests(report: TestReport, rename: Callable[[str], str]) -> TestRepor
         messages={rename(name): said for name, said in report.messages.items()},
         not_loaded={rename(place): why for place, why in report.not_loaded.items()},
     )
+
+
+def _nested_repository(root: Path, folder: Path) -> str | None:
+    """Return the folder at or above `folder`, below `root`, that is a repository of its own; None if there is none."""
+    if not folder.name:
+        return None
+    return f"{folder}/" if (root / folder / ".git").exists() else _nested_repository(root, folder.parent)
 
 
 def _without_findings(report: LintReport | TypeReport, findings: Sequence[Diagnostic]) -> LintReport | TypeReport:

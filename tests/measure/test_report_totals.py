@@ -357,6 +357,17 @@ def test_a_finding_in_our_own_folder_is_none_of_the_project(ran, name, data, met
     assert measured.notes[0].endswith("in .aiwg/ left out; add .aiwg/ to what its tool ignores")
 
 
+def test_a_finding_in_a_worktree_of_another_agent_is_none_of_the_project(ran, tmp_path):
+    worktree = tmp_path / ".claude/worktrees/w1"
+    (worktree / "src").mkdir(parents=True)
+    (worktree / ".git").write_text("gitdir: elsewhere\n")
+    data = b".claude/worktrees/w1/src/a.py:1:1: F401 unused\nsrc/a.py:1:1: F401 unused\n"
+    measured = read_results([ran("lint", data)], root=tmp_path)
+    assert measured.metrics.lint_errors == 1
+    assert [diagnostic.file for _, diagnostic in measured.diagnostics] == ["src/a.py"]
+    assert "1 finding in .claude/worktrees/w1/ left out" in measured.notes[0]
+
+
 COBERTURA = (
     b'<coverage line-rate="%b"><packages><package><classes><class filename="a.py"><lines><line number="1" hits="1"/>'
     b'<line number="2" hits="0"/></lines></class></classes></package></packages></coverage>'
