@@ -11,12 +11,16 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "reports"
 # (errors, warnings, notes), of lines (covered, all); None is not measured.
 RIGHT: dict[str, tuple[str, tuple[int, ...] | None]] = {
     "junit/stray-byte": ("tests", (2, 1, 1, 0, 0)),
+    "junit/mocha-hooks": ("tests", (7, 2, 3, 0, 2)),
+    "junit/jest-junit-todo": ("tests", (7, 3, 2, 0, 2)),
     "jest-json/among-other-lines": ("tests", (2, 2, 0, 0, 0)),
     "cobertura/two-source-folders": ("coverage", (2, 4)),
     "lcov/exponents": ("coverage", (1, 2)),
     "sarif/without-results": ("lint", None),
     "cucumber-json/undefined-and-pending": ("tests", (4, 1, 3, 0, 0)),
     "pytest-reportlog/unittest": ("tests", (21, 8, 6, 4, 3)),
+    "pytest-text/parts": ("tests", (12, 3, 4, 3, 2)),
+    "pytest-text/parts-verbose": ("tests", (12, 2, 4, 3, 3)),
     "unittest-text/classes": ("tests", (8, 1, 3, 2, 2)),
     "linter-junit/oxlint-syntax-error": ("lint", (1, 6, 0)),
     "linter-junit/bandit-two": ("lint", (0, 1, 1)),

@@ -55,6 +55,7 @@ class Totals:
         self._all_tests: int | None = None
         self.reruns = 0  # the extra runs of all cases
         self.excused = 0  # failures of cases that are skipped all the same
+        self.uncounted = 0  # cases that their producer lists and does not count: hooks, tests to do
         self._below_zero: str | None = None
         self._each_fits: bool | None = None
 
@@ -102,7 +103,9 @@ class Totals:
         if self._below_zero is not None:
             return self._below_zero
         said = {number for number in (self.declared.tests, self._all_tests, self._root.tests) if number is not None}
-        fits = said & {counted, counted + self.reruns} or (more_is_fine and said and min(said) > counted)
+        fits = said & {counted, counted + self.reruns, counted - self.uncounted} or (
+            more_is_fine and said and min(said) > counted
+        )
         if said and not (fits or self._each_fits):
             shown = self.declared.tests if self.declared.tests is not None else max(said)
             return unlike("tests", shown, counted)
@@ -154,6 +157,11 @@ _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
 _OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
+_JEST_ROOT: Final = "jest tests"
+# What mocha and jest-junit call the hook that failed.
+_HOOK: Final = re.compile(
+    r"\"(?:before|after) (?:all|each)\" hook\b|Test execution failure: could be caused by test hooks"
+)
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
 _FILE: Final = "(test file)"
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
@@ -259,6 +267,7 @@ class _Reader:
         self._of_suite: tuple[str, str] | None = None  # the error of a suite that is open: its name and message
         self._by_gradle = False
         self._by_vitest = False
+        self._by_jest = False
         self._not_run: list[str] = []
         self._differing: list[str] = []
 
@@ -315,6 +324,7 @@ class _Reader:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
             self._by_vitest = attributes.get("name") == _VITEST_ROOT
+            self._by_jest = attributes.get("name") == _JEST_ROOT
         self._by_gradle = local == "testsuite" and {"timestamp", "hostname"} <= attributes.keys()
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
@@ -367,6 +377,7 @@ class _Reader:
         if rank == _ERROR:
             self._in_error.add(case)
         if rank >= _FAILED and verdict:
+            self._totals.uncounted += _HOOK.search(case) is not None
             if len(self._messages) < MAX_FAILURES and (short := message(verdict.said, verdict.text)):
                 self._messages[case] = short
             place = _file_not_loaded(attributes, verdict.said, verdict.text)
@@ -429,6 +440,8 @@ class _Reader:
         """Return the report; pytest declares but does not list a test for each subtest and rerun."""
         self._totals.close()
         failed = sum(outcome == FAILED for outcome in self._outcomes.values()) + len(self._broken)
+        if self._by_jest:
+            self._skip_what_is_to_do(len(self._outcomes) - self._totals.uncounted)
         if unlisted := self._totals.unlisted(failed):
             self._broken.add(WHOLE_RUN)
             self._messages[WHOLE_RUN] = lists_none(unlisted)
@@ -450,6 +463,13 @@ class _Reader:
             messages=self._messages,
             not_loaded=self._not_loaded,
         )
+
+    def _skip_what_is_to_do(self, counted: int) -> None:
+        """Call tests skipped that jest-junit does not count: those to do, listed as passed, in no time."""
+        idle = [case for case, outcome in self._outcomes.items() if outcome == PASSED and not self._durations.get(case)]
+        if idle and self._totals.declared.tests == counted - len(idle):
+            self._totals.uncounted += len(idle)
+            self._outcomes.update(dict.fromkeys(idle, SKIPPED))
 
 
 def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> str | None:

@@ -1,6 +1,8 @@
 """pytest's terminal output, used only if no JUnit report was written: the numbers of its last line.
 
-Tests have names if the lines above (`-v`, `-rA`) name exactly as many as the last line counts.
+Tests have names if the lines above (`-v`, `-rA`) name exactly as many as the last line counts. That line counts an
+error in tear-down beside the test, and its subtests: a test is one here, with the worst outcome of its parts, as far as
+the lines above tell which belong together.
 """
 
 import re
@@ -31,19 +33,24 @@ _OUTCOMES: Final = {
     "xfailed": SKIPPED,
 }
 _NAMED: Final = {
+    "ERROR": ERROR,
+    "FAILED": FAILED,
+    "SUBFAILED": FAILED,
+    "SKIPPED": SKIPPED,
+    "SUBSKIPPED": SKIPPED,
+    "XFAIL": SKIPPED,
     "PASSED": PASSED,
     "XPASS": PASSED,
-    "FAILED": FAILED,
-    "ERROR": ERROR,
-    "SKIPPED": SKIPPED,
-    "XFAIL": SKIPPED,
 }
-_OUTCOME: Final = rf"(?P<outcome>{'|'.join(_NAMED)})"
+_WORST_FIRST: Final = tuple(dict.fromkeys(_NAMED.values()))
+# Behind a subtest's word are its message and parameters, behind others a reason.
+_OUTCOME: Final = rf"(?P<outcome>{'|'.join(_NAMED)})(?: ?[\[(].*[\])])?"
 _NAME: Final = r"(?P<name>[^\s:][^:]{0,1000}\.py::.{1,2000}?)"
-_VERBOSE: Final = re.compile(rf"{_NAME} {_OUTCOME}(?: \(.*\))?\s*(?:\[ *\d+%\])?$")
+_VERBOSE: Final = re.compile(rf"{_NAME} {_OUTCOME}\s*(?:\[ *\d+%\])?$")
 _PARALLEL: Final = re.compile(rf"\[gw\d+\] (?:\[ *\d+%\] )?{_OUTCOME} {_NAME}\s*$")
 _LISTED: Final = re.compile(rf"{_OUTCOME} {_NAME}(?: - .*)?$")
-_SHORT: Final = re.compile(rf"^(?:FAILED|ERROR) {_NAME} - (?P<said>.+)$", re.MULTILINE)
+_SHORT: Final = re.compile(rf"^{_OUTCOME} {_NAME} - (?P<said>.+)$", re.MULTILINE)
+_TEARDOWN: Final = re.compile(r"^_+ ERROR at teardown of .+ _+\r?$", re.MULTILINE)
 _UNTIL_NEXT: Final = re.compile(r"^(?:_{3,} .* _{3,}|={3,} .* ={3,})\r?$", re.MULTILINE)
 _COVERAGE: Final = re.compile(r"^TOTAL +\d.*%\s*$", re.MULTILINE)
 sniff: Final = text_with(_SUMMARY, unless=_COVERAGE)  # such a text is a coverage report
@@ -52,10 +59,7 @@ _NO_NAMES: Final = "; the tests have no names in it, so changed outcomes cannot 
 
 
 def read(content: Content) -> TestReport:
-    """Read one or more summaries. Raises DamageError, also if a run was stopped before any test failed.
-
-    Like pytest, it counts an error in tear-down in addition to the test itself.
-    """
+    """Read one or more summaries. Raises DamageError, also if a run was stopped before any test failed."""
     text = plain(content.text)
     summaries = list(_SUMMARY.finditer(text))
     if not summaries:
@@ -68,24 +72,51 @@ def read(content: Content) -> TestReport:
     if stopped and not counted[FAILED] + counted[ERROR]:
         raise DamageError(f"the run was stopped: {stopped['why']}", text.count("\n", 0, stopped.start()) + 1)
     note = f"{_NOTE}; the run was stopped: {stopped['why']}" if stopped else _NOTE
-    cases, named = CaseCollector(), _names(text)
+    cases, parts = CaseCollector(), _parts(text)
     for heading in re.finditer(r"^_+ ERROR collecting (?P<file>\S+) _+\r?$", text, flags=re.MULTILINE):
         cases.add_not_loaded(heading["file"], _UNTIL_NEXT.split(text[heading.end() :], maxsplit=1)[0])
-    if all(counted[outcome] == sum(said == outcome for said in named.values()) for outcome in _NAMED.values()):
-        said = {found["name"]: found["said"] for found in _SHORT.finditer(text)}
-        for name, outcome in named.items():
+    listed: Counter[str] = Counter()
+    for (_, word), number in parts.items():
+        listed[_NAMED[word]] += number
+    if all(counted[outcome] == listed[outcome] for outcome in _WORST_FIRST):
+        said = {found["name"]: found["said"] for found in reversed(list(_SHORT.finditer(text)))}
+        worst: dict[str, str] = {}
+        for name, word in parts:
+            worst[name] = min(worst.get(name, PASSED), _NAMED[word], key=_WORST_FIRST.index)
+        for name, outcome in worst.items():
             cases.add(name, outcome, said=said.get(name))
         return cases.report(note=note)
+    if all(counted[outcome] == listed[outcome] for outcome in (FAILED, ERROR)):
+        counted = _tests(counted, parts, len(_TEARDOWN.findall(text)))
     unnamed = Counts(passed=counted[PASSED], failed=counted[FAILED], errors=counted[ERROR], skipped=counted[SKIPPED])
     return cases.report(unnamed=unnamed, note=note + _NO_NAMES)
 
 
-def _names(text: str) -> dict[str, str]:
-    """Return the outcomes of the tests that have a line of their own."""
-    found: dict[str, str] = {}
+def _tests(counted: Counter[str], parts: Counter[tuple[str, str]], teardowns: int) -> Counter[str]:
+    """Return how many tests these are of which each part that failed has its line."""
+    errors, called, inner = (
+        {name for name, word in parts if word == each} for each in ("ERROR", "FAILED", "SUBFAILED")
+    )
+    twice = sum(number for (_, word), number in parts.items() if word == "ERROR") - len(errors)
+    passed_before = max(teardowns - twice - len(errors & called), 0) + len(inner - called - errors)
+    return Counter(
+        {
+            PASSED: max(counted[PASSED] - passed_before, 0),
+            FAILED: len((called | inner) - errors),
+            ERROR: len(errors),
+            SKIPPED: counted[SKIPPED],
+        }
+    )
+
+
+def _parts(text: str) -> Counter[tuple[str, str]]:
+    """Return how often each name and word has a line of its own; the list at the end repeats those before it."""
+    before: Counter[tuple[str, str]] = Counter()
+    at_the_end: Counter[tuple[str, str]] = Counter()
     for line in text.splitlines():
         if "::" in line and len(line) <= 4000:
-            said = _VERBOSE.match(line) or _PARALLEL.match(line) or _LISTED.match(line)
-            if said:
-                found[said["name"]] = _NAMED[said["outcome"]]
-    return found
+            if said := _VERBOSE.match(line) or _PARALLEL.match(line):
+                before[said["name"], said["outcome"]] += 1
+            elif said := _LISTED.match(line):
+                at_the_end[said["name"], said["outcome"]] += 1
+    return before | at_the_end

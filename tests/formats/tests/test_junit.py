@@ -467,3 +467,22 @@ def test_an_element_of_the_same_name_within_a_failure_ends_no_text():
     )
     assert report.outcomes == {"a": "failed", "b": "passed"}
     assert report.messages["a"].startswith("says")
+
+
+def test_a_hook_that_its_suite_does_not_count_contradicts_nothing(read):
+    hook = '<testcase classname="a" name="&quot;before all&quot; hook for &quot;b&quot;"><failure/></testcase>'
+    for counted, contradiction in ((1, None), (2, None), (3, "declared tests: 3, found: 2")):
+        text = f'<testsuite tests="{counted}"><testcase name="a"/>{hook}</testsuite>'
+        assert read(text, "junit").contradiction == contradiction
+
+
+def test_what_jest_does_not_count_is_to_do_where_it_is_clear_which_test_that_is(read):
+    def outcomes(tests, *seconds):
+        cases = "".join(f'<testcase name="{number}" time="{each}"/>' for number, each in enumerate(seconds))
+        text = f'<testsuites name="jest tests"><testsuite tests="{tests}">{cases}</testsuite></testsuites>'
+        report = read(text, "junit")
+        return list(report.outcomes.values()), report.contradiction
+
+    assert outcomes(1, 0, 0.1) == (["skipped", "passed"], None)
+    assert outcomes(2, 0, 0.1) == (["passed", "passed"], None)
+    assert outcomes(2, 0, 0, 0.1) == (["passed", "passed", "passed"], "declared tests: 2, found: 3")

@@ -92,3 +92,39 @@ def test_a_run_that_was_stopped_before_any_failure_is_unreadable(damage):
 )
 def test_other_lines_are_no_summary(damage, text):
     assert damage(text, "pytest-text").why == "pytest's summary line (3 passed in 0.12s) is missing"
+
+
+@pytest.mark.parametrize(
+    ("parts", "lines", "counts"),
+    [
+        ("1 passed, 1 error", "ERROR t.py::a - down", (1, 0, 0, 1, 0)),
+        ("1 failed, 1 error", "FAILED t.py::a - x\nERROR t.py::a - down", (1, 0, 0, 1, 0)),
+        ("2 passed, 2 errors", "ERROR t.py::b - up\nERROR t.py::a - down", (3, 1, 0, 2, 0)),
+        ("1 passed, 2 errors", "ERROR t.py::a - up\nERROR t.py::a - down", (2, 1, 0, 1, 0)),
+        ("1 passed, 2 errors", "ERROR t.py::a - down", (3, 1, 0, 2, 0)),
+    ],
+)
+def test_an_error_in_tear_down_is_that_of_its_test(read, parts, lines, counts):
+    heading = "____ ERROR at teardown of a ____"
+    report = read(f"{heading}\n{lines}\n== {parts} in 0.12s ==\n", "pytest-text")
+    assert (report.tests, report.passed, report.failed, report.errors, report.skipped) == counts
+
+
+@pytest.mark.parametrize(
+    ("parts", "lines", "counts"),
+    [
+        ("1 failed, 1 passed", "SUBFAILED(i=1) t.py::a - x", (1, 0, 1, 0, 0)),
+        ("2 failed, 2 passed", "SUBFAILED[one] t.py::a - x\nFAILED t.py::a - y", (3, 2, 1, 0, 0)),
+        ("2 failed, 1 passed", "SUBFAILED(i=1) t.py::a - x\nSUBFAILED(i=2) t.py::a - x", (1, 0, 1, 0, 0)),
+    ],
+)
+def test_a_subtest_is_no_test(read, parts, lines, counts):
+    report = read(f"{lines}\n== {parts}, 3 subtests passed in 0.12s ==\n", "pytest-text")
+    assert (report.tests, report.passed, report.failed, report.errors, report.skipped) == counts
+
+
+def test_a_test_has_the_worst_outcome_of_its_parts(read):
+    lines = "t.py::a PASSED [ 50%]\nt.py::a ERROR [ 50%]\nt.py::b SUBFAILED(i=1) [ 99%]\nt.py::b PASSED [ 99%]"
+    report = read(f"{lines}\n== 1 failed, 2 passed, 1 error in 0.12s ==\n", "pytest-text")
+    assert report.outcomes == {"t.py::a": "failed", "t.py::b": "failed"}
+    assert report.in_error == {"t.py::a"}
