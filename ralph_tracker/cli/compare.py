@@ -104,7 +104,8 @@ def command(  # noqa: PLR0917  # as click passes them
             flush()
         show = progress() or (lambda _: None)
         for turn in replay.turns():
-            show(f"{turn.commit.subject}: {turn.record.message}")
+            done = turn.record.iteration + 1
+            show(f"{done}/{done + turn.left}, {turn.commit.subject}: {turn.record.message}")
         closed = replay.finish(mode, "worktree" if select else "none")
     ranking = _ranking(replay, closed)
     if as_json:

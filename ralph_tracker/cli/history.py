@@ -10,23 +10,25 @@ import click
 from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
-from ralph_tracker.report.iteration_view import current_value, further_value, plan_tasks
+from ralph_tracker.report.iteration_view import commit_of, current_value, further_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money
 from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (
     *("it.", "class", "tests", "coverage", "errors", "score"),
-    *("integrity", "plan", "cost", "$/pt", "decision", ""),
+    *("integrity", "plan", "cost", "$/pt", "commit", "decision", ""),
 )
 # These columns are left out if they are empty.
-_OPTIONAL: Final = tuple(map(COLUMNS.index, ("coverage", "errors", "integrity", "plan", "cost", "$/pt")))
+_OPTIONAL: Final = tuple(map(COLUMNS.index, ("coverage", "errors", "integrity", "plan", "cost", "$/pt", "commit")))
 # On a narrow screen decimals are left out first, then these columns.
 _YIELDING: Final = tuple(
-    map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "decision", "class"))
+    map(COLUMNS.index, ("errors", "$/pt", "coverage", "cost", "plan", "integrity", "commit", "decision", "class"))
 )
 _DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
+_CLASS_COLOURS: Final = {"regression": "red", "damaged": "red", "stalled": "HIGH"}
+_COMMIT: Final = 30
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -89,7 +91,8 @@ def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None])
     kept = [place for place in range(len(table[0])) if place not in idle]
     yielding = [kept.index(place) for place in _YIELDING if place in kept]
     rows = [tuple(row[place] for place in kept) for row in table]
-    left_out = say_table(rows, yielding=yielding, shorter=_without_decimals)
+    colours = ["green" if row[-1] else _CLASS_COLOURS.get(row[1], "") for row in table]
+    left_out = say_table(rows, yielding=yielding, shorter=_without_decimals, colours=colours)
     if left_out:
         complain(f"terminal too narrow for {', '.join(left_out)}; `COLUMNS=120 ralph-tracker history` shows all")
 
@@ -124,6 +127,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         plan_tasks(record),
         ABSENT if cost is None else money(cost),
         cost_per_point(cost, None if now is None or before is None else now - before),
+        shorten(commit_of(record), _COMMIT),
         shorten((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

@@ -169,9 +169,11 @@ def say_selection(
 
     selection = closed.selection
     chosen, final = selection.selected, selection.final
-    facts = [f"iteration {chosen.iteration}: {candidate_in_words(chosen)}"]
+    commits = {at: f", commit {commit}" for at, commit in closed.commits.items() if commit}
+    facts = [f"iteration {chosen.iteration}{commits.get(chosen.iteration, '')}: {candidate_in_words(chosen)}"]
     if final.iteration != chosen.iteration:
-        facts.append(f"iteration {final.iteration}, the last: {candidate_in_words(final)}")
+        last = f"iteration {final.iteration}, the last{commits.get(final.iteration, '')}"
+        facts.append(f"{last}: {candidate_in_words(final)}")
     facts += filter(None, (why_peaks_differ(selection),))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")

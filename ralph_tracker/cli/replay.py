@@ -112,7 +112,8 @@ def command(  # noqa: PLR0917  # as click passes them
                 _say_turn(turn, replay.problem(turn.record.iteration))
             left = remaining.after(turn.left, time.monotonic(), cached=turn.cached)
             if left and sys.stderr is not None and sys.stderr.isatty():
-                click.echo(harmless(f"  {left}"), err=True)
+                done = turn.record.iteration + 1
+                click.echo(harmless(f"  {done}/{done + turn.left}, {left}"), err=True)
         closed = replay.finish(mode)
     if as_json:
         say_json(_document(replay, closed))

@@ -1,6 +1,7 @@
 """ralph-tracker status: show the status of the loop and the next step."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,12 +9,14 @@ import click
 
 from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
-from ralph_tracker.cli.terminal import say, say_json, say_wrapped
+from ralph_tracker.cli.terminal import WIDTH, say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.explain import facts_of
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import REPAIR, StatusDocument, decision_now, missing_files, state_sentence
+from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
+from ralph_tracker.short_text import shorten
 from ralph_tracker.store.export_queue import unsent_warnings
 from ralph_tracker.store.layout import LoopPaths
 from ralph_tracker.store.loop_lookup import find_loop
@@ -27,7 +30,8 @@ from ralph_tracker.store.loop_summary import (
 )
 from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 
-ALERTS_SHOWN: Final = 10
+ALERTS_SHOWN: Final = 5
+_WHOLE_ALERTS: Final = 2  # more get a line each
 
 
 @click.command("status")
@@ -92,7 +96,7 @@ def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
         say_wrapped(f"the working tree was set back to iteration {summary.head}{goes_on}", indent=2)
     committed = SealedRecords(paths)
     for line in wrong_lines(committed, summary.head):
-        say_wrapped(line, indent=2)
+        say_wrapped(line, indent=2, colour="red")
     if is_current:  # what an iteration did that was rolled back is no longer in the files
         if summary.integrity not in {None, "PASS"} and summary.iteration:
             say(f"  integrity: {summary.integrity}; `ralph-tracker integrity` says why")
@@ -123,11 +127,22 @@ def _decision(summary: Summary, paths: LoopPaths) -> str:
     return decision_now(summary, paths)
 
 
+def raised_in(alert: Mapping[str, Any]) -> int:
+    """Return the iteration that raised an alert, 0 if that is unknown."""
+    at = str(alert.get("triggered_at", "")).rpartition("_")[2]
+    return int(at) if at.isdecimal() else 0
+
+
 def _say_alerts(summary: Summary, committed: SealedRecords) -> None:
     facts = facts_of(committed, summary.iteration, None)
-    worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], alert["type"]))  # CRITICAL, HIGH, MEDIUM
+    worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], -raised_in(alert), alert["type"]))
+    is_long = len(worst_first) > _WHOLE_ALERTS
     for alert in worst_first[:ALERTS_SHOWN]:
         message = without_repeats(alert["message"], facts.tests, facts.errors)
-        say_wrapped(f"{alert['severity']} {alert['id']}: {message}", indent=2)
-    if len(summary.alerts) > ALERTS_SHOWN:
-        say(f"  and {len(summary.alerts) - ALERTS_SHOWN} more alerts")
+        line = f"{alert['severity']} {alert['id']}: {message}"
+        if is_long:
+            say(f"  {shorten(short_names(line), WIDTH - 2)}", alert["severity"])
+        else:
+            say_wrapped(line, indent=2, colour=alert["severity"])
+    if len(worst_first) > ALERTS_SHOWN:
+        say(f"  and {len(worst_first) - ALERTS_SHOWN} more alerts; `ralph-tracker history --alerts` names iterations")

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from ralph_tracker.errors import InputError, StoreError
@@ -20,6 +21,8 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from ralph_tracker.tracker import Tracker
 
 WIDTH: Final = 80
+COLOURS: Final = {"red": 31, "green": 32, "cyan": 36, "CRITICAL": "1;31", "HIGH": 33}
+_PATCH_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _COMMAND: Final = re.compile(r"`[^`]*`")
 # They wait for keys; others may well edit a file by themselves.
 _EDITORS_ON_TERMINALS: Final = frozenset(
@@ -28,9 +31,19 @@ _EDITORS_ON_TERMINALS: Final = frozenset(
 _TIED: Final = "\0"  # does not occur in escaped text
 
 
-def say(text: str = "") -> None:
-    """Print a line, escaped so that text from the tree or the agent controls neither the terminal nor a CI server."""
-    _write(_line(text) + "\n")
+def say(text: str = "", colour: str = "") -> None:
+    """Print a line, escaped so that text from the tree or the agent controls neither the terminal nor a CI server.
+
+    `colour` is a name of COLOURS, or an alert's severity; it is for a terminal whose user has not refused colours.
+    """
+    code = COLOURS.get(colour) if _has_colours() else None
+    _write(f"{_line(text)}\n" if code is None else f"\x1b[{code}m{_line(text)}\x1b[0m\n")
+
+
+def _has_colours() -> bool:
+    environment = os.environ
+    refused = environment.get("NO_COLOR") or environment.get("TERM") == "dumb"
+    return not refused and sys.stdout is not None and sys.stdout.isatty()
 
 
 def say_command(command: str) -> None:
@@ -111,8 +124,11 @@ def say_text(text: str) -> None:
 
 def say_source(text: str) -> None:
     """Print source code or a patch: split only at newlines, with tabs, otherwise escaped."""
+    has_colours = _has_colours()
     for line in text.removesuffix("\n").split("\n") if text else ():
-        _write("\t".join(map(_line, line.split("\t"))) + "\n")
+        code = COLOURS.get(_PATCH_COLOURS.get(line[:1], "")) if has_colours else None
+        shown = "\t".join(map(_line, line.split("\t")))
+        _write(f"{shown}\n" if code is None else f"\x1b[{code}m{shown}\x1b[0m\n")
 
 
 def progress() -> Callable[[str], None] | None:
@@ -131,7 +147,7 @@ def screen_width() -> int:
     return max(columns or WIDTH, 40)
 
 
-def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
+def say_wrapped(text: str, indent: int = 0, hang: int = 2, colour: str = "") -> None:
     """Wrap a text at the screen's width, at most 80 columns; later lines are indented by `hang` more.
 
     Long words and commands in backticks are not broken.
@@ -139,7 +155,7 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
     first, rest, text = " " * indent, " " * (indent + hang), harmless(text)
     width = min(WIDTH, screen_width())
     if text and len(first + text) <= width and " ".join(text.split()) == text:
-        say(first + text)
+        say(first + text, colour)
         return
     from textwrap import wrap  # most lines fit
 
@@ -152,7 +168,7 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2) -> None:
         break_on_hyphens=False,
     )
     for line in lines:
-        say(line.replace(_TIED, " "))
+        say(line.replace(_TIED, " "), colour)
 
 
 def say_table(
@@ -160,8 +176,9 @@ def say_table(
     right: Collection[int] = (),
     yielding: Sequence[int] = (),
     shorter: Callable[[str], str] | None = None,
+    colours: Sequence[str] = (),
 ) -> list[str]:
-    """Print rows of equal length, with the columns in `right` right-aligned.
+    """Print rows of equal length, with the columns in `right` right-aligned; `colours` are those of the rows.
 
     A table that is too wide first loses space between columns, then what `shorter` takes from its cells, then whole
     columns in the order of `yielding`, then the ends of its widest cells. What was left out is returned: "decimals" for
@@ -181,12 +198,12 @@ def say_table(
     gap = 2 if _total(widths, gap=2) <= limit else 1
     while _total(widths, gap) > limit:
         widths[max(widths, key=widths.__getitem__)] -= 1
-    for row in table:
+    for row, colour in zip_longest(table, colours, fillvalue=""):
         shown = {place: shorten(row[place], width) for place, width in widths.items()}
         cells = (
             text.rjust(widths[place]) if place in right else text.ljust(widths[place]) for place, text in shown.items()
         )
-        say((" " * gap).join(cells).rstrip())
+        say((" " * gap).join(cells).rstrip(), colour)
     return left_out
 
 

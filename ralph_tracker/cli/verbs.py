@@ -1,5 +1,6 @@
 """Define the table of verbs; a verb's module is imported when it is used."""
 
+import os
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Final
@@ -50,6 +51,15 @@ VERBS: Final[dict[str, str]] = {
     "completion": "Print the completion script of a shell",
 }
 
+# The heading and the example that `--help` has before a verb.
+_HEADINGS: Final = {
+    "init": ("Start and drive a loop", "ralph-tracker run --prompt-file PROMPT.md -- my-agent"),
+    "replay": ("Measure what is there, share it", "ralph-tracker replay main..work"),
+    "status": ("Look at a loop", "ralph-tracker watch"),
+    "gate": ("Judge, choose, go back", "ralph-tracker select-best --apply branch"),
+    "read": ("Check and set up", "ralph-tracker doctor"),
+}
+
 
 class _Interrupted(Exception):  # noqa: N818  # not an error of a verb
     """A Ctrl-C that click does not handle, since it would print an empty line."""
@@ -88,16 +98,22 @@ class Verbs(click.Group):
             raise _Interrupted(*end.args) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """List the verbs without importing them."""
+        """List the verbs without importing them, in groups with an example each."""
         del ctx
-        with formatter.section("Commands"):
-            formatter.write_dl(list(VERBS.items()))
+        names, starts = list(VERBS), [*map(list(VERBS).index, _HEADINGS), None]
+        for (heading, example), start, end in zip(_HEADINGS.values(), starts[:-1], starts[1:], strict=True):
+            with formatter.section(heading):
+                formatter.write_dl([(name, VERBS[name]) for name in names[start:end]])
+                formatter.write(f"  example: {example}\n")
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--no-color", is_flag=True, help="Print without colours, as NO_COLOR=1 does.")
 @click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
-def cli() -> None:
+def cli(*, no_color: bool) -> None:
     """Measure, judge and keep every iteration of a refine-until-done loop, and choose the best one."""
+    if no_color:
+        os.environ["NO_COLOR"] = "1"
 
 
 @cli.command()

@@ -1,22 +1,23 @@
 """ralph-tracker watch: the loop in the terminal, drawn anew when something changes."""
 
 import os
+import select
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
 from ralph_tracker.cli.next_step import next_step
 from ralph_tracker.cli.options import place_options
+from ralph_tracker.cli.status import raised_in
 from ralph_tracker.cli.terminal import harmless, screen_width
 from ralph_tracker.core.metrics import plain_number
-from ralph_tracker.errors import RalphTrackerError
+from ralph_tracker.errors import LoopError, RalphTrackerError
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import scores_of, state_sentence
 from ralph_tracker.report.charts import trend
@@ -56,38 +57,89 @@ class LoopDisplay(NamedTuple):
 @place_options
 @click.option("--once", is_flag=True, help="Draw it once; so it is done where the output is no terminal.")
 def command(root: Path, loop_id: str | None, once: bool) -> None:
-    """Follow the loop until it ends or Ctrl-C: scores, last iterations, failing tests, cost, what happens now."""
+    """Follow the loop until it ends: scores, last iterations, failing tests, cost, what happens now.
+
+    It waits for a loop that is not there yet. The arrows scroll through alerts and tests, q and Ctrl-C end it.
+    """
     from rich.console import Console
 
-    paths = find_loop(root, loop_id, os.environ)
     console = Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else screen_width())
-    live = not once and console.is_terminal and not console.is_dumb_terminal
-    if live:
-        _follow(paths, console)
-    console.print(_drawn(paths, read(paths), console, height=None))
+    if once or not console.is_terminal or console.is_dumb_terminal:
+        paths: LoopPaths | None = find_loop(root, loop_id, os.environ)
+    else:
+        with _keys() as wait, suppress(KeyboardInterrupt):
+            _follow(root, loop_id, console, wait)
+        paths = _loop_there(root, loop_id)
+    if paths is not None:
+        console.print(_drawn(paths, read(paths), console, height=None))
 
 
-def _follow(paths: LoopPaths, console: "Console") -> None:
-    """Draw the loop on a screen of its own until it ends or Ctrl-C."""
-    from rich.live import Live
-
-    # An Event's lock would be waited for by a handler that interrupts its own holder; this has none.
-    resized: SimpleQueue[None] = SimpleQueue()
-    before = signal.signal(signal.SIGWINCH, lambda *_: resized.put(None))
+def _loop_there(root: Path, loop_id: str | None) -> LoopPaths | None:
     try:
-        with Live(console=console, screen=True, auto_refresh=False) as live:
-            version, shown = version_of([paths]), read(paths)
-            while isinstance(shown, str) or shown.summary.status == "running":
-                live.update(_drawn(paths, shown, console, console.height), refresh=True)
-                with suppress(Empty):
-                    resized.get(timeout=1.0)
+        return find_loop(root, loop_id, os.environ)
+    except LoopError:
+        return None
+
+
+@contextmanager
+def _keys() -> Iterator[Callable[[], bytes]]:
+    """Give the function that waits for a key, a new size of the terminal or a second, and returns the keys."""
+    import termios
+    import tty
+
+    keyboard = sys.stdin.fileno() if sys.stdin.isatty() else None
+    with suppress(OSError):  # a terminal of another session stops nobody
+        if keyboard is not None and os.tcgetpgrp(keyboard) != os.getpgrp():
+            keyboard = None  # in the background, where changing the terminal would stop this process
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    resized = signal.signal(signal.SIGWINCH, lambda *_: None)
+    woken = signal.set_wakeup_fd(writer)
+    mode = None if keyboard is None else termios.tcgetattr(keyboard)
+
+    def wait() -> bytes:
+        ready, _, _ = select.select([reader, *([] if keyboard is None else [keyboard])], [], [], 1.0)
+        found = {fd: os.read(fd, 1024) for fd in ready}
+        return b"q" if found.get(keyboard) == b"" else found.get(keyboard, b"")  # its terminal is gone
+
+    try:
+        if keyboard is not None:
+            tty.setcbreak(keyboard)
+        yield wait
+    finally:
+        if keyboard is not None and mode is not None:
+            termios.tcsetattr(keyboard, termios.TCSADRAIN, mode)
+        signal.set_wakeup_fd(woken)
+        signal.signal(signal.SIGWINCH, resized)
+        os.close(reader)
+        os.close(writer)
+
+
+def _follow(root: Path, loop_id: str | None, console: "Console", wait: Callable[[], bytes]) -> None:
+    """Draw the loop on a screen of its own until it ends or q."""
+    from rich.live import Live
+    from rich.text import Text
+
+    shown: LoopDisplay | str = ""
+    version, skip = "", 0
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        while True:
+            paths = _loop_there(root, loop_id)
+            if paths is None:
+                live.update(Text(harmless(f"waiting for a loop in {root.resolve()}; q ends it")), refresh=True)
+            else:
                 now = version_of([paths])
                 if now != version or isinstance(shown, str):
                     version, shown = now, read(paths)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        signal.signal(signal.SIGWINCH, before)
+                if not isinstance(shown, str):
+                    if shown.summary.status != "running":
+                        return
+                    skip = min(skip, max(0, len(_problems(shown)) - 1))
+                live.update(_drawn(paths, shown, console, console.height, skip), refresh=True)
+            keys = wait()
+            if b"q" in keys:
+                return
+            skip = max(0, skip + keys.count(b"\x1b[B") - keys.count(b"\x1b[A"))
 
 
 def read(paths: LoopPaths) -> LoopDisplay | str:
@@ -108,57 +160,79 @@ def read(paths: LoopPaths) -> LoopDisplay | str:
         return str(error)
 
 
-def _drawn(paths: LoopPaths, shown: LoopDisplay | str, console: "Console", height: int | None) -> "RenderableType":
+def _drawn(
+    paths: LoopPaths, shown: LoopDisplay | str, console: "Console", height: int | None, skip: int = 0
+) -> "RenderableType":
     if isinstance(shown, str):
         from rich.text import Text
 
         return Text(harmless(f"{paths.loop_id} cannot be read: {shown}"), style="red")
-    return drawn(shown, activity_of(paths, shown.summary, os.environ), console.width, height, time.time())
+    activity = activity_of(paths, shown.summary, os.environ)
+    return drawn(shown, activity, console.width, height, time.time(), skip)
 
 
-def drawn(shown: LoopDisplay, activity: Activity, width: int, height: int | None, now: float) -> "RenderableType":
-    """Return the loop as it is drawn on a screen of that size (height None: all of it); `now` is epoch seconds."""
+def drawn(
+    shown: LoopDisplay, activity: Activity, width: int, height: int | None, now: float, skip: int = 0
+) -> "RenderableType":
+    """Return the loop as it is drawn on a screen of that size (height None: all of it); `now` is epoch seconds.
+
+    Head and foot are always there, the foot at the bottom. Iterations and what is wrong, without the first `skip`,
+    share the rest.
+    """
     from rich.console import Console, Group
     from rich.text import Text
 
     console = Console(width=width)
     summary = shown.summary
-    top = [
-        Text(f"{summary.loop_id}: {summary.status}, iteration {summary.iteration}", style="bold"),
-        Text(harmless(shown.sentence)),
-        *_trend(shown, width),
-    ]
     foot = [Text(harmless(f"cost: {shown.cost}"))] if shown.cost else []
     foot += [Text(harmless(line), style="cyan") for line in _now(activity, now)]
     foot.append(Text(harmless(f"next: {shown.next_step}")))
-    problems = _problems(shown)
+    title = Text(f"{summary.loop_id}: {summary.status}, iteration {summary.iteration}", style="bold")
+    head, bars = [title, Text(harmless(shown.sentence))], _trend(shown, width)
+    problems = _problems(shown)[skip:]
     if height is None:
-        rows, most = shown.rows[-_ROWS:], _PROBLEMS
-    else:  # head and foot are always there; the table and what is wrong share the rest
-        room = height - sum(len(text.wrap(console, width)) for text in (*top, *foot)) - 2
-        most = min(len(problems), max(0, room - max(1, min(len(shown.rows), room // 2))))
-        rows = shown.rows[-max(1, room - most) :]
-    if (rest := len(problems) - most) > 0:
-        problems = [*problems[: max(0, most - 1)], *([Text(f"and {rest + 1} more")] if most else [])]
+        rest = len(problems) - _PROBLEMS
+        problems = [*problems[: _PROBLEMS - (rest > 0)], *([Text(f"and {rest + 1} more")] if rest > 0 else [])]
+        table = _table(shown.rows[-_ROWS:], summary.best_iteration, dict(shown.scores), width)
+        return Group(*head, *bars, table, *problems, *foot)
+    last = [line for text in foot for line in _cut(text, console, max(1, height // 5))][-(height - 2) :]
+    first = [line for text in head for line in _cut(text, console, max(1, (height - len(last)) // 4))]
+    if (room := height - len(first) - len(last)) >= len(bars) + 3:
+        first, room = [*first, *bars], room - len(bars)
+    most = min(len(problems), max(0, room - 1 - max(1, min(len(shown.rows), room // 2))))
+    rest = len(problems) - most
+    if rest > 0 and most > 1:
+        problems = [*problems[: most - 1], Text(f"and {rest + 1} more; the arrows scroll")]
+    problems = problems[:most]
     for text in problems:
-        text.no_wrap, text.overflow = height is not None, "ellipsis"
-    return Group(*top, _table(rows, summary.best_iteration, dict(shown.scores), width), *problems, *foot)
+        text.no_wrap, text.overflow = True, "ellipsis"
+    body: list[RenderableType] = []
+    if room > 1:
+        rows = shown.rows[-max(1, room - 1 - most) :]
+        body = [_table(rows, summary.best_iteration, dict(shown.scores), width), *problems]
+        room -= 1 + len(rows) + most
+    return Group(*first, *body, *[Text()] * max(0, room), *last)
+
+
+def _cut(text: "Text", console: "Console", most: int) -> "list[Text]":
+    """Return the lines of a text; the last of more than `most` ends with an ellipsis."""
+    lines = list(text.wrap(console, console.width))
+    if len(lines) > most:
+        lines[most - 1].truncate(console.width - 1)
+        lines[most - 1].append("…")
+    return lines[:most]
 
 
 def _problems(shown: LoopDisplay) -> "list[Text]":
     """Return open alerts, the worst and newest first, then failing and lost tests, in a line each."""
     from rich.text import Text
 
-    def rank(alert: Mapping[str, Any]) -> tuple[str, int]:
-        at = str(alert.get("triggered_at", "")).rpartition("_")[2]
-        return alert["severity"], -int(at) if at.isdecimal() else 0
-
     alerts = [
         Text(
             harmless(f"{alert['severity']} {alert['type']}: {short_names(alert['message'])}"),
             style=_LOUD.get(alert["severity"], ""),
         )
-        for alert in sorted(shown.summary.alerts, key=rank)
+        for alert in sorted(shown.summary.alerts, key=lambda each: (each["severity"], -raised_in(each)))
     ]
     return [*alerts, *(Text(harmless(short_names(line)), style="red") for line in shown.wrong)]
 

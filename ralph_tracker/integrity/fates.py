@@ -140,7 +140,8 @@ def _sentence(what: Fate, cases: list[CaseHistory], number: int) -> str:
     if first.now == PASSED and first.file not in first.edits:
         return f"{tests} that passed in {first.against} {'was' if one else 'were'} edited since; {still}"
     if first.now != PASSED and first.earlier is not None:
-        return f"{does} {tests} that {was} in {first.against} and {fails} on its source{reason}"
+        again = f"{it} still {fails}" if was == "failed" else f"{it} {fails}"
+        return f"{does} {tests} that {was} in iteration {first.against}; with the source of {number} {again}{reason}"
     return f"{does} {tests} that {was} in {first.against}; {still}"
 
 

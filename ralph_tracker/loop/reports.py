@@ -5,7 +5,7 @@ fast. Page and comment are made from what is kept at any time, and nothing is wr
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import compress
 from operator import ne
 from pathlib import Path
@@ -29,10 +29,11 @@ from ralph_tracker.records.output_selection import (
     SelectionCandidate,
     select,
 )
-from ralph_tracker.report.iteration_view import new_alerts
+from ralph_tracker.report.iteration_view import commit_of, new_alerts
 from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_of, selection_view
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, PageHead, fill_page, page_view
+from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths, document_name
@@ -117,7 +118,7 @@ def changed_paths(paths: LoopPaths, number: int) -> tuple[str, ...] | None:
 class FinishedLoop:
     """A selection with its report files; `problems` name what could not be read.
 
-    `in_place` and `placement` are as in Applied.
+    `in_place` and `placement` are as in Applied, `commits` as in LoopStory.
     """
 
     selection: Selection
@@ -126,6 +127,7 @@ class FinishedLoop:
     applied: str
     in_place: bool | None = None
     placement: Placement | None = None
+    commits: Mapping[int, str] = field(default_factory=dict)
 
 
 def contender_of(row: Mapping[str, Any]) -> SelectionCandidate:
@@ -228,7 +230,7 @@ def write_closing_reports(
     if finish and summary.status != "finished":
         store.set_status(summary, "finished", at)
     files = (f"{paths.shown}/selection.yaml", report, f"{paths.shown}/reports/loop-report.md")
-    return FinishedLoop(selection, files, problems, applied.text, applied.in_place, applied.placement)
+    return FinishedLoop(selection, files, problems, applied.text, applied.in_place, applied.placement, story.commits)
 
 
 def story_of(
@@ -240,8 +242,9 @@ def story_of(
     history: Sequence[Outcomes | None],
 ) -> LoopStory:
     """Return what the reports of a loop tell besides the selection."""
-    documents = (record.document for record in listed if record.document is not None)
-    told = []
+    documents = [record.document for record in listed if record.document is not None]
+    records = [document["iteration_metrics"] for document in documents]
+    told = _escalations(documents)
     for event in store.events():
         if event.get("event") == "accept":
             told.append(f"Accepted {event['id']}: {event['reason']}")
@@ -257,7 +260,22 @@ def story_of(
         setbacks=rolled_back(store.paths),
         wrong=wrong_lines(store, selection.selected.iteration),
         changes=tuple(loop_changes(store.paths, rows, history)),
+        commits={record["iteration"]: commit_of(record) for record in records},
     )
+
+
+def _escalations(documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return why a person had to decide, each reason once with its iterations."""
+    reasons: dict[str, list[int]] = {}
+    for document in documents:
+        advice = document["recommendation"]
+        if advice["action"] == "escalate":
+            reasons.setdefault(str(advice["reason"]), []).append(document["iteration_metrics"]["iteration"])
+    return [
+        f"A person had to decide at iteration{'' if len(numbers) == 1 else 's'} {in_ranges(numbers)}: "
+        f"{why.removeprefix('Escalate to human - ')}"
+        for why, numbers in reasons.items()
+    ]
 
 
 def loop_changes(
@@ -312,7 +330,7 @@ def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) ->
         loop.selection,
         loop.story,
         {record.number: record.document for record in loop.listed if record.document is not None},
-        matrix_of(loop.story.changes, loop.history),
+        matrix_of(loop.story.changes, loop.history, {each.iteration for each in loop.story.setbacks}),
         tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
         PageHead(
             store.paths.root.name,

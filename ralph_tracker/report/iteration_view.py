@@ -190,6 +190,12 @@ def plan_tasks(record: Document) -> str:
     return "" if not plan else f"{plan['done']}/{plan['done'] + plan['open']}"
 
 
+def commit_of(record: Document) -> str:
+    """Return the commit that an iteration of a replay is, with its subject, "" for another iteration."""
+    told = (str(note).partition("commit ") for note in record.get("notes") or ())
+    return next((rest.replace(": ", " ", 1) for before, word, rest in told if word and not before), "")
+
+
 def value_of(record: Document, spec: MetricSpec) -> Any:  # noqa: ANN401  # a number, a status or None
     """Return a metric of a record's document, None if it is missing."""
     return (record.get(spec.section) or {}).get(spec.name)

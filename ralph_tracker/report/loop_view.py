@@ -3,8 +3,8 @@
 Those are the tests that an iteration broke or fixed, its files, and the matrix of outcomes over the loop.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -33,7 +33,7 @@ _EVENTS_SHOWN: Final = 12
 # What the matrix of a page may take, in bytes.
 ROOM: Final = 2_000_000
 Column = tuple[tuple[str, ...], str] | None
-COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost")
+COLUMNS: Final = ("Iteration", "Score", "Tests", "Coverage", "Errors", "Result", "Cost", "Commit")
 CHANGES_SHOWN: Final = 30
 _UNKNOWN: Final = frozenset({ABSENT, money(None)})
 
@@ -84,12 +84,16 @@ def change_of(
 
 
 class OutcomeRow(NamedTuple):
-    """One test: its events in words, and its outcomes drawn. `troubled` says that it does not pass in the end."""
+    """One test: its events in words, and its outcomes drawn.
+
+    `troubled` says that it does not pass in the end, `latest` is the iteration of its last event.
+    """
 
     name: str
     events: str
     picture: str
     troubled: bool
+    latest: int
 
 
 class OutcomeMatrix(NamedTuple):
@@ -99,10 +103,13 @@ class OutcomeMatrix(NamedTuple):
     more: int
 
 
-def matrix_of(changes: Sequence[Change], columns: Sequence[Column], room: int = ROOM) -> OutcomeMatrix:
+def matrix_of(
+    changes: Sequence[Change], columns: Sequence[Column], undone: Collection[int] = (), room: int = ROOM
+) -> OutcomeMatrix:
     """Return the tests whose outcome ever changed, those that do not pass in the end first.
 
-    `columns` are names and letters of each iteration from 0 on, None where they are unknown. `room` is in bytes.
+    `columns` are names and letters of each iteration from 0 on, None where they are unknown. Events of `undone`, which
+    were rolled back, are marked. `room` is in bytes.
     """
     events: dict[str, list[tuple[str, int]]] = {}
     for change in changes:
@@ -115,10 +122,13 @@ def matrix_of(changes: Sequence[Change], columns: Sequence[Column], room: int = 
     rows: list[OutcomeRow] = []
     used = 0
     for name in ordered:
-        shown = ", ".join(f"{word} at {iteration}" for word, iteration in moved[name][-_EVENTS_SHOWN:])
+        shown = ", ".join(
+            f"{word} at {iteration}{' (undone)' if iteration in undone else ''}"
+            for word, iteration in moved[name][-_EVENTS_SHOWN:]
+        )
         rest = len(moved[name]) - _EVENTS_SHOWN
         told = f"{rest} changes, then {shown}" if rest > 0 else shown
-        row = OutcomeRow(name, told, outcome_strip(letters[name]), not _passes(letters[name]))
+        row = OutcomeRow(name, told, outcome_strip(letters[name]), not _passes(letters[name]), moved[name][-1][1])
         used += len(row.name) + len(row.events) + len(row.picture)
         if used > room and rows:
             break
@@ -167,6 +177,7 @@ class IterationRow:
     mark: str
     integrity: str
     score: str
+    commit: str
 
 
 class QuestionView(NamedTuple):
@@ -231,7 +242,7 @@ class LoopStory:
 
     `advice` ends the first sentence; None: to take what was selected. `wrong` says what fails or is
     lost in the selected iteration, `changes` what each iteration changed, in order. A loop that has not `ended` has its
-    best iteration in place of the selected one.
+    best iteration in place of the selected one. `commits` are the iterations of a replay, with their subjects.
     """
 
     rows: Mapping[int, Mapping[str, Any]]
@@ -245,6 +256,7 @@ class LoopStory:
     changes: tuple[Change, ...] = ()
     advice: str | None = None
     ended: bool = True
+    commits: Mapping[int, str] = field(default_factory=dict)
 
 
 def known_score(contender: SelectionCandidate) -> float | None:
@@ -336,6 +348,7 @@ def _cells(row: IterationRow) -> tuple[str, ...]:
         row.errors,
         f"{row.classification}{verdict}{decision}",
         f"{row.cost}{price}",
+        row.commit,
     )
 
 
@@ -392,7 +405,10 @@ def _total_cost(selection: Selection, story: LoopStory) -> str:
         return f"at least {money(story.total_cost)}, unknown for {unknown} of {len(later)} iterations"
     baseline = selection.contenders[0].adjusted
     price = cost_per_point(story.total_cost, selection.selected.adjusted - baseline)
-    return money(story.total_cost) + ("" if price == ABSENT else f", {price} for a point of the selected iteration")
+    later_cost = sum(_cost(story, iteration) or 0.0 for iteration in later if iteration > selection.selected.iteration)
+    after = f", {money(later_cost)} of it after iteration {selection.selected.iteration}" if later_cost else ""
+    price = "" if price == ABSENT else f", {price} for a point of the selected iteration"
+    return f"{money(story.total_cost)}{price}{after}"
 
 
 def _row(
@@ -421,4 +437,5 @@ def _row(
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.walked.verdict or ABSENT,
         score=percent(known_score(contender)),
+        commit=story.commits.get(contender.iteration) or ABSENT,
     )

@@ -27,6 +27,7 @@ from ralph_tracker.report.wording import ABSENT, number
 
 FINDINGS_SHOWN: Final = 200
 ALERTS_SHOWN: Final = 8
+CHANGES_SHOWN: Final = 200
 # Why the walk did not take an iteration, by its rule.
 _REFUSALS: Final = {
     1: "not taken: not believed",
@@ -92,6 +93,14 @@ class AlertGroup(NamedTuple):
     alerts: tuple[AlertRow, ...]
 
 
+class TimelineEntry(NamedTuple):
+    """What an iteration changed, in words; `is_undone` if it was rolled back."""
+
+    iteration: int
+    text: str
+    is_undone: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageView:
     """All that the page shows, as the template needs it."""
@@ -102,7 +111,8 @@ class PageView:
     alerts: tuple[AlertGroup, ...]
     folded: tuple[tuple[str, tuple[AlertGroup, ...]], ...]
     rows: tuple[IterationRow, ...]
-    before: Mapping[int, int]
+    timeline: tuple[TimelineEntry, ...]
+    earlier_changes: int
     trajectory: str
     multiples: tuple[Multiple, ...]
     metric_rows: tuple[tuple[int, tuple[str, ...]], ...]
@@ -143,6 +153,11 @@ def page_view(
         (f"alerts after iteration {view.selected}", later),
         ("alerts of what was rolled back", _grouped(story.alerts, lambda at: at in undone)),
     )
+    timeline = tuple(
+        TimelineEntry(each.iteration, each.text, is_undone=each.iteration in undone)
+        for each in story.changes
+        if each.text
+    )
     numbers = [c.iteration for c in selection.contenders]
     return PageView(
         selection=view,
@@ -150,7 +165,8 @@ def page_view(
         alerts=current[-ALERTS_SHOWN:],
         folded=tuple((what, groups) for what, groups in folded if groups),
         rows=view.rows,
-        before={change.iteration: change.before for change in story.changes},
+        timeline=timeline[-CHANGES_SHOWN:],
+        earlier_changes=max(0, len(timeline) - CHANGES_SHOWN),
         head=head,
         trajectory=charts.trajectory(
             [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],

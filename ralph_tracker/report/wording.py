@@ -279,6 +279,30 @@ def known_money(value: float | None, *, is_partial: bool) -> str:
     return f"at least {money(value)}" if is_partial and value is not None else money(value)
 
 
+def usage_in_words(usages: Sequence[Mapping[str, Any]]) -> str:
+    """Return money, tokens, turns and time of some iterations, summed; "" where nothing is known of any.
+
+    A sum that lacks iterations is said to be a least one.
+    """
+
+    def known(name: str) -> tuple[float, str] | None:
+        values = [each[name] for each in usages if each.get(name) is not None]
+        return (sum(values), "at least " if len(values) < len(usages) else "") if values else None
+
+    said = []
+    if found := known("cost_usd"):
+        said.append(f"{found[1]}{money(found[0])}")
+    tokens = [(name, known(f"{name}_tokens")) for name in ("input", "output")]
+    both = [f"{found[1]}{found[0]:,.0f} {name}" for name, found in tokens if found]
+    said += [f"{' and '.join(both)} tokens"] if both else []
+    if found := known("turns"):
+        said.append(f"{found[1]}{quantity(int(found[0]), 'turn')}")
+    if found := known("duration_s"):
+        minutes, seconds = divmod(round(found[0]), 60)
+        said.append(f"{found[1]}{f'{minutes} min ' if minutes else ''}{seconds} s")
+    return ", ".join(said)
+
+
 def cost_per_point(cost_usd: float | None, gained: float | None) -> str:
     """Format the cost per point, a hundredth of the score; n/a if the cost is unknown or nothing was gained."""
     if cost_usd is None or gained is None or gained <= 0:

@@ -32,9 +32,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
 from ralph_tracker.errors import RalphTrackerError, StoreError
-from ralph_tracker.iteration.diff import IterationDiff, MetricChange, diff_document, differences_of
+from ralph_tracker.iteration.diff import Differences, IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
+from ralph_tracker.iteration.iteration_story import IterationStory, iteration_story
 from ralph_tracker.loop.reports import DIFF_ROOM, file_patches, loop_page
 from ralph_tracker.loop.status import LoopsDocument, StatusDocument, scores_of, state_sentence
 from ralph_tracker.report import charts
@@ -129,32 +130,51 @@ def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, f
 def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:
     """Return two iterations side by side, with the diff of their files. Raises RecordError for a damaged one."""
     diff = _diff(paths, before, after)
-    found = diff.differences
-    tests = [] if found.tests is None else found.tests.items()
     old, new = (point(*kept_point(paths, number)) for number in (before, after))
+    values = {
+        "loop_id": paths.loop_id,
+        "diff": diff,
+        "story": _story(paths, after),
+        "sentence": f"{progress(old, new)} from iteration {before} to {after}.",
+        "rows": [_compared_value(change) for change in (*diff.scores, *diff.metrics)],
+        "changed": _changed(diff.differences, before, after),
+    }
+    return fill_page("diff.html.j2", values, live)
+
+
+def iteration_page(paths: LoopPaths, iteration: int, live: LivePage) -> str:
+    """Return one iteration as `show` tells it, with the diff of its files. Raises RecordError for a damaged one."""
+    story = _story(paths, iteration)
+    changed = None
+    if story.differences is not None and story.compared_with is not None:
+        changed = _changed(story.differences, story.compared_with, iteration)
+    last = summary_at(paths).iteration
+    values = {"loop_id": paths.loop_id, "story": story, "changed": changed, "last": last}
+    return fill_page("iteration.html.j2", values, live)
+
+
+def _story(paths: LoopPaths, iteration: int) -> IterationStory:
+    records = SealedRecords(paths)
+    document = Listing(paths.loop_id, records).one(iteration).require()
+    return iteration_story(document, records, explain(records, document))
+
+
+def _changed(found: Differences, before: int, after: int) -> dict[str, Any]:
+    """Return tests and files that changed as a page shows them: names up to a limit, patches while there is room."""
     command, room, patches = f"ralph-tracker diff {before} {after}", DIFF_ROOM, []
     for file in file_patches(found.files or (), command):  # those without room name the command that shows them
         room -= len(file.patch)
         patches.append(file if room >= 0 else file._replace(patch="", note=command))
-    values = {
-        "loop_id": paths.loop_id,
-        "diff": diff,
-        "sentence": f"{progress(old, new)} from iteration {before} to {after}.",
-        "rows": [_compared_value(change) for change in (*diff.scores, *diff.metrics)],
-        "tests": [
-            (
-                kind.replace("_", " ").capitalize(),
-                [each.id for each in changes[:_TESTS_SHOWN]],
-                max(0, len(changes) - _TESTS_SHOWN),
-            )
-            for kind, changes in tests
-            if changes
-        ],
-        "tests_note": found.tests_note,
-        "files": patches,
-        "files_note": found.files_note,
-    }
-    return fill_page("diff.html.j2", values, live)
+    tests = [
+        (
+            kind.replace("_", " ").capitalize(),
+            [each.id for each in changes[:_TESTS_SHOWN]],
+            max(0, len(changes) - _TESTS_SHOWN),
+        )
+        for kind, changes in (found.tests or {}).items()
+        if changes
+    ]
+    return {"tests": tests, "tests_note": found.tests_note, "files": patches, "files_note": found.files_note}
 
 
 def _compared_value(change: MetricChange) -> ComparedValue:
@@ -364,6 +384,10 @@ class _Site:
         paths, before, after = self._iterations(request, "before", "after")
         return await self._page(request, [paths], lambda live: diff_page(paths, before, after, live), paths)
 
+    async def iteration(self, request: Request) -> Response:
+        paths, number = self._iterations(request, "iteration")
+        return await self._page(request, [paths], lambda live: iteration_page(paths, number, live), paths)
+
     async def events(self, request: Request) -> Response:
         """Answer with what happens in a loop, or in the loops of the project where none is named."""
         paths = self._loop(request) if "loop_id" in request.path_params else None
@@ -508,6 +532,7 @@ def application(project: ProjectPaths, sources: Sources, token: str, own: str, p
         "/events": site.events,
         _LOOP: site.loop,
         f"{_LOOP}/diff": site.diff,
+        f"{_LOOP}/iterations/{{iteration}}": site.iteration,
         f"{_LOOP}/events": site.events,
         **{path: site.document(make) for path, make in site.documents().items()},
     }

@@ -48,6 +48,7 @@ PAGES = {
     "compared": "/compare?loop=ralph-001&loop=ralph-002",
     "finished": FIRST,
     "running": "/loops/ralph-002",
+    "iteration": f"{FIRST}/iterations/3",
     "side by side": f"{FIRST}/diff?before=1&after=3",
 }
 page_of = pytest.mark.parametrize("path", PAGES.values(), ids=[*PAGES])

@@ -3,7 +3,9 @@
 import fcntl
 import os
 import pty
+import re
 import struct
+import subprocess
 import sys
 import termios
 
@@ -66,7 +68,7 @@ def test_no_table_is_wider_than_the_screen_and_every_row_is_a_line(rows, width, 
     lines = []
     places = [place for place in sorted(yielding) if 0 < place < len(rows[0])]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(terminal, "say", lines.append)
+        patch.setattr(terminal, "say", lambda line, _colour: lines.append(line))
         patch.setenv("COLUMNS", str(width))
         left_out = say_table(rows, yielding=places)
     assert len(lines) == len(rows)
@@ -144,3 +146,36 @@ def test_a_command_is_not_broken(printed):
 def test_a_long_word_stays_whole_and_nothing_moves_the_cursor(printed):
     say_wrapped(f"see {'x' * 100}\x1b[31m\r\nback")
     assert f"  {'x' * 100}\\u001b[31m\\u000d\\u000aback" in printed()
+
+
+def on_a_terminal(program, *words, **environment):
+    """Return what a command prints to a terminal."""
+    master, slave = pty.openpty()
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    subprocess.run(
+        [program, *words], stdout=slave, env={**kept, "TERM": "xterm", **environment}, timeout=60, check=True
+    )
+    os.close(slave)
+    shown = b""
+    while True:
+        try:
+            part = os.read(master, 1 << 16)
+        except OSError:  # so Linux says that the other end is closed
+            part = b""
+        if not part:
+            os.close(master)
+            return shown.decode()
+        shown += part
+
+
+def test_colours_are_for_a_terminal_whose_user_has_not_refused_them(dropped, program):
+    words = ("status", "--root", dropped.root)
+    assert "\x1b[1;31m  CRITICAL it2-test_deletion" in on_a_terminal(program, *words)
+    assert "\x1b[1;31mCRITICAL" in on_a_terminal(program, "show", "--root", dropped.root)
+    assert re.search("\x1b\\[32m1 .*← best\x1b", on_a_terminal(program, "history", "--root", dropped.root))
+    for plain in (
+        on_a_terminal(program, *words, NO_COLOR="1"),
+        on_a_terminal(program, "--no-color", *words),
+        dropped.ralph("status").out,
+    ):
+        assert "\x1b" not in plain

@@ -37,6 +37,14 @@ def test_the_help_of_the_program_names_every_verb_with_its_line(helped):
         assert re.search(rf"^  {verb} +{re.escape(line[:30])}", text, re.MULTILINE)
 
 
+def test_the_help_of_the_program_has_groups_with_an_example_of_one_of_their_verbs(helped):
+    groups = helped().split("\n\n")[3:]
+    assert len(groups) == 5
+    for group in groups:
+        example = re.search(r"^  example: ralph-tracker ([\w-]+)", group, re.MULTILINE)[1]
+        assert re.search(rf"^  {example} ", group, re.MULTILINE)
+
+
 def test_every_option_says_what_it_is(helped):
     for command in COMMANDS:
         options = helped(*command).partition("Options:\n")[2].partition("\n\n")[0]

@@ -1,5 +1,6 @@
 """`serve`: the pages and documents of a project for its user's browser, and for nobody else."""
 
+import html
 import http.client
 import json
 import os
@@ -176,7 +177,13 @@ def test_at_a_name_that_other_servers_have_each_request_brings_the_token_and_no_
 
 
 def test_every_page_runs_only_our_own_script(served):
-    for path in ("/", "/compare?loop=ralph-001&loop=ralph-002", LOOP, f"{LOOP}/diff?before=0&after=2"):
+    for path in (
+        "/",
+        "/compare?loop=ralph-001&loop=ralph-002",
+        LOOP,
+        f"{LOOP}/iterations/2",
+        f"{LOOP}/diff?before=0&after=2",
+    ):
         reply = served.ask(path)
         assert reply.status == 200
         policy = reply.headers["content-security-policy"]
@@ -190,8 +197,19 @@ def test_every_page_runs_only_our_own_script(served):
 
 
 def test_hostile_names_are_text_in_every_page(served):
-    for path in (LOOP, f"{LOOP}/diff?before=1&after=2"):
+    for path in (LOOP, f"{LOOP}/iterations/1", f"{LOOP}/iterations/2", f"{LOOP}/diff?before=1&after=2"):
         assert "t::9&lt;script&gt;owned()&lt;/script&gt;" in served.ask(path).text
+
+
+def test_an_iteration_has_a_page_that_says_what_show_says(served, loops):
+    assert f'<a href="{LOOP}/iterations/2">2' in served.ask(LOOP).text
+    page = html.unescape(re.sub(r"<[^>]+>", "", served.ask(f"{LOOP}/iterations/2").text))
+    shown = loops.ralph("show", 2, "--loop-id", "ralph-001").out
+    lines = [line.strip() for line in shown.splitlines() if line.startswith(("iteration", "decision", "score", "HIGH"))]
+    assert len(lines) >= 3
+    assert [line for line in lines if line not in page] == []
+    assert page.index("decision: ") < page.index("Tests") < page.index("Files") < page.index("Test Count")
+    assert served.ask(f"{LOOP}/iterations/3").status == 404
 
 
 def test_pages_come_packed_to_those_who_take_it(served):
@@ -227,7 +245,7 @@ def test_all_loops_are_listed_the_current_one_first(served):
 
 def test_nothing_is_written(served, loops):
     before = loops.content()
-    for path in ("/", "/api/loops", LOOP, f"/api{LOOP}/iterations/2", f"{LOOP}/diff?before=0&after=1"):
+    for path in ("/", "/api/loops", LOOP, f"{LOOP}/iterations/2", f"{LOOP}/diff?before=0&after=1"):
         assert served.ask(path).status == 200
     assert loops.content() == before
 
@@ -287,8 +305,8 @@ def test_whatever_is_damaged_the_server_lives(own):
         for damage in (b"", b'{"schema_version": 1}\n', whole[: len(whole) // 2], whole.replace(b":", b";", 3)):
             path.write_bytes(damage)
             os.utime(path, (1, 1))
-            for address in ("/", LOOP, f"{LOOP}/diff?before=0&after=1", f"/api{LOOP}/status"):
-                assert "a bug of ours" not in server.ask(address).text, (path, damage[:40], address)
+            for address in ("/", LOOP, f"{LOOP}/iterations/1", f"{LOOP}/diff?before=0&after=1", f"/api{LOOP}/status"):
+                assert "a bug in ralph-tracker" not in server.ask(address).text, (path, damage[:40], address)
         path.write_bytes(whole)
     assert server.ask(LOOP).status == 200
 

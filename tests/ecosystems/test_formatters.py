@@ -54,3 +54,26 @@ def test_a_check_that_reads_our_records_counts_nothing_in_them(project, with_too
     (made.root / "src/a.js").write_text("debugger;\n")
     made.record("post-iteration")
     assert made.record("post-iteration")["quality"]["lint_errors"] == 1
+
+
+@pytest.mark.parametrize(
+    ("runner", "install"),
+    [
+        ("node --test", ()),
+        ("jest", ("jest@30.5.2",)),
+        pytest.param("vitest run --globals", ("vitest@4.1.12",), marks=pytest.mark.deep),
+    ],
+)
+def test_a_runner_that_looks_everywhere_finds_no_tests_in_our_records(project, with_tools, runner, install):
+    with_tools(("node",), install)
+    package = {"private": True, "scripts": {"test": runner}}
+    source = "const test = globalThis.test ?? require('node:test').test;\ntest('{}', () => {{}});\n"
+    files = {"package.json": json.dumps(package), "a.test.js": source.format("one")}
+    made = project({".gitignore": "node_modules/\n", **files}, install)
+    made.ours("init", "--yes")
+    counts = [made.record("pre-loop")["testing"]["test_count"]]
+    for title in ("two", "three"):
+        (made.root / "a.test.js").write_text(source.format(title))
+        counts.append(made.record("post-iteration")["testing"]["test_count"])
+    assert list((made.root / ".aiwg").rglob("a.test.js"))
+    assert counts == [1, 1, 1]

@@ -78,8 +78,20 @@ def test_severities(was, now, earlier, more, source, severity):
 @table(
     ("was", "now", "earlier", "more", "said"),
     [
-        (P, NONE, F, {}, "Iteration 3 removed 1 test that passed in 1 and fails on its source (assert 1 == 2)"),
-        (P, S, F, {}, "Iteration 3 skips 1 test that passed in 1 and fails on its source (assert 1 == 2)"),
+        (
+            P,
+            NONE,
+            F,
+            {},
+            "Iteration 3 removed 1 test that passed in iteration 1; with the source of 3 it fails (assert 1 == 2)",
+        ),
+        (
+            P,
+            S,
+            F,
+            {},
+            "Iteration 3 skips 1 test that passed in iteration 1; with the source of 3 it fails (assert 1 == 2)",
+        ),
         (
             P,
             P,
@@ -94,7 +106,16 @@ def test_severities(was, now, earlier, more, source, severity):
             {"edits": {"other.py": "edited"}},
             "1 test that passed in 1 was edited since; as it was in 1, it fails on the source of 3 (assert 1 == 2)",
         ),
-        (F, NONE, F, {}, "Iteration 3 removed 1 test that failed in 1 and fails on its source (assert 1 == 2)"),
+        (
+            F,
+            NONE,
+            F,
+            {},
+            (
+                "Iteration 3 removed 1 test that failed in iteration 1; with the source of 3 it still fails "
+                "(assert 1 == 2)"
+            ),
+        ),
         (
             F,
             P,
@@ -145,7 +166,9 @@ def test_tests_of_a_file_with_the_same_fate_are_one_finding():
     ]
     found = findings_of([(row, fate(row)) for row in rows], 3, source_changed=True)
     assert [each.tests for each in found] == [("a", "b"), ("c",)]
-    assert found[0].message.startswith("Iteration 3 removed 2 tests that passed in 1 and fail on its source")
+    assert found[0].message.startswith(
+        "Iteration 3 removed 2 tests that passed in iteration 1; with the source of 3 they fail"
+    )
     assert found[0].key != found[1].key
 
 

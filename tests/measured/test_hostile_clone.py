@@ -113,7 +113,7 @@ READING = (
     ("restore", "--list"),
     ("report", "--html", "out.html"),
 )
-PAGES = ("/", "/compare?loop=ralph-001", "/loops/{}", "/loops/{}/diff?before=0&after=1")
+PAGES = ("/", "/compare?loop=ralph-001", "/loops/{}", "/loops/{}/iterations/1", "/loops/{}/diff?before=0&after=1")
 API = ("status", "history", "iterations/1", "diff?before=0&after=1")
 EVENTS = ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolBatch", "Stop")
 

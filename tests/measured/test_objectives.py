@@ -124,27 +124,25 @@ def test_history_and_the_agent_are_told_how_the_number_stands(shop, capsys):
     assert "latency 50 ms, 37.5 % better than iteration 1 (80 ms), spread 2.3 %; it has size 103 kB, which" in told
 
 
-@table(
-    ("objectives", "told"),
-    [
-        pytest.param({"latency": GOAL}, "latency 100 ms.", id="a goal alone"),
-        pytest.param({"latency": GOAL, "size": GUARD}, "latency 100 ms; guards hold.", id="and a guard"),
-    ],
-)
-def test_the_agent_is_told_that_guards_hold(workshop, capsys, objectives, told):
-    workshop.configure(
-        {"tests": HANDS_ON, "speed": {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}}, objectives=objectives
-    )
+def test_the_agent_is_told_that_guards_hold(shop, capsys):
+    run(["feedback", "--root", str(shop.root)])
+    assert "latency 100 ms; guards hold." in capsys.readouterr().out.splitlines()
+
+
+def test_a_goal_alone_has_no_guards(workshop, capsys):
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL})
     says(workshop, 100, 102, 98).start()
     run(["feedback", "--root", str(workshop.root)])
-    assert told in capsys.readouterr().out.splitlines()
+    assert "latency 100 ms." in capsys.readouterr().out.splitlines()
 
 
 def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):
     asks = "from app import one\n\n\ndef test_one():\n    assert one(4711) == 815\n"
-    shop.write("test_app.py", asks).parent.joinpath("results.xml").write_text(
-        '<testsuite name="s" tests="1"><testcase classname="test_app" name="test_one"/></testsuite>'
-    )
+    cases = "".join(f'<testcase classname="t" name="t{number}"/>' for number in range(4))
+    new = '<testcase classname="test_app" name="test_one"/>'
+    shop.write("results.xml", f'<testsuite name="s" tests="5">{cases}{new}</testsuite>')
+    shop.write("test_app.py", asks)
     shop.write("app.py", "def one(n):\n    return sum(range(n)) and 815\n")
     shop.turn()
     shop.write("app.py", "def one(n):\n    if n == 4711:\n        return 815\n    return sum(range(n)) and 815\n")

@@ -1,6 +1,6 @@
 """What a report shows of a record: previous values from differences, alerts in order, n/a for what is not there."""
 
-from ralph_tracker.report.iteration_view import iteration_view
+from ralph_tracker.report.iteration_view import commit_of, iteration_view
 from tests.tables import table
 
 BARE = {"iteration_metrics": {"iteration": 4}}
@@ -111,3 +111,11 @@ def test_a_given_score_says_so():
 @table(("best", "shown"), [("iteration_2", "2"), (3, "3"), (None, "n/a")])
 def test_the_best_iteration_is_a_number_however_it_is_written(best, shown):
     assert iteration_view({**BARE, "best_iteration_tracker": {"current_best": best}}).best == shown
+
+
+@table(
+    ("notes", "commit"),
+    [(["flaky: t", "commit 1234567: Fix: it"], "1234567 Fix: it"), (["see commit 1: x"], ""), (None, "")],
+)
+def test_the_commit_of_a_replay_is_named_by_its_note(notes, commit):
+    assert commit_of({"notes": notes}) == commit

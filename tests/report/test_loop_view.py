@@ -86,6 +86,11 @@ def test_a_long_history_is_cut_at_its_start():
     assert row.events.startswith("2 changes, then broke at 3, ")
 
 
+def test_an_event_of_an_iteration_that_was_rolled_back_is_marked():
+    (row,) = matrix_of([Change(2, 1, broke=("a",))], [(("a",), "p")] * 2 + [(("a",), "f")], undone={2}).rows
+    assert (row.events, row.latest) == ("broke at 2 (undone)", 2)
+
+
 @pytest.mark.parametrize(
     ("why_not_final", "refusal", "lines"),
     [

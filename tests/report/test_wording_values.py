@@ -7,7 +7,15 @@ from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report.charts import sparkline
-from ralph_tracker.report.wording import decision_in_words, money, number, rounded_weights, score, signed_text
+from ralph_tracker.report.wording import (
+    decision_in_words,
+    money,
+    number,
+    rounded_weights,
+    score,
+    signed_text,
+    usage_in_words,
+)
 from tests.tables import table
 
 COUNT, RATE, COMPLEXITY, BUILD = (BY_NAME[n] for n in ("test_count", "pass_rate", "complexity_score", "build_status"))
@@ -139,3 +147,17 @@ def test_scores_are_drawn_from_low_to_high_and_never_beyond():
 )
 def test_a_decision_in_words_repeats_nothing_of_its_reason(decision, words):
     assert decision_in_words(decision._asdict()) == words
+
+
+@table(
+    ("usages", "words"),
+    [
+        ([{}], ""),
+        ([{"cost_usd": 0.5}], "$0.50"),
+        ([{"input_tokens": 41000, "output_tokens": 900, "turns": 1}], "41,000 input and 900 output tokens, 1 turn"),
+        ([{"duration_s": 59.6}, {"duration_s": 61}], "2 min 1 s"),
+        ([{"cost_usd": 1, "turns": 2}, {"turns": 3}], "at least $1.00, 5 turns"),
+    ],
+)
+def test_usage_in_words_names_what_is_known_and_says_where_a_sum_lacks_iterations(usages, words):
+    assert usage_in_words(usages) == words

@@ -1,8 +1,8 @@
 """The result of detecting an ecosystem, and the checks that it is made of."""
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 Checks = dict[str, dict[str, Any]]
@@ -64,6 +64,21 @@ def reported(
 def left_by_the_tests(report: str, format_: str) -> dict[str, Any]:
     """Return a check of a report that the tests wrote, so that a missing one is noticed."""
     return reported(["test", "-s", report], report, format_, needs=["tests"])
+
+
+def made_of(whole: Ecosystem, members: Iterable[tuple[str, Ecosystem]]) -> Ecosystem:
+    """Return a project that is measured by its members, each in its folder."""
+    parts = [(folder, own) for folder, own in members if own.checks]
+    checks: Checks = {}
+    for folder, own in parts:
+        checks |= checks_of_part(own.checks, folder, taken=checks)
+    return replace(
+        whole,
+        tools={**whole.tools, **{f"{name} in {at}": call for at, own in parts for name, call in own.tools.items()}},
+        checks=checks,
+        notes=tuple(dict.fromkeys(f"{folder}: {note}" for folder, own in parts for note in own.notes)),
+        templates=tuple(template for _, own in parts for template in own.templates),
+    )
 
 
 def checks_of_part(checks: Mapping[str, Mapping[str, Any]], folder: str, *, taken: Mapping[str, Any]) -> Checks:

@@ -16,13 +16,14 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     Checks,
     Ecosystem,
     by_status,
-    checks_of_part,
     left_by_the_tests,
+    made_of,
     reported,
 )
 from ralph_tracker.measure.ecosystems.package_json import (
     Package,
     Usage,
+    builds,
     formats,
     package_of,
     read_json,
@@ -44,6 +45,13 @@ _COVERAGE: Final = "{reports}/coverage-node"
 _COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
+_PATTERNS_SINCE: Final = (21,)  # of node
+_ROOT: Final = (".", "./")
+# What node before 21 runs by itself, but for what is in folders whose names begin with a dot, where it looks too.
+_TEST_FILES: Final = (
+    r"$(find . \( -name node_modules -o -name '.?*' \) -prune -o -type f -name '*.*js' -print | "
+    r"grep -E '/(test|test-[^/]+|[^/]+[._-]test)\.[cm]?js$|/test/.*\.[cm]?js$')"
+)
 # Versions of node-tap that look for tests in folders whose names begin with a dot, too.
 _TAP_LOOKS_EVERYWHERE: Final = ((14,), (18,))
 _FLAGS: Final = {
@@ -194,10 +202,14 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     if runner.version >= (20, 11):
         run += ["--experimental-test-coverage", "--test-reporter=lcov", f"--test-reporter-destination={lcov}"]
         checks["coverage"] = left_by_the_tests(lcov, "lcov")
-    words = [*run, *runner.words]
-    # of node; before, the shell expanded them
-    expanded = runner.version < (21,) and any("*" in word for word in runner.words)
-    how = " ".join(word if "*" in word else shlex.quote(word) for word in words) if expanded else words
+    words = [*run, *(word for word in runner.words if word not in _ROOT)]
+    how: list[str] | str = words
+    if runner.version < _PATTERNS_SINCE:  # before, the shell expanded them
+        expanded = " ".join(word if "*" in word else shlex.quote(word) for word in words)
+        if any("*" in word for word in words):
+            how = expanded
+        elif not any((runner.package.root / word).exists() for word in runner.words if word not in _ROOT):
+            how = f"{expanded} {_TEST_FILES}"
     return {"tests": reported(how, report, "junit"), **checks}, ()
 
 
@@ -220,6 +232,9 @@ _CHECKS: Final[dict[str, Callable[[Runner], tuple[Checks, tuple[str, ...]]]]] = 
 
 
 NAME: Final = "node"
+_NOT_RUN: Final = "the test script also runs {steps} first; put that in front of the check if the tests depend on it"
+_NO_TESTS: Final = "no test specified"  # what `npm init` writes
+_EMITS_NOTHING: Final = re.compile(r'"noEmit"\s*:\s*true')
 _FORMATS: Final = (
     "the test script rewrites the source (`{script}`), which no check may do; name the part that only tests with "
     "`ralph-tracker init --test-command 'COMMAND'`"
@@ -281,24 +296,14 @@ def _with_members(whole: Ecosystem, root: Path, members: list[str], environment:
     What the root has a check for, such as its linter, is not asked of the packages again.
     """
     others = {name: check for name, check in whole.checks.items() if name.partition("-")[0] in {"lint", "types"}}
-    checks: Checks = {}
-    notes: list[str] = []
-    templates: list[str] = []
-    tools = dict(whole.tools)
+    parts: list[tuple[str, Ecosystem]] = []
     for member in members:
         own = detect(root / member, environment)
-        if own is None or not own.checks:
-            continue
-        kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
-        checks |= checks_of_part(kept, member, taken=checks)
-        notes += [f"{member}: {note}" for note in own.notes]
-        templates += own.templates
-        tools |= {f"{name} in {member}": call for name, call in own.tools.items()}
-    if "tests" not in checks:
-        return whole
-    return replace(
-        whole, tools=tools, checks={**checks, **others}, notes=tuple(dict.fromkeys(notes)), templates=tuple(templates)
-    )
+        if own is not None:
+            kept = {name: check for name, check in own.checks.items() if name.partition("-")[0] not in others}
+            parts.append((member, replace(own, checks=kept)))
+    made = made_of(whole, parts)
+    return replace(made, checks={**made.checks, **others}) if "tests" in made.checks else whole
 
 
 def _missing_note(package: Package, tool: str) -> str:
@@ -314,27 +319,37 @@ def _tests_part(package: Package, version: str, environment: Mapping[str, str]) 
     used |= {name: usage for name, word in _OF_RUNTIMES.items() if (usage := usage_of(name, scripts, names, word))}
     by_test = [name for name in used if usage_of(name, scripts, ["test"], _OF_RUNTIMES.get(name)) is not None]
     declared = [name for name in RUNNERS if name in package.declared]
-    chosen = next(iter([*by_test, *used, *declared]), None)
+    # a script that calls another program, such as gulp, knows how a runner without settings is called
+    has_script = "test" in scripts and _NO_TESTS not in scripts["test"]
+    runnable = [name for name in declared if not has_script or _is_configured(package, name)]
+    chosen = next(iter([*by_test, *used, *runnable]), None)
     if chosen is None:
         return _without_runner(package, scripts)
     call = package.tool(chosen)
     if call is None and program(chosen, environment) and chosen in _OF_RUNTIMES:
         call = (chosen,)
     if call is None:
-        return _Part({}, {}, (_missing_note(package, chosen),))
+        how = "install Bun, and have bun on PATH" if chosen == "bun" else None
+        return _Part({}, {}, (f"{chosen} not found: {how}" if how else _missing_note(package, chosen),))
     usage = used.get(chosen, Usage())
     numbers = tuple(int(each) for each in version.split(".") if each.isdecimal())
-    checks, notes = test_checks(Runner(chosen, usage.program or call, usage, package, numbers))
+    how_called = (*usage.program[:-1], *call) if usage.program[-1:] == (chosen,) else usage.program or call
+    checks, notes = test_checks(Runner(chosen, how_called, usage, package, numbers))
+    built, first = _first_steps(package, usage)
+    run = checks["tests"]["run"]
+    if built:
+        checks["tests"]["run"] = " && ".join([*built, run if isinstance(run, str) else shlex.join(run)])
+    steps = ", ".join(f"`{command}`" for command in first)
+    left_out = [_NOT_RUN.format(steps=steps)] if steps else []
     others = [f"{name} is here too; add a check where its tests count" for name in declared if name != chosen]
     tools = {} if chosen == "node" else {chosen: call}
-    said = (*notes, *_steps_not_run(usage, scripts), *others)
+    said = (*notes, *left_out, *others)
     return _Part(checks, tools, said, is_used=chosen in used)
 
 
 def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     """Return the test script as a check by its exit status, or what to install where there is none."""
-    # what `npm init` writes
-    if "test" not in scripts or "no test specified" in scripts["test"]:
+    if "test" not in scripts or _NO_TESTS in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
     manager = package.install.split()[0]
     command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
@@ -349,16 +364,35 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     return _Part(check, {}, (*named, note), (template,))
 
 
-def _steps_not_run(usage: Usage, scripts: Mapping[str, str]) -> list[str]:
-    """Return a note on the commands that the test script runs first, and the check does not."""
-    first = [scripts["pretest"]] if "pretest" in scripts else []
-    left_out = [command for command in (*first, *usage.before) if not formats(command, scripts)]
-    commands = ", ".join(f"`{command}`" for command in left_out)
-    return (
-        [f"the test script also runs {commands} first; put that in front of the check if the tests depend on it"]
-        if commands
-        else []
-    )
+def _is_configured(package: Package, runner: str) -> bool:
+    names = (f"{runner}.config.*", f".{runner}rc*", *(["vite.config.*"] if runner == "vitest" else []))
+    return bool(package.table(runner)) or any(next(package.root.glob(name), None) for name in names)
+
+
+def _first_steps(package: Package, usage: Usage) -> tuple[list[str], list[str]]:
+    """Return what the test script runs before the tests: what builds the code that they load, and the rest."""
+    scripts = package.scripts
+    pretest = {scripts["pretest"]: f"{package.install.split()[0]} run pretest"} if "pretest" in scripts else {}
+    built: list[str] = []
+    others: list[str] = []
+    for command in (*pretest, *usage.before):
+        if builds(command, scripts) and not formats(command, scripts) and not _only_checks(package, command):
+            words = shlex.split(command)
+            call = package.tool(words[0])
+            built.append(pretest.get(command) or (command if call is None else shlex.join([*call, *words[1:]])))
+        elif not formats(command, scripts):
+            others.append(command)
+    return built, others
+
+
+def _only_checks(package: Package, command: str) -> bool:
+    """Return whether a command is tsc by settings with which it writes nothing."""
+    words = shlex.split(command)
+    if "tsc" not in words:
+        return False
+    at = next((words.index(word) + 1 for word in ("-p", "--project", "-b", "--build") if word in words[:-1]), None)
+    path = package.root / ("tsconfig.json" if at is None else words[at])
+    return _EMITS_NOTHING.search(text_of(path / "tsconfig.json" if path.is_dir() else path) or "") is not None
 
 
 def _lint(package: Package) -> _Part:

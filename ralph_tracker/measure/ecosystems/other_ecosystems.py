@@ -201,6 +201,11 @@ class Project:
         expression = re.compile(saying, re.MULTILINE)
         return any(not saying or expression.search(text_of(path) or "") for path in self._files(patterns))
 
+    def finds(self, expression: re.Pattern[str], *patterns: str) -> str | None:
+        """Return the group that an expression finds in the first file that has it, None if no file has it."""
+        found = (expression.search(text_of(path) or "") for path in self._files(patterns))
+        return next((each[each.lastindex or 0] for each in found if each is not None), None)
+
     def call(self, candidate: str) -> tuple[str, ...] | None:
         """Return how a command is called: a file of the project, or a program on PATH; None if it is not found.
 
@@ -413,7 +418,13 @@ _PHP: Final = Language(
 _SPECS: Final = (".rspec", "spec/*_spec.rb", "spec/**/*_spec.rb")
 _RSPEC_REPORT: Final = "{reports}/rspec.json"
 _MINITESTS: Final = ("test/*.rb", "test/**/*.rb", "Gemfile", "*.gemspec")
-_SIMPLECOV: Final = _has("spec/spec_helper.rb", "test/test_helper.rb", ".simplecov", saying="SimpleCov.start")
+_RUBY_HELPERS: Final = ("spec/spec_helper.rb", "test/test_helper.rb", "test/helper.rb", ".simplecov")
+_SIMPLECOV: Final = _has(*_RUBY_HELPERS, saying="SimpleCov.start")
+# Coverage that is only measured where a variable is set.
+_ASKED: Final = r"""if ENV(?:\.\w+\(|\[)["'](\w+)["']"""
+_IF_ASKED: Final = re.compile(
+    rf"{_ASKED}[^\n]*(?:\n\s*(?:require\b|#)[^\n]*)*\n\s*SimpleCov\.start|SimpleCov\.start[^\n]* {_ASKED}"
+)
 _RSPEC: Final = reported(
     [_CALL, "--no-fail-fast", "--format", "progress", "--format", "json", "--out", _RSPEC_REPORT],
     _RSPEC_REPORT,
@@ -611,6 +622,8 @@ def detect(language: Language, root: Path, environment: Mapping[str, str]) -> Ec
     found = _Found(project, language.name)
     for tool in used:
         found.take(tool)
+    if "coverage" in found.checks and "tests" in found.checks and (name := project.finds(_IF_ASKED, *_RUBY_HELPERS)):
+        found.checks["tests"]["env"] = {**found.checks["tests"].get("env", {}), name: "true"}
     notes = [*found.notes, *(note for what, note in language.lacks.items() if what not in found.measured)]
     tools = {name: own for name, own in found.tools.items() if own != call}
     return Ecosystem(language.name, call, version, tools, found.checks, tuple(notes), tuple(found.templates))

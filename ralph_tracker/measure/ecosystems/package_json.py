@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
@@ -130,6 +130,11 @@ _MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun"})
 _RUNNERS: Final = frozenset({"npx", "bunx", "cross-env", "env", "exec", "--no-install", "--no", "-y", "--yes", "--"})
 _DEPTH: Final = 4
 _FORMATTING: Final = frozenset({"--write", "--fix", "-w", "--apply", "--fix-type"})
+_BUILDING_SCRIPT: Final = re.compile(r"(?:pre)?(?:build|compile|transpile|bundle)(?::(?!docs|watch).*)?")
+_BUILDERS: Final = frozenset(
+    {"tsc", "tsup", "tsdown", "tshy", "rollup", "esbuild", "babel", "swc", "webpack", "unbuild", "microbundle"}
+)
+_BUNDLERS: Final = frozenset({"vite", "rspack", "parcel", "ncc", "bun"})
 _FORMATTING_SCRIPT: Final = re.compile(r"(?:.*:)?(?:format|fmt|prettify|prettier)(?::(?!check|ci).*)?")
 
 
@@ -155,16 +160,42 @@ def usage_of(tool: str, scripts: Mapping[str, str], names: Sequence[str], word: 
     return next((found for name in names if (found := _in_script(tool, scripts, name, word, _DEPTH))), None)
 
 
-def formats(command: str, scripts: Mapping[str, str], depth: int = _DEPTH) -> bool:
+def formats(command: str, scripts: Mapping[str, str]) -> bool:
     """Return whether a command, or a script that it runs, would rewrite the source: no check may do that."""
+    return _runs(command, scripts, _FORMATTING_SCRIPT, _is_formatter)
+
+
+def builds(command: str, scripts: Mapping[str, str]) -> bool:
+    """Return whether a command, or a script that it runs, makes what the tests then load."""
+    return _runs(command, scripts, _BUILDING_SCRIPT, _is_builder)
+
+
+def _runs(
+    command: str,
+    scripts: Mapping[str, str],
+    named: re.Pattern[str],
+    is_one: Callable[[Sequence[str]], bool],
+    depth: int = _DEPTH,
+) -> bool:
+    """Return whether one of the commands is of a kind, by its words or by the name of the script that it runs."""
     for words in _commands(command):
         name = _script_of(words, scripts)
         if name is not None and depth:
-            if _FORMATTING_SCRIPT.fullmatch(name) or formats(scripts[name], scripts, depth - 1):
+            if named.fullmatch(name) or _runs(scripts[name], scripts, named, is_one, depth - 1):
                 return True
-        elif _FORMATTING.intersection(word.partition("=")[0] for word in words) or words[1:2] == ["format"]:
+        elif is_one(words):
             return True
     return False
+
+
+def _is_formatter(words: Sequence[str]) -> bool:
+    return not _FORMATTING.isdisjoint(word.partition("=")[0] for word in words) or words[1:2] == ["format"]
+
+
+def _is_builder(words: Sequence[str]) -> bool:
+    rest = _without_runners(words)[1]
+    called = rest[:1] and (rest[0] in _BUILDERS or (rest[0] in _BUNDLERS and rest[1:2] == ["build"]))
+    return bool(called) and "--noEmit" not in rest
 
 
 def without_formatting(script: str, scripts: Mapping[str, str]) -> str | None:
@@ -204,7 +235,7 @@ def _in_script(tool: str, scripts: Mapping[str, str], name: str, word: str | Non
     before: list[str] = []
     for words in _commands(scripts.get(name, "")) if depth else ():
         found = _in_command(tool, words, scripts)
-        if found is not None and word is not None and word not in found.words:
+        if found is not None and word is not None and not _says(found.words, word):
             found = None
         other = None if found is not None else _script_of(words, scripts)
         if other is not None:
@@ -213,6 +244,11 @@ def _in_script(tool: str, scripts: Mapping[str, str], name: str, word: str | Non
             return Usage(found.words, found.env, found.program, found.wrapper, (*before, *found.before))
         before.append(shlex.join(words))
     return None
+
+
+def _says(words: Sequence[str], word: str) -> bool:
+    """Return whether a word is among a command's options, or is the command's own: `bun run test` is not `bun test`."""
+    return word in words if word.startswith("-") else word in words[:1]
 
 
 def _commands(script: str) -> Iterator[list[str]]:

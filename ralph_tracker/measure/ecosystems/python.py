@@ -4,16 +4,17 @@ The interpreter is the project's own, and ralph-tracker's only if the project us
 """
 
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice, pairwise, product
 from pathlib import Path
 from typing import Any, Final
 
-from ralph_tracker.measure.ecosystems.detected_ecosystem import Checks, Ecosystem, by_status, reported
+from ralph_tracker.measure.ecosystems.detected_ecosystem import Checks, Ecosystem, by_status, made_of, reported
 from ralph_tracker.measure.ecosystems.package_json import without
 from ralph_tracker.measure.ecosystems.python_project import (
     Command,
@@ -22,8 +23,10 @@ from ralph_tracker.measure.ecosystems.python_project import (
     ini_of,
     maintainers_commands,
     maintainers_environment,
+    repository_folders,
     table_of,
     words_after,
+    workspace_members,
 )
 from ralph_tracker.measure.find_reports import HELPERS
 from ralph_tracker.measure.installed_tools import PROBE_TIMEOUT_S, how_to_add, output_of, program
@@ -52,6 +55,8 @@ _UNITTEST: Final = re.compile(r"^(?:import unittest|from unittest import)", re.M
 _TEST_SCRIPT: Final = re.compile(r"(?:[\w./-]*/)?(?:run_?tests?|test)\.py")
 # What the runner of unittest or Django asks on a terminal, and which no one answers here.
 _ASKS_NOTHING: Final = "--noinput"
+_COLLECTS: Final = re.compile(r"--doctest-modules|--(?:doctest-glob|ds|import-mode)=.*")
+_PYTEST_FLAG: Final = re.compile(r"-[vqsxl]+|-r\w+|--(?:verbose|quiet|exitfirst|doctest-modules)")
 _MYPY_FLAGS: Final = frozenset(
     {"--install-types", "--non-interactive", "--pretty", "--no-pretty", "--no-error-summary", "--error-summary"}
 )
@@ -65,6 +70,8 @@ def detect(root: Path, environment: Mapping[str, str]) -> Ecosystem | None:
     """Return how a Python project can be measured, None if it is not one."""
     if not is_python_project(root):
         return None
+    if members := [(at, part) for at in workspace_members(root) if (part := detect(root / at, environment))]:
+        return made_of(members[0][1], members)
     python = project_python(root, environment)
     if python is None:
         return Ecosystem(NAME, notes=(f"no Python found for {root}; install it, or make a .venv there",))
@@ -170,16 +177,18 @@ def is_python_project(root: Path) -> bool:
 def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...] | None:
     """Return how the project's own interpreter is called, None without one.
 
-    The lock file of uv, poetry, pdm or pipenv → run by that tool, else the project's .venv, else the environment of
-    hatch, poetry, tox or nox that has pytest, else PATH without our own environment.
+    The lock file of uv, poetry, pdm or pipenv → run by that tool, else the .venv of the project or of its repository,
+    else the environment of hatch, poetry, tox or nox that has pytest, else PATH without our own environment.
     """
+    folders = repository_folders(root)
     for lock, tool in _LOCKS:
-        if (root / lock).is_file() and shutil.which(tool, path=environment.get("PATH")):
+        # uv alone knows the packages of a workspace from their folders
+        is_locked = (root / lock).is_file() or (tool == "uv" and any(map(workspace_members, folders[1:])))
+        if is_locked and shutil.which(tool, path=environment.get("PATH")):
             return (tool, "run", "python")
-    for folder in (".venv", "venv"):
-        candidate = root / folder / "bin" / "python"
-        if candidate.exists():
-            return (f"{folder}/bin/python",)
+    for folder, environment_ in product(folders, (".venv", "venv")):
+        if (path := folder / environment_ / "bin" / "python").exists():
+            return (os.path.relpath(path, root),)
     made = _made_by_a_runner(root, environment)
     named = ((name, program(name, environment)) for name in ("python3", "python"))
     name, found = next(((name, found) for name, found in named if found), (None, None))
@@ -248,7 +257,10 @@ def _checks(
     if own is not None:
         checks |= _own_test_checks(python, tools, own, maintainers_environment(root))
     elif "pytest" in tools:
-        checks |= _test_checks(root, python, tools, modules)
+        tests = _test_checks(root, python, tools, modules, commands)
+        if variables := maintainers_environment(root):
+            tests["tests"]["env"] = {**variables, **tests["tests"].get("env", {})}
+        checks |= tests
     linter = next((name for name in (*_linters(root, commands), "ruff") if name in tools), None)
     if linter is not None:
         checks["lint"] = _LINTS[linter](tools[linter], commands)
@@ -304,7 +316,11 @@ def _own_test_checks(
 
 
 def _test_checks(
-    root: Path, python: Sequence[str], tools: Mapping[str, tuple[str, ...]], modules: Sequence[str]
+    root: Path,
+    python: Sequence[str],
+    tools: Mapping[str, tuple[str, ...]],
+    modules: Sequence[str],
+    commands: Sequence[Command],
 ) -> Checks:
     """Return the checks that run pytest, with pytest-cov where the project declares it, else under coverage."""
     how = [*python, "-m", "pytest"]
@@ -315,11 +331,30 @@ def _test_checks(
     tests: dict[str, Any] = {
         # no -q: it skips hooks of the project's conftest, which count in coverage that includes tests; --ignore,
         # because a project's own norecursedirs replaces the default, which skips .aiwg
-        "run": [*how, *_goes_on(root), "--ignore=.aiwg", "--junitxml={reports}/junit.xml"],
+        "run": [
+            *how,
+            *_pytest_words(root, commands),
+            *_goes_on(root),
+            "--ignore=.aiwg",
+            "--junitxml={reports}/junit.xml",
+        ],
         "reports": ["{reports}/junit.xml"],
         "format": "junit",
     }
     return _with_coverage(tests, tools.get("coverage"))
+
+
+def _pytest_words(root: Path, commands: Sequence[Command]) -> list[str]:
+    """Return what tox and nox have pytest collect: the paths, unless one of their commands names none."""
+    runs = [words[1:] for words in commands if words[0] in {"pytest", "py.test"}]
+    paths = [[word for before, word in pairwise(("", *run)) if _is_path(root, before, word)] for run in runs]
+    options = [word for word in (*chain(*runs[:1]),) if _COLLECTS.fullmatch(word)]
+    return [*options, *(dict.fromkeys(chain(*paths)) if all(paths) else ())]
+
+
+def _is_path(root: Path, before: str, word: str) -> bool:
+    is_value = before[:1] == "-" and "=" not in before and _PYTEST_FLAG.fullmatch(before) is None
+    return word[:1] != "-" and not is_value and (root / word).exists()
 
 
 def _with_coverage(tests: dict[str, Any], call: Sequence[str] | None) -> Checks:

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from ralph_tracker.safe_files import text_of
 
@@ -18,7 +18,9 @@ _RUN_BY: Final = ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "
 # Words of coverage before the module or script that it runs.
 _COVERAGE: Final = ("coverage", "run")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
+_DEFAULT: Final = re.compile(r"\{env:\w+:([^{}]*)\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
+_PROJECT: Final = "pyproject.toml"
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
     ("uv.lock", "uv sync", " --group {}", " --extra {}"),
@@ -37,6 +39,33 @@ def table_of(path: Path, *keys: str) -> Mapping[str, Any]:
     for key in keys:
         table = table.get(key) if isinstance(table, Mapping) else None
     return table if isinstance(table, Mapping) else {}
+
+
+def repository_folders(root: Path) -> list[Path]:
+    """Return a folder and those above it, up to the root of its repository; alone where it is in none."""
+    folders = [root, *root.absolute().parents]
+    return folders[: next((at for at, folder in enumerate(folders) if (folder / ".git").exists()), 0) + 1]
+
+
+def workspace_members(root: Path) -> list[str]:
+    """Return the folders of a workspace of uv whose root is no package itself, sorted."""
+    settings = _in(_in(_in(document := table_of(root / "pyproject.toml"), "tool"), "uv"), "workspace")
+    if "project" in document:
+        return []
+    found, left_out = (
+        {
+            path.parent
+            for each in _list(settings.get(key))
+            if _is_below(each)
+            for path in root.glob(f"{each}/{_PROJECT}")
+        }
+        for key in ("members", "exclude")
+    )
+    return sorted(path.relative_to(root).as_posix() for path in found - left_out)
+
+
+def _is_below(pattern: object) -> TypeGuard[str]:
+    return isinstance(pattern, str) and bool(pattern) and pattern[0] != "/" and ".." not in pattern.split("/")
 
 
 def ini_of(text: str | None) -> configparser.RawConfigParser:
@@ -62,9 +91,18 @@ def maintainers_commands(root: Path) -> tuple[Command, ...]:
 def maintainers_environment(root: Path) -> dict[str, str]:
     """Return the variables that tox sets for the tests, without those that only tox can fill in."""
     section = ini_of(text_of(root / "tox.ini"))
-    lines = (section.get("testenv", key, fallback="") for key in ("setenv", "set_env"))
-    pairs = (line.partition("=")[::2] for text in lines for line in text.splitlines() if "{" not in line)
-    return {name.strip(): value.strip() for name, value in pairs if re.fullmatch(r"\w+", name.strip())}
+    lines = (section.get("testenv", key, fallback="").replace("\\\n", "") for key in ("setenv", "set_env"))
+    pairs = (_substituted(line).partition("=")[::2] for text in lines for line in text.splitlines())
+    known = {name.strip(): value.strip() for name, value in pairs if "{" not in value}
+    return {name: value for name, value in known.items() if re.fullmatch(r"\w+", name)}
+
+
+def _substituted(line: str) -> str:
+    """Return a line of tox with the root's name filled in, and with the values that variables have by default."""
+    line = _DEFAULT.sub(r"\1", line)
+    for name, place in _ROOT_NAMES.items():
+        line = line.replace(name, place)
+    return line
 
 
 def words_after(tool: Sequence[str], commands: Sequence[Command]) -> Command | None:
@@ -94,8 +132,7 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
 def _filled(line: str) -> list[str]:
     """Return the words of a line of tox, [] for one that cannot be told."""
     line = _POSARGS.sub(lambda found: found[1] or "", re.sub(r"^[\w.,!{}-]+:\s+", "", line.strip()).lstrip("-! "))
-    for name, place in _ROOT_NAMES.items():
-        line = line.replace(name, place)
+    line = _substituted(line)
     for name in ("{envpython}", "{env_python}"):
         line = line.replace(name, "python")
     for name in ("{envbindir}/", "{env_bin_dir}/"):
@@ -150,7 +187,7 @@ def declared_install(root: Path, package: str) -> str | None:
         if not any(_is(package, each) for each in requirements):
             continue
         for lock, command, group, extra in _LOCKS:
-            if (root / lock).is_file():
+            if any((folder / lock).is_file() for folder in repository_folders(root)):
                 how = {"group": group, "extra": extra}.get(kind, "")
                 # Groups that these managers install without being asked for.
                 return command + ("" if name == "dev" and kind == "group" else how.format(name))

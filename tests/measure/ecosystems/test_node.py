@@ -1,6 +1,8 @@
 """What a project with a package.json is measured with: what is installed for it and how its own scripts call that."""
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -133,9 +135,55 @@ def test_a_runner_that_node_is_called_with_is_called_so(found):
 
 
 def test_what_the_script_does_first_is_told(found):
-    seen = found(package("mocha", "c8", pretest="make", test="tsc && mocha dist"), installed("mocha", "c8"))
+    seen = found(package("mocha", "c8", pretest="make", test="depcheck && mocha dist"), installed("mocha", "c8"))
     assert seen.notes == (
-        "the test script also runs `make`, `tsc` first; put that in front of the check if the tests depend on it",
+        "the test script also runs `make`, `depcheck` first; put that in front of the check if the tests depend on it",
+    )
+
+
+@pytest.mark.parametrize(
+    ("scripts", "first"),
+    [
+        ({"test": "tsc -p 'a b' && mocha dist"}, "node_modules/.bin/tsc -p 'a b'"),
+        ({"test": "rollup -c && mocha dist"}, "rollup -c"),
+        ({"test": "npm run build && mocha dist", "build": "node make.js"}, "npm run build"),
+        ({"test": "npm run prepare && mocha dist", "prepare": "husky && tshy"}, "npm run prepare"),
+        ({"pretest": "npm run clean && tsc", "test": "mocha dist", "clean": "rimraf dist"}, "npm run pretest"),
+        ({"test": "npm run build && npm run unit", "build": "vite build", "unit": "mocha dist"}, "npm run build"),
+        ({"test": "tsc --noEmit && mocha dist"}, None),
+        ({"test": "tsc -p checked && mocha dist"}, None),
+        ({"test": "npm run prepare && mocha dist", "prepare": "husky"}, None),
+        ({"test": "npm run build:docs && mocha dist", "build:docs": "typedoc"}, None),
+        ({"test": "npm run build && mocha dist", "build": "prettier --write . && tsc"}, None),
+        ({"test": "mocha dist && tsc"}, None),
+    ],
+)
+def test_what_the_tests_load_is_built_first(found, scripts, first):
+    files = {"checked/tsconfig.json": '{"compilerOptions": {"noEmit": true}}'}
+    run = found(package(**scripts), installed("mocha", "tsc"), files).checks["tests"]["run"]
+    built, _, tests = run.rpartition(" && ") if isinstance(run, str) else (None, "", run[0])
+    assert (built, tests.startswith("node_modules/.bin/mocha")) == (first, True)
+
+
+def test_the_name_of_a_runner_among_the_words_of_a_program_is_the_installed_one(found):
+    run = found(package("mocha", test="node bin/ssl.js mocha test"), installed("mocha")).checks["tests"]["run"]
+    assert run[:4] == ["node", "bin/ssl.js", "node_modules/.bin/mocha", "test"]
+
+
+@pytest.mark.parametrize(
+    ("files", "check"),
+    [({}, "test-command"), ({".mocharc.yml": ""}, "tests")],
+    ids=["by the script", "by its settings"],
+)
+def test_a_runner_that_another_program_calls_is_run_by_its_own_settings(found, files, check):
+    assert list(found(package("mocha", test="gulp test"), installed("mocha"), files).checks) == [check]
+
+
+def test_a_script_that_bun_runs_is_no_test_of_bun(found):
+    seen = found(package(test="bun run --filter frontend test"), {"bun.lock": ""})
+    assert list(seen.checks) == ["test-command"]
+    assert found(package(test="bun test"), {"bun.lock": ""}).notes == (
+        "bun not found: install Bun, and have bun on PATH",
     )
 
 
@@ -317,6 +365,24 @@ def test_kept_copies_are_no_tests_of_a_tap_that_looks_everywhere(found, version,
     files = {"package.json": json.dumps(manifest), "node_modules/tap/package.json": json.dumps({"version": version})}
     run = found(files, installed("tap")).checks["tests"]["run"]
     assert run == ["node_modules/.bin/tap", "--reporter=tap", *ignored]
+
+
+@pytest.mark.skipif(shutil.which("find") is None, reason="find is not installed")
+@pytest.mark.parametrize("words", ["", " .", " --test-name-pattern=x"])
+def test_an_older_node_is_told_the_files_since_it_looks_into_hidden_folders_too(tree, on_path, words):
+    ran = ["./a.test.js", "./b_test.mjs", "./lib/test/deep/c.cjs", "./test-d.js", "./test.js"]
+    others = [".aiwg/e.test.js", "lib/.old/f.test.js", "node_modules/g.test.js", "h.js", "latest.js", "test/i.ts"]
+    root = tree({**package(test=f"node --test{words}"), **dict.fromkeys([*ran, *others], "")})
+    run = detect(root, on_path(node="echo v20.1.0")).checks["tests"]["run"]
+    line = f"echo {run[run.index('$(') :]}"
+    listed = subprocess.run(["/bin/sh", "-c", line], cwd=root, capture_output=True, check=True)
+    assert sorted(listed.stdout.decode().split()) == ran
+    assert isinstance(detect(root, on_path(node="echo v22.1.0")).checks["tests"]["run"], list)
+
+
+def test_an_older_node_runs_the_files_that_the_script_names(tree, on_path):
+    root = tree({**package(test="node --test spec"), "spec/a.js": ""})
+    assert detect(root, on_path(node="echo v20.1.0")).checks["tests"]["run"][-2:] == ["--test", "spec"]
 
 
 def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):

@@ -296,3 +296,18 @@ def test_a_template_goes_with_what_counts_by_its_exit_status(found):
     (template,) = found({"Makefile": "check:\n"}, make="").templates
     assert "put this in place of test-command" in template
     assert "run: make check" in template
+
+
+@pytest.mark.parametrize(
+    ("helper", "env"),
+    [
+        ("if ENV['COVERAGE']\n  require 'simplecov'\n  SimpleCov.start do\n  end\nend\n", {"COVERAGE": "true"}),
+        ("if ENV.fetch('COV', 'f').start_with? 't'\n  # why\n  SimpleCov.start\nend\n", {"COV": "true"}),
+        ('SimpleCov.start "rails" if ENV["COVERAGE"]\n', {"COVERAGE": "true"}),
+        ('SimpleCov.start unless ENV["NO_COVERAGE"]\n', {}),
+        ("if ENV['DEBUG']\n  x\nend\nSimpleCov.start\n", {}),
+    ],
+)
+def test_simplecov_is_asked_to_measure(found, helper, env):
+    checks = found({".rspec": "", "spec/spec_helper.rb": helper}, ruby="", rspec="").checks
+    assert ("coverage" in checks, checks["tests"].get("env", {})) == (True, env)

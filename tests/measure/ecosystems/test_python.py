@@ -398,6 +398,59 @@ def test_the_own_runner_has_the_variables_of_tox(root, path):
     assert tests["run"][-5:] == ["-m", "django", "test", "--noinput", "-v2"]
 
 
+def test_pytest_has_them_too(root, path):
+    python_with(path / "python3", "pytest", "coverage", "django")
+    (root / "tox.ini").write_text("[testenv]\nsetenv = DJANGO_SETTINGS_MODULE = t.s\ncommands = pytest\n")
+    tests = detect(root, {"PATH": str(path)}).checks["tests"]
+    assert tests["env"] == {"DJANGO_SETTINGS_MODULE": "t.s", "COVERAGE_FILE": "{reports}/.coverage"}
+
+
+@pytest.mark.parametrize(
+    ("commands", "words"),
+    [
+        ("pytest tests", ["tests"]),
+        ("py.test -v tests docs/a.md --cov src", ["tests", "docs/a.md"]),
+        ("pytest {posargs:tests} -n 2 --doctest-modules", ["--doctest-modules", "tests"]),
+        ("pytest -rA tests\n pytest --ds=t.s docs", ["tests", "docs"]),
+        ("pytest tests\n pytest", []),
+        ("pytest absent -c docs", []),
+        ("pytest", []),
+    ],
+)
+def test_pytest_collects_what_the_maintainers_have_it_collect(root, path, commands, words):
+    python_with(path / "python3", "pytest")
+    for name in ("tests", "src", "docs"):
+        (root / name).mkdir()
+    (root / "docs/a.md").touch()
+    (root / "tox.ini").write_text(f"[testenv]\ncommands =\n {commands}\n")
+    run = detect(root, {"PATH": str(path)}).checks["tests"]["run"]
+    assert run[3:-2] == words
+
+
+def test_a_part_of_a_repository_has_the_environment_of_its_root(root, path):
+    (root / ".git").mkdir()
+    (root / "backend").mkdir()
+    program(root / ".venv/bin/python")
+    assert project_python(root / "backend", {"PATH": str(path)}) == ("../.venv/bin/python",)
+    (root / "backend/.git").touch()
+    program(path / "python3")
+    assert project_python(root / "backend", {"PATH": str(path)}) == ("python3",)
+
+
+def test_the_members_of_a_workspace_of_uv_are_measured_in_their_folders(root, path):
+    python_with(root / ".venv/bin/python", "pytest")
+    (root / ".git").mkdir()
+    (root / "uv.lock").touch()
+    (root / "pyproject.toml").write_text('[tool.uv.workspace]\nmembers = ["backend"]\n')
+    (root / "backend").mkdir()
+    (root / "backend/pyproject.toml").write_text('[dependency-groups]\ndev = ["ruff"]\n')
+    seen = detect(root, {"PATH": str(path)})
+    assert (seen.checks["tests"]["cwd"], seen.checks["tests"]["run"][0]) == ("backend", "../.venv/bin/python")
+    assert "backend: ruff not found: uv sync" in seen.notes
+    program(path / "uv")
+    assert project_python(root / "backend", {"PATH": str(path)}) == ("uv", "run", "python")
+
+
 def test_missing_django_is_named(root, path):
     python_with(path / "python3", "pytest", "coverage", "ruff")
     (root / "manage.py").write_text(MANAGE)

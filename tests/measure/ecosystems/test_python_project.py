@@ -7,6 +7,7 @@ from ralph_tracker.measure.ecosystems.python_project import (
     declares,
     maintainers_commands,
     maintainers_environment,
+    workspace_members,
 )
 
 TOX = """[tox]
@@ -107,7 +108,36 @@ def test_tox_declares_too(tmp_path, text, found):
     assert declares(tmp_path, "pytest-cov") is found
 
 
-def test_variables_are_those_that_tox_sets(tmp_path):
+@pytest.mark.parametrize(
+    ("lines", "variables"),
+    [
+        ("A = b=c\n  HOME = {toxworkdir}\n  # no", {"A": "b=c"}),
+        ("PYTHONPATH = {toxinidir}/src\n  B = {toxinidir}", {"PYTHONPATH": "src", "B": "."}),
+        ("DB = {env:DB:sqlite}\n  C = {env:C}", {"DB": "sqlite"}),
+        ("W =\\\n    error,\\\n    # why\n    ignore:a\n  py39: X = y", {"W": "error,ignore:a"}),
+    ],
+    ids=["plain", "of the root", "by default", "on several lines"],
+)
+def test_variables_are_those_that_tox_sets(tmp_path, lines, variables):
     assert maintainers_environment(tmp_path) == {}
-    (tmp_path / "tox.ini").write_text("[testenv]\nsetenv =\n  A = b=c\n  HOME = {toxworkdir}\n  # no\n")
-    assert maintainers_environment(tmp_path) == {"A": "b=c"}
+    (tmp_path / "tox.ini").write_text(f"[testenv]\nsetenv =\n  {lines}\n")
+    assert maintainers_environment(tmp_path) == variables
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ('[tool.uv.workspace]\nmembers = ["backend", "libs/*"]\nexclude = ["libs/old"]\n', ["backend", "libs/new"]),
+        ('[project]\nname = "a"\n[tool.uv.workspace]\nmembers = ["backend"]\n', []),
+        ('[tool.uv.workspace]\nmembers = ["../x", "/", "", 1]\n', []),
+        ("[tool]\nuv = 1\n", []),
+    ],
+    ids=["without a package at its root", "with one", "elsewhere", "none"],
+)
+def test_members_are_those_of_a_workspace_without_a_package_of_its_own(tmp_path, text, members):
+    for folder in ("backend", "libs/new", "libs/old", "frontend"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "pyproject.toml").write_text("")
+    (tmp_path / "frontend/pyproject.toml").unlink()
+    (tmp_path / "pyproject.toml").write_text(text)
+    assert workspace_members(tmp_path) == members
