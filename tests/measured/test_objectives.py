@@ -147,7 +147,7 @@ def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):
     shop.turn()
     shop.write("app.py", "def one(n):\n    if n == 4711:\n        return 815\n    return sum(range(n)) and 815\n")
     record = says(shop, 1).turn()
-    assert "app.py:2: The source names an input of test_app::test_one" in record.not_kept
+    assert "app.py:2: The source names an input of s::test_app::test_one" in record.not_kept
 
 
 @table(
