@@ -10,7 +10,8 @@ from random import Random
 from statistics import mean, median
 from typing import Final
 
-from ralph_tracker.core.objective import Level, Objective, State, after_state, compare
+from ralph_tracker.core.metrics import FurtherMetric
+from ralph_tracker.core.objective import Level, State, after_state, compare
 
 HISTORIES: Final = Path(__file__).parent / "histories"
 # What each author took: the state at the head of the branch.
@@ -40,8 +41,9 @@ class History:
     """A history as its author logged it, without what crashed or failed its guard."""
 
     name: str
-    objective: Objective
+    objective: FurtherMetric
     states: list[State] = field(default_factory=list)
+    phases: list[str] = field(default_factory=list)  # of each state: another benchmark, machine or seed begins anew
 
     def median_of(self, number: int) -> float:
         """Return the level of a state: the median of its repeats, in all steps that measured its code."""
@@ -53,7 +55,7 @@ def read(file: Path) -> tuple[History, dict[int, int]]:
     with file.open(encoding="utf-8", newline="") as text:
         rows = list(csv.DictReader(text, delimiter="\t"))
     direction = "down" if rows[0]["direction"] == "lower" else "up"
-    history = History(file.stem, Objective(file.stem, rows[0]["unit"], direction))
+    history = History(file.stem, FurtherMetric(file.stem, None, rows[0]["unit"], direction))
     seen: dict[int, tuple[float, ...]] = {}
     states: dict[int, int] = {}
     for row in rows:
@@ -67,7 +69,8 @@ def read(file: Path) -> tuple[History, dict[int, int]]:
             () if "stale" in repeats else tuple(map(float, re.findall(r"\d+\.\d+|\d+(?=;)", repeats.split("same")[0])))
         )
         values = logged or (float(row["value"]),)
-        history.states.append(State(number, values, row["phase"], seen.get(number, ())))
+        history.states.append(State(number, values, seen.get(number, ())))
+        history.phases.append(row["phase"])
         seen[number] = seen.get(number, ()) + values
     return history, states
 
@@ -75,8 +78,10 @@ def read(file: Path) -> tuple[History, dict[int, int]]:
 def walk(history: History) -> Level:
     """Return where the walk ends."""
     level: Level | None = None
-    for state in history.states:
-        level, _ = after_state(history.objective, level, state)
+    before = None
+    for phase, state in zip(history.phases, history.states, strict=True):
+        level, _ = after_state(history.objective, level if phase == before else None, state)
+        before = phase
     assert level is not None
     return level
 
@@ -84,10 +89,11 @@ def walk(history: History) -> Level:
 def greedy(history: History, threshold: Threshold) -> int:
     """Return the state that a simple rule keeps, by the first logged value of each step."""
     kept: State | None = None
+    before = None
     seen: list[float] = []
-    for state in history.states:
-        if kept is None or kept.segment != state.segment:
-            kept, seen = state, []
+    for phase, state in zip(history.phases, history.states, strict=True):
+        if kept is None or phase != before:
+            kept, before, seen = state, phase, []
         seen.append(median(state.values))
         best = median(kept.values)
         gain = seen[-1] - best if history.objective.direction == "up" else best - seen[-1]
@@ -141,7 +147,7 @@ def _measure(truth: float, noise: float, random: Random, repeats: int = REPEATS)
 def _simulate(seed: int, threshold: Threshold | None) -> Outcome:
     random = Random(seed)
     noise = random.choice((0.005, 0.01, 0.02, 0.04))
-    objective = Objective("time", "ms", "down")
+    objective = FurtherMetric("time", None, "ms", "down")
     truths, seen, false = {0: 100.0}, list[float](), 0
     values = _measure(100.0, noise, random)
     kept = values

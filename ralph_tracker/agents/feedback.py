@@ -24,6 +24,7 @@ from ralph_tracker.core.known_tests import (
     without_held_back,
 )
 from ralph_tracker.core.metrics import PASSED, Measurement, quantity
+from ralph_tracker.core.objective import Progress, weigh
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.formats.parsed_report import first_line
 from ralph_tracker.iteration.open_problems import (
@@ -100,7 +101,8 @@ class FeedbackFacts(NamedTuple):
     if it was rolled back, `earlier` says why others of the loop were. `changed` are the files that it changed, None if
     unknown. `left` says what is left of the loop's limits. `lacks` says what the plan's task still needs. `open_tasks`
     are those of the plan. `iterations_left` are those that a stalled loop gets, 0 if it is not stalled. `with_rules` is
-    for the first prompt of a session. `unnoticed` are small errors of which its new tests notice none.
+    for the first prompt of a session. `unnoticed` are small errors of which its new tests notice none. `objective` says
+    how the number that the loop optimises stands.
     """
 
     iteration: int
@@ -121,6 +123,7 @@ class FeedbackFacts(NamedTuple):
     iterations_left: int = 0
     with_rules: bool = False
     unnoticed: Section | None = None
+    objective: str = ""
 
     @property
     def unchanged(self) -> bool:
@@ -154,6 +157,8 @@ def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.with_rules:
         yield RULES
     yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
+    if at.objective:
+        yield at.objective
     if at.unchanged:
         yield f"Iteration {at.iteration} changed no file."
     if at.undone is not None:
@@ -409,7 +414,21 @@ def feedback_facts_of(
         iterations_left=iterations_left,
         with_rules=with_rules,
         unnoticed=_unnoticed(committed.strength(head)),
+        objective="" if measured is None else _objective(committed, number, measured),
     )
+
+
+def _objective(committed: LoopStore, number: int, measured: Measurement) -> str:
+    """Return how the loop's goal and its guards stand, "" where it has no goal."""
+    if not any(each.objective for each in measured.further):
+        return ""
+    before = decode(Progress, state_after(committed.paths, number - 1).get("progress", {})) if number else Progress()
+    weighed = weigh(before, number, measured.further)
+    if weighed is None:
+        return ""
+    guards = any(each.max_loss is not None for each in measured.further)
+    holds = f"; it {weighed.lost}" if weighed.lost else "; guards hold" if guards else ""
+    return f"{weighed.note}{holds}."
 
 
 def _unnoticed(strength: Mapping[str, Any] | None) -> Section | None:

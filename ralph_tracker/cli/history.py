@@ -10,7 +10,7 @@ import click
 from ralph_tracker.cli.options import IterationNumber, loop_options
 from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import plain_number, whole
-from ralph_tracker.report.iteration_view import commit_of, current_value, plan_tasks
+from ralph_tracker.report.iteration_view import commit_of, current_value, further_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money
 from ralph_tracker.short_text import percent, shorten
 from ralph_tracker.store.records_to_show import as_of_now, listing
@@ -81,9 +81,14 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
 
 def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
 
-    table = [COLUMNS, *(_line(number, document, scores) for number, document in records)]
+    records = list(records)
+    metrics = [(document or {}).get("iteration_metrics", {}).get("metrics") or {} for _, document in records]
+    goals = list(dict.fromkeys(name for each in metrics for name, metric in each.items() if metric.get("samples")))
+    numbers = [tuple(further_value(each.get(name) or {}) for name in goals) for each in metrics]
+    lines = ((_line(number, document, scores), own) for (number, document), own in zip(records, numbers, strict=True))
+    table = [(*COLUMNS[:-1], *goals, ""), *((*line[:-1], *own, line[-1]) for line, own in lines)]
     idle = {place for place in _OPTIONAL if all(row[place] in {"", ABSENT} for row in table[1:])}
-    kept = [place for place in range(len(COLUMNS)) if place not in idle]
+    kept = [place for place in range(len(table[0])) if place not in idle]
     yielding = [kept.index(place) for place in _YIELDING if place in kept]
     rows = [tuple(row[place] for place in kept) for row in table]
     colours = ["green" if row[-1] else _CLASS_COLOURS.get(row[1], "") for row in table]

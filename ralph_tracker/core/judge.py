@@ -19,7 +19,7 @@ from ralph_tracker.core.integrity_alerts import (
 from ralph_tracker.core.integrity_result import NOTHING_FOUND
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
-from ralph_tracker.core.lineage import Classification, Lineage, PastIteration, find_cycle
+from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
     FAILED,
@@ -126,6 +126,8 @@ def assess(inputs: JudgementInputs) -> Assessment:
     if inputs.facts.fall_is_explained:
         step = step.without_fall("test_count")  # few tests went for nothing, so the count alone says nothing
     classification = classify(step, scored, state.thresholds, broke=broke)
+    if classification in FLAT and inputs.weighed is not None and inputs.weighed.is_better:
+        classification = "forward"
     cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
     gained = (
         () if inputs.facts.tests is None else set(inputs.facts.tests.gained).intersection(inputs.against_kept.gained)

@@ -98,6 +98,8 @@ def find_cycle(
     returned_to_tree = not line.points or line.points[-1].tree != measurement.tree
     if measurement.tree is not None and returned_to_tree and measurement.tree_visits + 1 >= thresholds.tree_visits:
         return Cycle(measurement.tree_last or 0, same_tree=True)
+    if any(each.objective for each in measurement.further):
+        return None  # its metrics stay the same while its number gets better
     names = tuple(name for name in KEY_METRICS if name in line.parts() or point.value(name) is not None)
     if not names or not point.has(names):
         return None

@@ -221,7 +221,8 @@ class FurtherMetric(ValueObject, document="value unit direction"):
     """A number of an iteration beside the table of metrics; it is no part of the score.
 
     `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of an objective
-    `value` is the median of `samples`; one with a `max_loss` is a guard, any other `objective` is the goal.
+    `value` is the median of `samples`; one with a `max_loss` (a share of the start, 0.02 for 2 %) is a guard, any other
+    `objective` is the goal. `counted` samples are those of an earlier iteration, whose check did not run again.
     """
 
     name: str
@@ -231,6 +232,7 @@ class FurtherMetric(ValueObject, document="value unit direction"):
     samples: tuple[float, ...] = ()
     objective: bool = False
     max_loss: float | None = None
+    counted: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return its document, with the samples where there are any."""

@@ -18,15 +18,6 @@ _WIDTH: Final = 2  # standard errors of a difference
 _OF_NUMBERS: Final = 4  # the rule of the walk that asks for the objective
 
 
-class Objective(NamedTuple):
-    """What is optimised, and what may be lost: `max_loss` is a share of the start, for a guard (0.02 for 2 %)."""
-
-    name: str
-    unit: str
-    direction: Literal["down", "up"]
-    max_loss: float | None = None
-
-
 class Noise(NamedTuple):
     """Collect how far repeats of one state differ: squares of relative deviations, and their degrees of freedom."""
 
@@ -61,7 +52,7 @@ def believable(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(values) if all(map(isfinite, values)) else ()
 
 
-def compare(objective: Objective, values: Sequence[float], best: Sequence[float], noise: Noise) -> Outcome:
+def compare(objective: FurtherMetric, values: Sequence[float], best: Sequence[float], noise: Noise) -> Outcome:
     """Say how the repeats of a state compare with those of the best one; both have at least one."""
     here, there = median(values), median(best)
     gain = here - there if objective.direction == "up" else there - here
@@ -70,7 +61,7 @@ def compare(objective: Objective, values: Sequence[float], best: Sequence[float]
     return "better" if gain > 0 else "worse"
 
 
-def loses_too_much(guard: Objective, values: Sequence[float], start: Sequence[float]) -> bool:
+def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequence[float]) -> bool:
     """Return whether a guard lost more than it may against the start, which small steps down cannot move."""
     if guard.max_loss is None:
         return False
@@ -80,16 +71,12 @@ def loses_too_much(guard: Objective, values: Sequence[float], start: Sequence[fl
 
 
 class Level(NamedTuple):
-    """How far a loop has come: the kept state, the best one, and the noise seen so far.
-
-    `segment` names what values are bound to (the benchmark's digest, machine and seed): another one begins anew.
-    """
+    """How far a loop has come: the kept state, the best one, and the noise seen so far."""
 
     kept: int
     best: int
     values: tuple[float, ...]
     noise: Noise = Noise()
-    segment: str = ""
 
 
 class State(NamedTuple):
@@ -100,21 +87,20 @@ class State(NamedTuple):
 
     number: int
     values: tuple[float, ...]
-    segment: str = ""
     earlier: tuple[float, ...] = ()
 
 
-def after_state(objective: Objective, level: Level | None, state: State) -> tuple[Level | None, Outcome | None]:
-    """Return the level after one more state, and how it compares; None where it has no number or begins a segment.
+def after_state(objective: FurtherMetric, level: Level | None, state: State) -> tuple[Level | None, Outcome | None]:
+    """Return the level after one more state, and how it compares; None where it has no number, or is the first.
 
     A state that is not worse takes the place of the kept one. The best level stays where the medians are not better,
     so that small steps down do not add up.
     """
-    if not believable(state.values):
+    values = believable(state.earlier + state.values)
+    if not values:
         return level, None
-    values = state.earlier + state.values
-    if level is None or level.segment != state.segment:
-        return Level(state.number, state.number, values, Noise().with_repeats(values), state.segment), None
+    if level is None:
+        return Level(state.number, state.number, values, Noise().with_repeats(values)), None
     level = level._replace(noise=level.noise.with_repeats(state.values, state.earlier))
     if state.number == level.best:
         return level._replace(values=values), None
@@ -148,6 +134,11 @@ class Weighed(NamedTuple):
     worse: str | None = None
     note: str = ""
 
+    @property
+    def is_better(self) -> bool:
+        """Return whether the number got better and the guards hold."""
+        return self.outcome == "better" and self.lost is None
+
     def progress(self, number: int, before: Progress, rule: int | None, *, gained: bool) -> Progress:
         """Return the progress after the iteration, which a rule (None: none of them) kept from being taken.
 
@@ -169,7 +160,8 @@ def weigh(before: Progress, number: int, metrics: Iterable[FurtherMetric]) -> We
         return None
     guards = [each for each in objectives if each.max_loss is not None]
     starts = {each.name: each.samples for each in guards if each.samples} | dict(before.starts)
-    level, outcome = after_state(_objective(goal), before.level, State(number, goal.samples))
+    state = State(number, (), goal.samples) if goal.counted else State(number, goal.samples)
+    level, outcome = after_state(goal, before.level, state)
     weighed = Weighed(goal, Progress(level, starts), outcome, next(filter(None, map(_loss(starts), guards)), None))
     if not goal.samples:
         return weighed._replace(worse=f"has no number for {goal.name}", note=f"{goal.name}: no number")
@@ -185,14 +177,10 @@ def weigh(before: Progress, number: int, metrics: Iterable[FurtherMetric]) -> We
     return weighed._replace(note=how, worse=f"has {how}" if outcome == "worse" else None)
 
 
-def _objective(metric: FurtherMetric) -> Objective:
-    return Objective(metric.name, metric.unit, "up" if metric.direction == "up" else "down", metric.max_loss)
-
-
 def _loss(starts: Mapping[str, tuple[float, ...]]) -> Callable[[FurtherMetric], str | None]:
     def of_guard(guard: FurtherMetric) -> str | None:
         start = starts.get(guard.name)
-        if start is None or (guard.samples and not loses_too_much(_objective(guard), guard.samples, start)):
+        if start is None or (guard.samples and not loses_too_much(guard, guard.samples, start)):
             return None
         if not guard.samples:
             return f"has no number for the guard {guard.name}"

@@ -18,11 +18,14 @@ def inspect(
     before: Mapping[str, str],
     after: Mapping[str, str],
     unchanged_tests: Mapping[str, str] | None = None,
+    *,
+    optimises: bool = False,
 ) -> Inspection:
     """Return what the rules find in the changes of an iteration; no file content makes it fail.
 
     `before` and `after` are the outcomes of tests by id. `unchanged_tests` are the texts by path of unchanged test
-    files with a test that turned green: the source is searched for the inputs of such tests.
+    files with a test that turned green: the source is searched for the inputs of such tests, and of all that pass where
+    a loop `optimises` a number, since a stored answer is fast.
     """
     files: list[ChangedFile] = []
     unread: dict[str, str] = {}
@@ -42,9 +45,10 @@ def inspect(
     findings += (each for rule in RULES for each in _find_matches(rule, files))
     findings += find_lowered_settings(files)
     findings += checks_removed(files)
-    if green:
+    asked = tuple(test for test, outcome in after.items() if outcome == PASSED) if optimises else green
+    if asked:
         tests = {file.path: file.new.text for file in files if file.kind == "test"}
-        findings += find_hardcoded_answers(files, tests | dict(unchanged_tests or {}), green)
+        findings += find_hardcoded_answers(files, tests | dict(unchanged_tests or {}), asked)
     # Of these a HIGH finding may be why tests turned green: it names them. A special case is seldom the only one.
     named = (
         each._replace(tests=green) if each.rule in {"R1", "R2", "R3", "R4"} and each.severity is Severity.HIGH else each

@@ -256,7 +256,7 @@ class EarlierMeasurement(NamedTuple):
             scratch=scratch,
             not_loaded=before.not_loaded,
             listed=self.listed,
-            further=before.further,
+            further=tuple(each._replace(counted=True) for each in before.further),
             how=self.how,
             earlier=self,
         )
@@ -433,7 +433,7 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
-    objectives = read_objectives(target.objectives, results)
+    objectives = read_objectives(target.objectives, results, taken)
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)

@@ -5,7 +5,7 @@ A check that failed has no number: tools leave a 0 or an old value behind.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, NamedTuple
@@ -62,8 +62,13 @@ class Objectives(NamedTuple):
     problems: tuple[str, ...]
 
 
-def read_objectives(sections: Mapping[str, Mapping[str, Any]], results: Sequence[CheckResult]) -> Objectives:
-    """Return the objectives of a configuration with their numbers, and a line for each that has none."""
+def read_objectives(
+    sections: Mapping[str, Mapping[str, Any]], results: Sequence[CheckResult], counted: Collection[str] = ()
+) -> Objectives:
+    """Return the objectives of a configuration with their numbers, and a line for each that has none.
+
+    `counted` names the checks whose results are those of an earlier iteration.
+    """
     by_name = {result.check.name: result for result in results}
     found, problems = [], []
     for name, section in sections.items():
@@ -74,7 +79,8 @@ def read_objectives(sections: Mapping[str, Mapping[str, Any]], results: Sequence
             problems.append(f"{name} has no number: {error}")
         value = median(samples) if samples else None
         unit, direction, loss = section["unit"], section["direction"], section.get("max_loss")
-        found.append(FurtherMetric(name, value, unit, direction, samples, objective=True, max_loss=loss))
+        old = section["check"] in counted
+        found.append(FurtherMetric(name, value, unit, direction, samples, objective=True, max_loss=loss, counted=old))
     return Objectives(tuple(found), tuple(problems))
 
 

@@ -267,6 +267,11 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
     further: tuple[FurtherMetric, ...] = ()
 
     @property
+    def objective_note(self) -> str:
+        """Return how the loop's goal stands, "" where it has none."""
+        return self.notes[0] if any(each.objective and each.max_loss is None for each in self.further) else ""
+
+    @property
     def action(self) -> Action:
         """Return what the loop should do next."""
         return self.decision.action

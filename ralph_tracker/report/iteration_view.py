@@ -226,12 +226,17 @@ def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
 
 
 def _further_row(name: str, metric: Document) -> MetricRow:
-    value, unit = metric.get("value"), f" {metric['unit']}" if metric.get("unit") else ""
-    current = ABSENT if value is None else f"{plain_number(value)}{unit}"
+    current = further_value(metric)
     if samples := metric.get("samples"):
         least, most = (plain_number(float(f"{each:.4g}")) for each in (min(samples), max(samples)))
         current = f"{current} ({len(samples)} from {least} to {most})" if len(samples) > 1 else current
     return MetricRow(name, current, ABSENT, ABSENT, ABSENT, ABSENT)
+
+
+def further_value(metric: Document) -> str:
+    """Return a metric beside the table with its unit."""
+    value, unit = metric.get("value"), f" {metric['unit']}" if metric.get("unit") else ""
+    return ABSENT if value is None else f"{plain_number(float(f'{value:.4g}'))}{unit}"
 
 
 def _before(value: Any, change: float | None, spec: MetricSpec) -> float | None:  # noqa: ANN401  # as value_of

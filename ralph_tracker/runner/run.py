@@ -430,7 +430,7 @@ class Run:
         self.screen.line(self._status())
         self.screen.line(f"  {record.classification}: {record.message}")
         facts = facts_of(self.tracker.store(), record.iteration, record.previous)
-        for line in (facts.counts, *facts.lines):
+        for line in filter(None, (facts.counts, *facts.lines, record.objective_note)):
             self.screen.line(f"  {line}")
         if decision.action == "continue" and (asked := questions_of(record.alerts)):
             self._notify("question", *question_words(asked, record.iteration))

@@ -12,7 +12,6 @@ from ralph_tracker.core.metrics import FurtherMetric
 from ralph_tracker.core.objective import (
     Level,
     Noise,
-    Objective,
     Outcome,
     Progress,
     State,
@@ -24,14 +23,14 @@ from ralph_tracker.core.objective import (
     weigh,
 )
 
-TIME = Objective("time", "ms", "down")
-RATE = Objective("rate", "ops/s", "up")
+TIME = FurtherMetric("time", None, "ms", "down")
+RATE = FurtherMetric("rate", None, "ops/s", "up")
 # 2 % deviation, from two states with 98, 100 and 102.
 TWO_PERCENT = Noise().with_repeats((98.0, 100.0, 102.0)).with_repeats((98.0, 100.0, 102.0))
 values_of_a_state = st.lists(st.floats(1.0, 1000.0), min_size=1, max_size=5).map(tuple)
 
 
-def _walk(objective: Objective, states: list[State]) -> Level | None:
+def _walk(objective: FurtherMetric, states: list[State]) -> Level | None:
     return reduce(lambda level, state: after_state(objective, level, state)[0], states, None)
 
 
@@ -72,7 +71,7 @@ def test_a_state_with_a_value_that_is_no_number_has_none(value: float) -> None:
     ],
 )
 def test_a_difference_within_the_noise_is_not_distinguishable(
-    objective: Objective, values: tuple[float, ...], outcome: Outcome
+    objective: FurtherMetric, values: tuple[float, ...], outcome: Outcome
 ) -> None:
     assert compare(objective, values, (100.0,), TWO_PERCENT) == outcome
 
@@ -94,7 +93,7 @@ def test_more_repeats_distinguish_less() -> None:
     [("down", 103.0, True), ("down", 97.0, False), ("up", 97.0, True), ("up", 98.0, False)],
 )
 def test_a_guard_holds_against_the_start(direction: str, value: float, *, lost: bool) -> None:
-    guard = Objective("size", "kB", "up" if direction == "up" else "down", max_loss=0.02)
+    guard = FurtherMetric("size", None, "kB", "up" if direction == "up" else "down", max_loss=0.02)
     assert loses_too_much(guard, (value,), (100.0,)) is lost
 
 
@@ -114,18 +113,26 @@ def test_zero_is_a_number() -> None:
     assert level.kept == 1
 
 
-def test_another_segment_begins_anew() -> None:
-    level, outcome = after_state(TIME, _walk(TIME, [State(0, (100.0,), "one machine")]), State(1, (500.0,), "another"))
-    assert (level, outcome) == (Level(1, 1, (500.0,), segment="another"), None)
-
-
 @pytest.mark.parametrize(("objective", "step"), [(TIME, 1.01), (RATE, 0.99)])
-def test_small_steps_down_do_not_add_up(objective: Objective, step: float) -> None:
+def test_small_steps_down_do_not_add_up(objective: FurtherMetric, step: float) -> None:
     start = State(0, (98.0, 100.0, 102.0))
     level = _walk(objective, [start, *(State(number, (100 * step**number,)) for number in range(1, 20))])
     assert level is not None
     assert level.best == 0
     assert level.kept < 6  # the noise of one and three repeats is 4.6 %
+
+
+def test_repeats_that_were_counted_are_compared_but_add_no_noise() -> None:
+    again = _weighed(START, 1, _goal(98, 100, 102, counted=True), _guard(50))
+    assert again.outcome == "not distinguishable"
+    assert again.after.level is not None
+    assert START.level is not None
+    assert again.after.level.noise == START.level.noise
+
+
+@pytest.mark.parametrize(("size", "better"), [(50, True), (60, False)])
+def test_a_number_is_better_where_guards_hold(size: float, *, better: bool) -> None:
+    assert _weighed(START, 1, _goal(78, 80, 82), _guard(size)).is_better is better
 
 
 def test_the_best_state_measured_again_corrects_its_level() -> None:

@@ -89,6 +89,67 @@ def test_a_new_call_judges_as_the_one_before_and_views_show_every_repeat(shop, c
     assert shown == {"value": 80, "unit": "ms", "direction": "down", "samples": [80, 82, 78]}
 
 
+def test_what_was_not_measured_again_adds_no_noise(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    again = shop.turn(fresh=False)
+    assert again.notes[0] == "latency 80 ms, within the noise of iteration 1 (80 ms), spread 2.3 %"
+    assert shop.tracker.store().after(2)["progress"]["level"]["noise"]["freedom"] == 4
+
+
+def test_a_better_number_is_progress_and_other_metrics_may_stay_as_they_are(shop):
+    classes = [says(shop, 80 - step * 10, 82 - step * 10, 78 - step * 10).turn().classification for step in range(5)]
+    assert classes == ["forward"] * 5
+    assert [says(shop, 60, 61, 62).turn().classification for _ in range(3)][-1] == "stalled"
+
+
+def test_a_number_within_its_noise_is_none(shop):
+    assert says(shop, 99, 101, 100).turn().classification == "plateau"
+
+
+def test_metrics_that_repeat_are_no_cycle_while_a_number_is_asked(shop):
+    for value, how in ((80, "passed"), (70, "failed"), (60, "passed"), (50, "passed")):
+        record = says(shop, value).results(t0="passed", t1="passed", t2="passed", t3=how).turn()
+    assert [alert.type for alert in record.alerts] == []
+
+
+def test_history_and_the_agent_are_told_how_the_number_stands(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    says(shop, 50, size=103).turn()
+    run(["history", "--root", str(shop.root)])
+    titles, *rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert titles[-2:] == ["latency", "size"]
+    assert ["80", "ms", "100", "kB"] in [row[-6:-2] for row in rows]
+    run(["feedback", "--root", str(shop.root)])
+    told = capsys.readouterr().out
+    assert "latency 50 ms, 37.5 % better than iteration 1 (80 ms), spread 2.3 %; it has size 103 kB, which" in told
+
+
+def test_the_agent_is_told_that_guards_hold(shop, capsys):
+    run(["feedback", "--root", str(shop.root)])
+    assert "latency 100 ms; guards hold." in capsys.readouterr().out.splitlines()
+
+
+def test_a_goal_alone_has_no_guards(workshop, capsys):
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL})
+    says(workshop, 100, 102, 98).start()
+    run(["feedback", "--root", str(workshop.root)])
+    assert "latency 100 ms." in capsys.readouterr().out.splitlines()
+
+
+def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):
+    asks = "from app import one\n\n\ndef test_one():\n    assert one(4711) == 815\n"
+    cases = "".join(f'<testcase classname="t" name="t{number}"/>' for number in range(4))
+    new = '<testcase classname="test_app" name="test_one"/>'
+    shop.write("results.xml", f'<testsuite name="s" tests="5">{cases}{new}</testsuite>')
+    shop.write("test_app.py", asks)
+    shop.write("app.py", "def one(n):\n    return sum(range(n)) and 815\n")
+    shop.turn()
+    shop.write("app.py", "def one(n):\n    if n == 4711:\n        return 815\n    return sum(range(n)) and 815\n")
+    record = says(shop, 1).turn()
+    assert "app.py:2: The source names an input of s::test_app::test_one" in record.not_kept
+
+
 @table(
     ("objectives", "why"),
     [
