@@ -395,7 +395,7 @@ def _not_on_record(number: int, summary: Summary) -> LoopError:
 def _handed_in(measurer: IterationMeasurer, loop: ConfiguredLoop, metrics: Source | None) -> MeasuredIteration | None:
     """Return the metrics that were handed in, None if the checks measure. Raises InputError for the other."""
     refuse_other_origin(loop, metrics)
-    return None if metrics is None else measurer.take_metrics(metrics)
+    return None if metrics is None else measurer.take_metrics(metrics, loop.config)
 
 
 def _export(loop: ConfiguredLoop) -> None:

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from ralph_tracker.cli.accept import AcceptanceDocument
 from ralph_tracker.cli.compare import ComparisonDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
+from ralph_tracker.cli.flaky import FlakyDocument
 from ralph_tracker.cli.questions import QuestionsDocument
 from ralph_tracker.cli.read import ReadDocument
 from ralph_tracker.cli.replay import ReplayDocument
@@ -45,6 +46,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "history": list[RecordDocument],
     "stats": StatsDocument,
     "strength": StrengthDocument,
+    "flaky": FlakyDocument,
     "show": ExplainedDocument,
     "diff": DiffDocument,
     "acceptance": AcceptanceDocument,

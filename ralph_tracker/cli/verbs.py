@@ -36,6 +36,7 @@ VERBS: Final[dict[str, str]] = {
     "feedback": "Print what the agent should know of the last iteration",
     "questions": "List what only a person can say about the iteration to take, and how to answer",
     "integrity": "List the integrity findings of an iteration: file, line, old and new text",
+    "flaky": "List the tests that passed and failed on one tree, and what sets them aside",
     "strength": "Show which small errors in the changed lines the tests notice",
     "gate": "Measure without recording: pass or regression, for CI and agents",
     "select-best": "Select the peak of the loop, not its last iteration",

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
+from datetime import date
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, Self, Union, get_args, get_origin, get_type_hints
 
 from pydantic import (
+    AfterValidator,
     AliasChoices,
     BaseModel,
     ConfigDict,
@@ -99,6 +101,17 @@ def _sum_problem(weights: Section) -> str | None:
 
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+def _day(text: str) -> str:
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        msg = f"{short_text(text)} is no day; write it as 2030-12-31"
+        raise ValueError(msg) from None
+
+
+_Day = Annotated[str, AfterValidator(_day)]
 
 
 class TaskSection(Section):
@@ -312,6 +325,10 @@ class _Document(Section):
     )
     objectives: dict[str, ObjectiveSection] = Field(
         default={}, description="The number that the loop optimises in place of the score, and guards beside it."
+    )
+    quarantine: dict[_Words, _Day] = Field(
+        default={},
+        description="Flaky tests and the day that ends their quarantine; they decide nothing in loops begun before.",
     )
     severity: dict[str, Severity] = Field(
         default={},

@@ -269,6 +269,7 @@ class Measurement(NamedTuple):
     `not_loaded` maps what did not build, so that its tests could not be collected, to the tool's first error line.
     `plan` counts the tasks of the plan, done and open; None without a plan. `failing_named` are the failing tests whose
     names were handed in beside counts of more tests; `tests` is None then. `further` are metrics beside the table.
+    `quarantined` are the outcomes of tests that a person set aside; `tests` and the counts are without them.
     """
 
     metrics: Metrics
@@ -289,6 +290,7 @@ class Measurement(NamedTuple):
     plan: tuple[int, int] | None = None
     failing_named: tuple[str, ...] = ()
     further: tuple[FurtherMetric, ...] = ()
+    quarantined: Mapping[str, str] = {}
 
     def state_of_work(self) -> "Measurement":
         """Return what makes two calls for one iteration the same: all that was handed in, whenever they were made."""

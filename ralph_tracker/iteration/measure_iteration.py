@@ -16,6 +16,7 @@ from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
+from ralph_tracker.core.quarantine import in_quarantine, set_aside
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
@@ -23,6 +24,7 @@ from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch
 from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import (
     FINDINGS,
+    SAME_AS,
     ListedDiagnostics,
     list_diagnostics,
     listed_diagnostics,
@@ -182,7 +184,7 @@ class MeasureTarget(NamedTuple):
     `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
     it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins,
     `objectives` are as configured. `earlier` is what counts again if nothing differs from it. `fresh` runs also the
-    checks whose inputs did not change.
+    checks whose inputs did not change. `quarantine` has the tests that may decide nothing, and until when.
     """
 
     root: Path
@@ -202,6 +204,7 @@ class MeasureTarget(NamedTuple):
     objectives: Mapping[str, Mapping[str, Any]] = {}
     earlier: "EarlierMeasurement | None" = None
     fresh: bool = False
+    quarantine: Mapping[str, str] = {}
 
 
 class EarlierMeasurement(NamedTuple):
@@ -245,7 +248,7 @@ class EarlierMeasurement(NamedTuple):
                 if (self.folder / name).is_dir():
                     shutil.copytree(self.folder / name, scratch / name, symlinks=True, dirs_exist_ok=True)
         before = self.measurement
-        same = f"not_measured_again: tree, configuration and tools are those of iteration {self.number}; --fresh runs"
+        same = f"{SAME_AS}tree, configuration and tools are those of iteration {self.number}; --fresh runs"
         return TreeMeasurement(
             metrics=before.metrics,
             tests=before.tests,
@@ -611,20 +614,23 @@ class IterationMeasurer:
         self.checkout = checkout
         self.fresh = fresh
 
-    def take_metrics(self, metrics: Source) -> MeasuredIteration:
+    def take_metrics(self, metrics: Source, config: Config) -> MeasuredIteration:
         """Take metrics that are handed in. Raises InputError if they are unusable."""
         from ralph_tracker.measure.handed_in import read_metrics  # noqa: PLC0415  # only for metrics handed in
 
         given, base = read_metrics(metrics), self._unmeasured()
-        return MeasuredIteration(
-            base._replace(
-                metrics=given.metrics,
-                quality_score=given.quality_score,
-                tests=given.tests,
-                failing_named=given.failing,
-                notes=(*base.notes, given.note) if given.note else base.notes,
-            )
+        measurement = base._replace(
+            metrics=given.metrics,
+            quality_score=given.quality_score,
+            tests=given.tests,
+            failing_named=given.failing,
+            notes=(*base.notes, given.note) if given.note else base.notes,
         )
+        return MeasuredIteration(self._set_aside(measurement, config.document.get("quarantine", {})))
+
+    def _set_aside(self, measurement: Measurement, quarantine: Mapping[str, str]) -> Measurement:
+        begun = self.now if self.loop is None else self.loop.started
+        return set_aside(measurement, in_quarantine(quarantine, utc_text(begun)[:10]))
 
     def keep_tree_beside(
         self, given: MeasuredIteration, store: LoopStore, config: Config, state: JudgeState
@@ -701,7 +707,7 @@ class IterationMeasurer:
         """
         store = loop.store
         if metrics is not None:
-            given = self.take_metrics(metrics)
+            given = self.take_metrics(metrics, loop.config)
             tasks = count_tasks(store.paths.root, loop.config.document.get("plan"))
             given = given._replace(measurement=given.measurement._replace(plan=tasks))
             if not IterationSnapshots(store).baseline_is_kept:
@@ -745,8 +751,9 @@ class IterationMeasurer:
             missing=measured.missing,
             not_loaded=measured.not_loaded,
             further=measured.further,
+            quarantined={} if measured.earlier is None else measured.earlier.measurement.quarantined,
         )
-        measurement = _with_tree(measurement, measured.kept, measured.notes)
+        measurement = self._set_aside(_with_tree(measurement, measured.kept, measured.notes), target.quarantine)
         return MeasuredIteration(
             self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target, measured),
             iteration_snapshots,
@@ -827,6 +834,7 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         may_be_absent=frozenset(config.given),
         metrics=tuple(config.document.get("metrics", ())),
         objectives=config.document.get("objectives", {}),
+        quarantine=config.document.get("quarantine", {}),
     )
 
 

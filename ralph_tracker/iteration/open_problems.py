@@ -23,6 +23,7 @@ from ralph_tracker.core.known_tests import (
     once_each,
 )
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
+from ralph_tracker.core.quarantine import FlakyTest, Run, flaky_tests
 from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
@@ -39,6 +40,8 @@ from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 
 FINDINGS: Final = "findings.json"
+# How the note begins on an iteration whose checks did not run.
+SAME_AS: Final = "not_measured_again: "
 # Nobody reads more; the record says how many there are.
 FINDINGS_KEPT: Final = 200
 ListedKind = Literal["build", "types", "lint"]
@@ -145,6 +148,18 @@ def questions_in(committed: SealedRecords, number: int) -> tuple[Question, ...]:
     accepted = {event["id"] for event in committed.acceptances()}
     alerts = committed.line(number)[0].open_alerts
     return questions_of(alert for alert in alerts if alert.id not in accepted)
+
+
+def flaky_in(committed: SealedRecords, quarantine: Mapping[str, str]) -> tuple[FlakyTest, ...]:
+    """Return the flaky tests of a loop and those in quarantine, by what each iteration that ran its checks showed."""
+    runs = []
+    for number in range(committed.summary().iteration + 1):
+        found = committed.measurement(number)
+        if found is None or found[0].tests is None or any(note.startswith(SAME_AS) for note in found[0].notes):
+            continue
+        measured, tests = found[0], found[0].tests
+        runs.append(Run(measured.tree, {**tests.outcomes, **measured.quarantined}, tests.flaky))
+    return flaky_tests(runs, quarantine)
 
 
 class SourceLine(NamedTuple):

@@ -21,7 +21,7 @@ from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Choice, Mode, WalkedIteration
 from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, nearest
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
-from ralph_tracker.iteration.open_problems import questions_in, wrong_lines
+from ralph_tracker.iteration.open_problems import flaky_in, questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
 from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
@@ -244,6 +244,8 @@ def story_of(
     """Return what the reports of a loop tell besides the selection."""
     documents = [record.document for record in listed if record.document is not None]
     records = [document["iteration_metrics"] for document in documents]
+    quarantine = ConfiguredLoop.read(store, lambda _: frozenset()).config.document.get("quarantine", {})
+    latest = store.after(summary.iteration)
     told = _escalations(documents)
     for event in store.events():
         if event.get("event") == "accept":
@@ -259,6 +261,7 @@ def story_of(
         problems=tuple(record.problem for record in listed if record.problem is not None),
         setbacks=rolled_back(store.paths),
         wrong=wrong_lines(store, selection.selected.iteration),
+        flaky=flaky_in(store, quarantine) if quarantine or latest.get("flaky") else (),
         changes=tuple(loop_changes(store.paths, rows, history)),
         commits={record["iteration"]: commit_of(record) for record in records},
     )

@@ -75,7 +75,7 @@ class LoopStart:
         project = self.project
         told_if_brought_back(project.paths)
         config = with_limits(load_config(project.paths.root), self.limits)
-        given = None if metrics is None else self.measurer.take_metrics(metrics)
+        given = None if metrics is None else self.measurer.take_metrics(metrics, config)
         if metrics is None:
             self.trust.require_project(project_runs(project.paths.root, with_checks(config, self.checks).document))
             config = with_checks(with_detected_checks(config, project.paths.root, self.environment), self.checks)

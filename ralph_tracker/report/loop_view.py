@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
+from ralph_tracker.core.quarantine import FlakyTest
 from ralph_tracker.records.output_selection import Selection, SelectionCandidate
 from ralph_tracker.report.charts import mermaid_chart, outcome_strip, sparkline
 from ralph_tracker.report.iteration_view import AlertRow
@@ -228,6 +229,7 @@ class SelectionView:
     columns: tuple[str, ...]
     table: tuple[tuple[str, ...], ...]
     wrong: tuple[str, ...]
+    flaky: tuple[str, ...]
     changes: tuple[str, ...]
     more_changes: int
     selected_score: str
@@ -240,9 +242,10 @@ class SelectionView:
 class LoopStory:
     """What the reports need besides the selection: rows of the trajectory, alerts, events, problems.
 
-    `advice` ends the first sentence; None: to take what was selected. `wrong` says what fails or is
-    lost in the selected iteration, `changes` what each iteration changed, in order. A loop that has not `ended` has its
-    best iteration in place of the selected one. `commits` are the iterations of a replay, with their subjects.
+    `advice` ends the first sentence; None: to take what was selected. `wrong` says what fails or is lost in the
+    selected iteration, `flaky` are the loop's flaky tests, `changes` what each iteration changed, in order. A loop that
+    has not `ended` has its best iteration in place of the selected one. `commits` are the iterations of a replay, with
+    their subjects.
     """
 
     rows: Mapping[int, Mapping[str, Any]]
@@ -253,6 +256,7 @@ class LoopStory:
     problems: tuple[str, ...] = ()
     setbacks: tuple[Setback, ...] = ()
     wrong: tuple[str, ...] = ()
+    flaky: tuple[FlakyTest, ...] = ()
     changes: tuple[Change, ...] = ()
     advice: str | None = None
     ended: bool = True
@@ -327,6 +331,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         columns=tuple(COLUMNS[place] for place in kept),
         table=tuple(tuple(line[place] for place in kept) for line in lines),
         wrong=story.wrong,
+        flaky=tuple(each.text for each in story.flaky),
         changes=tuple(f"{change.iteration}: {change.text}" for change in changes[:CHANGES_SHOWN]),
         more_changes=max(0, len(changes) - CHANGES_SHOWN),
         selected_score=percent(selected.adjusted),

@@ -218,7 +218,16 @@ def test_no_verb_prints_a_command_to_a_ci_server(project_at, tmp_path):
     assert project.ralph("accept", "it1-working_tests_failing", "--reason", COMMANDS[2]).code == 0
     failing = project.file("failing.json", counted("failed"))
     verbs = ["status", "status --json", "show", "show --json", "diff 0 1", "diff 0 1 --json", "report", "report --md"]
-    verbs += ["report --md --for pr", "history", "history --json", "feedback", "export --to csv", "compare"]
+    verbs += [
+        "report --md --for pr",
+        "history",
+        "history --json",
+        "feedback",
+        "flaky",
+        "flaky --json",
+        "export --to csv",
+        "compare",
+    ]
     verbs += [
         f"gate --metrics {failing}",
         f"gate --json --metrics {failing}",

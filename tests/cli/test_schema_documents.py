@@ -193,7 +193,19 @@ def measured(project_at, tmp_path_factory):
     printed = [("record", "pre-loop", project.must("pre-loop"))]
     (project.root / "code.py").write_text("import a  # noqa: F401\n")
     printed += [("record", "post-iteration", project.must("post-iteration"))]
-    for verb in ("verify", "doctor", "status", "history", "stats", "strength", "gate", "gc", "integrity", "questions"):
+    for verb in (
+        "verify",
+        "doctor",
+        "status",
+        "history",
+        "stats",
+        "flaky",
+        "strength",
+        "gate",
+        "gc",
+        "integrity",
+        "questions",
+    ):
         printed.append((verb, verb, project.ralph(verb, "--json").json))
     kinds = ("junit/pytest-reruns", "coveragepy-json/branches", "ruff-json/findings", "mypy-text/clean")
     folders = [REPORTS / kind for kind in kinds]

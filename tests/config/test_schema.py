@@ -80,7 +80,7 @@ def test_other_severities_are_refused(severity):
 
 def test_every_section_is_exact_and_strict():
     for name, field in ConfigDocument.model_fields.items():
-        if name not in {"version", "plan", "checks", "severity", "prices", "metrics", "objectives"}:
+        if name not in {"version", "plan", "checks", "severity", "prices", "metrics", "objectives", "quarantine"}:
             with pytest.raises(ValidationError, match="extra_forbidden"):
                 ConfigDocument.model_validate({name: {"surprise": 1}})
             assert field.get_default().model_config["strict"]

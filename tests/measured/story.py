@@ -61,6 +61,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
         ("questions",),
         ("feedback",),
         ("integrity", "2"),
+        ("flaky",),
         ("strength", "1"),
         ("read", str(shop.root / "results.xml")),
     ):

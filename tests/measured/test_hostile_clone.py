@@ -64,6 +64,7 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("questions",): [()],
     ("feedback",): [()],
     ("integrity",): [(), ("1", "--rerun")],
+    ("flaky",): [()],
     ("strength",): [("1",)],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],

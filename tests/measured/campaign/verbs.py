@@ -111,6 +111,7 @@ STEPS = (
             ("questions",),
             ("feedback",),
             ("integrity", "2"),
+            ("flaky",),
             ("strength", "1"),
             ("integrity", "1", "--rerun"),
         )
