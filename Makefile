@@ -46,14 +46,14 @@ TRACED = $(filter-out $(REPEATING),$(shell find $(GATED) -name 'test_*.py'))
 PYTEST = -m pytest -q -m "not slow and not faults"
 # A lane collects its own tests only, which workers that share all of them do not. There are more lanes than
 # cores, since tests wait for processes that they start.
-LANES = cli store replay agents
+LANES = cli store replay agents measured
 REST = $(addprefix --ignore=tests/,$(LANES)) $(addprefix --ignore=,$(TRACED))
 # What a lane has to say comes in one piece.
 IN_ONE_PIECE = >$(VENV)/$@.txt 2>&1; ended=$$?; cat $(VENV)/$@.txt; exit $$ended
 
 test: $(VENV)/.test ## run the tests, with gates of branch coverage; only those that ARGS names where it names some
 ifeq ($(ARGS),)
-	@$(MAKE) --no-print-directory --keep-going -j6 traced untraced $(addprefix untraced-,$(LANES))
+	@$(MAKE) --no-print-directory --keep-going -j7 traced untraced $(addprefix untraced-,$(LANES))
 else
 	$(BIN)/python $(PYTEST) -n auto --dist loadfile $(ARGS)
 endif

@@ -124,7 +124,7 @@ def test_no_command_at_all_shows_the_help_and_counts_as_wrong_usage(capsys, argu
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.startswith("Usage: ralph-tracker")
-    assert "\nCommands:\n" in told.err
+    assert "\nStart and drive a loop:\n" in told.err
 
 
 def every_command(metrics):
