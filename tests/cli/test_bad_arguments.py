@@ -118,13 +118,13 @@ def test_wrong_usage_is_one_line_that_says_where_to_read_on(project, name):
     assert project.content() == {}
 
 
-@pytest.mark.parametrize("arguments", [[], ["hook"]], ids=["program", "hook"])
-def test_no_command_at_all_shows_the_help_and_counts_as_wrong_usage(capsys, arguments):
+@table(("arguments", "heading"), [([], "Start and drive a loop"), (["hook"], "Commands")])
+def test_no_command_at_all_shows_the_help_and_counts_as_wrong_usage(capsys, arguments, heading):
     assert run(arguments) == 2
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.startswith("Usage: ralph-tracker")
-    assert "\nStart and drive a loop:\n" in told.err
+    assert f"\n{heading}:\n" in told.err
 
 
 def every_command(metrics):
