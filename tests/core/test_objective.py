@@ -248,3 +248,20 @@ def test_only_what_is_taken_sets_the_level(
     assert level is not None
     assert START.level is not None
     assert (level.best, level.noise.freedom > START.level.noise.freedom) == (best, more_noise)
+
+
+def _of(number: float) -> dict[str, Any]:
+    return {"further": (_goal(number), _guard(50))}
+
+
+def test_a_better_number_is_progress_where_all_else_stays(start: Any) -> None:
+    loop = start(**_of(100))
+    assert [loop.turn(**_of(number)).classification for number in (90, 80, 70, 60)] == ["forward"] * 4
+    assert [loop.turn(**_of(60)).classification for _ in range(3)] == ["plateau", "plateau", "stalled"]
+
+
+def test_metrics_that_repeat_are_no_cycle_while_a_number_is_asked(start: Any) -> None:
+    loop = start(**_of(100))
+    for coverage in (79.0, 80.0, 79.0):
+        loop.turn(coverage_percentage=coverage, **_of(100))
+    assert "metric_cycling" not in [alert.type for alert in loop.last.alerts]

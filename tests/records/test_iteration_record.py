@@ -2,7 +2,7 @@
 
 import pytest
 
-from ralph_tracker.core.metrics import Usage
+from ralph_tracker.core.metrics import FurtherMetric, Usage
 from ralph_tracker.core.thresholds import LoopLimits, Thresholds
 
 
@@ -107,3 +107,15 @@ class TestOfAJudgement:
             .startswith("the target 0.9 never stops this loop, because its baseline already scores ")
         )
         assert loop.turn().notes == ()
+
+
+@pytest.mark.parametrize(
+    ("further", "note"),
+    [
+        ((), ""),
+        ((FurtherMetric("todos", 3.0),), ""),
+        ((FurtherMetric("latency", 4.0, "ms", "down", (4.0,), objective=True),), "latency 4 ms"),
+    ],
+)
+def test_how_the_goal_of_a_loop_stands(start, further, note):
+    assert start(further=further).last.objective_note == note
