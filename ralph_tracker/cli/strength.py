@@ -12,10 +12,13 @@ from ralph_tracker.cli.terminal import consent, progress, say, say_json, say_tab
 from ralph_tracker.codec import document_of
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import InputError
+from ralph_tracker.formats.mutation_reports import read
+from ralph_tracker.formats.report_content import DamageError
 from ralph_tracker.iteration.measure_iteration import configured_by
-from ralph_tracker.iteration.strength import Strength, strength_of
+from ralph_tracker.iteration.strength import Strength, strength_as_reported, strength_of
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.report.wording import strength_in_words
+from ralph_tracker.safe_files import read_regular
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records_to_show import listing
@@ -41,6 +44,7 @@ else:
 @click.option("--whole", is_flag=True, help="In all lines of the source, not only in those that were changed.")
 @click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, help="The time for it.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many copies at once.")
+@click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Read a mutation tool's; run nothing.")
 @trust_option
 @loop_options
 def command(
@@ -52,6 +56,8 @@ def command(
     root: Path,
     loop_id: str | None,
     as_json: bool,
+    *,
+    report: Path | None,
 ) -> None:
     """Put small errors into the lines that iteration NUMBER changed, one at a time, and run the tests on each.
 
@@ -72,11 +78,14 @@ def command(
         since = measured[1]
     if of == 0 and not whole:
         raise InputError("iteration 0 has changed no line; --whole puts errors into all lines")
-    Trust(store.paths.root, consent(trust=trust)).require_loop(store.paths, lambda: loop_runs(store))
-    show = progress() or (lambda _: None)
-    show(f"iteration {of}: running its tests in a copy, then on each error, {seconds:g} s")
-    loop = ConfiguredLoop.read(store, configured_by)
-    result = strength_of(loop, of, None if whole else since, os.environ, seconds=seconds, jobs=jobs)
+    if report is None:
+        Trust(store.paths.root, consent(trust=trust)).require_loop(store.paths, lambda: loop_runs(store))
+        show = progress() or (lambda _: None)
+        show(f"iteration {of}: running its tests in a copy, then on each error, {seconds:g} s")
+        loop = ConfiguredLoop.read(store, configured_by)
+        result = strength_of(loop, of, None if whole else since, os.environ, seconds=seconds, jobs=jobs)
+    else:
+        result = _as_reported(store, of, None if whole else since, report)
     if not whole:
         with hold_lock(store.paths.lock, "strength"):
             store.append_event(result.event())
@@ -84,7 +93,8 @@ def command(
         say_json({"schema_version": SCHEMA_VERSION, "loop_id": found.loop_id, **result.to_dict()})
         return
     where = "all" if whole else f"since iteration {result.since}"
-    say(f"iteration {of}: {quantity(result.lines, 'line')} of source {where}, {result.seconds:g} s")
+    how = f"{result.seconds:g} s" if report is None else f"as {report} says"
+    say(f"iteration {of}: {quantity(result.lines, 'line')} of source {where}, {how}")
     for line in strength_in_words(result.event()):
         say_wrapped(line, indent=2)
     if result.missed:
@@ -98,3 +108,13 @@ def command(
         longer = seconds * (result.tried + result.left) / max(result.tried, 1)
         say_wrapped(f"{quantity(result.left, 'error')} not tried: the time was over; `--seconds {longer:.0f}`", 2)
     say_next("a test for a line above that fails with the error; `ralph-tracker strength` again shows whether it does")
+
+
+def _as_reported(store: LoopStore, number: int, since: int | None, report: Path) -> Strength:
+    try:
+        data = read_regular(report, name="it")
+        return strength_as_reported(store, number, since, read(data))
+    except OSError as error:
+        raise InputError(f"{report}: {error.strerror or error}; name the mutation tool's report") from None
+    except (DamageError, InputError) as error:
+        raise InputError(f"{report}: {error}") from None

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import PASSED, Group, TestResults
 from ralph_tracker.errors import InputError, LoopError
+from ralph_tracker.formats.mutation_reports import Mutant
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, read
 from ralph_tracker.integrity.small_errors import SmallError, small_errors
@@ -33,6 +34,7 @@ from ralph_tracker.measure.tree_metrics import covered_lines
 from ralph_tracker.safe_files import read_regular
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.loop_store import LoopStore
 
 _GIVEN: Final = "strength runs the loop's tests, and this loop's metrics are handed in"
 # What a run may take that an error has made slower: so many times what it takes without, and some seconds.
@@ -207,6 +209,34 @@ def strength_of(
             for each in sorted(one.error for one in tried if not one.noticed)
         ),
         files={path: FileStrength(len(own), sum(each.noticed for each in own)) for path, own in files.items() if own},
+    )
+
+
+def strength_as_reported(store: LoopStore, number: int, since: int | None, mutants: Iterable[Mutant]) -> Strength:
+    """Return what a mutation tool's report says of the lines in which an iteration differs (None: of all lines).
+
+    It names no test, so nothing is `added`. Raises InputError where it has no error in these lines.
+    """
+    snapshots = IterationSnapshots(store)
+    tree, root = snapshots.tree(number), f"{snapshots.paths.root}/"
+    places = _source_lines(snapshots, tree) if since is None else _changed_lines(snapshots, since, tree)
+    named = [each._replace(file=each.file.removeprefix(root)) for each in mutants]
+    found = [each for each in named if each.line in places.get(each.file, ())]
+    if not found:
+        raise InputError(
+            f"none of its {len(named)} errors is in these lines; it has to be of iteration {number}'s files"
+        )
+    ran = [each for each in found if each.fate != "unreached"]
+    by_file = {path: [each.fate for each in ran if each.file == path] for path in sorted(places)}
+    return Strength(
+        iteration=number,
+        since=since,
+        lines=sum(map(len, places.values())),
+        tried=len(ran),
+        noticed=sum(each.fate == "noticed" for each in ran),
+        unreached=len(found) - len(ran),
+        missed=tuple(Missed(*each[:4]) for each in sorted(ran) if each.fate == "missed"),
+        files={path: FileStrength(len(own), own.count("noticed")) for path, own in by_file.items() if own},
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from ralph_tracker.iteration.strength import strength_of
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 
+CASES = Path(__file__).parents[2] / "fixtures" / "mutation"
 # Runs the functions of test_*.py, and says which lines of prices.py ran, by test where CONTEXTS is there.
 RUNNER = """
 import glob, importlib, json, os, sys
@@ -180,3 +182,32 @@ class TestCommand:
     def test_the_baseline_has_changed_nothing(self, shop, capsys):
         assert run(["strength", "0", "--root", str(shop.root)]) == 1
         assert "iteration 0 has changed no line; --whole" in capsys.readouterr().err
+
+    def test_a_mutation_tools_report_counts_in_the_changed_lines(self, shop, capsys):
+        shop.turn()
+        shop.write("test_more.py", "def test_more():\n    pass\n")
+        shop.write("prices.py", PRICES.replace("- 5", "- 6"))
+        shop.turn()
+        asked = ["strength", "2", "--report", str(CASES / "cosmic-ray.jsonl"), "--root", str(shop.root)]
+        assert run(asked) == 0
+        said = capsys.readouterr().out
+        assert f"iteration 2: 1 line of source since iteration 1, as {CASES / 'cosmic-ray.jsonl'} says" in said
+        assert "its tests notice 0 of 2 small errors in the changed lines that they run" in said
+        assert "prices.py:3  return n * each - 5  →  return n / each - 5" in said
+        assert run(["strength", "1", *asked[2:], "--json"]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["tried"], document["noticed"], document["seconds"]) == (4, 2, 0.0)
+        assert run(["show", "2", "--root", str(shop.root)]) == 0
+        assert "test strength: its tests notice 0 of 2" in capsys.readouterr().out
+
+    def test_a_report_of_other_files_or_of_nothing_is_refused_in_a_line(self, shop, capsys, tmp_path):
+        shop.turn()
+        broken = tmp_path / "broken.json"
+        broken.write_text("{")
+        for file, why in [
+            (CASES / "stryker.json", "none of its 12 errors is in these lines; it has to be of iteration 1's files"),
+            (broken, "no report of Stryker"),
+            (tmp_path / "absent.json", "No such file"),
+        ]:
+            assert run(["strength", "1", "--report", str(file), "--root", str(shop.root)]) == 1
+            assert f"{file}: {why}" in capsys.readouterr().err
