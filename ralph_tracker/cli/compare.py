@@ -111,7 +111,7 @@ def command(  # noqa: PLR0917  # as click passes them
     if as_json:
         say_json(_document(replay, closed, ranking))
     else:
-        _say(replay, closed, ranking, select=select)
+        _print_comparison(replay, closed, ranking, select=select)
     return EXIT_OK
 
 
@@ -143,7 +143,9 @@ def _newly_passing(here: Mapping[str, str], there: Mapping[str, str]) -> list[st
     return sorted(test for test, how in here.items() if how == PASSED and there.get(test) != PASSED)
 
 
-def _say(replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool) -> None:
+def _print_comparison(
+    replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool
+) -> None:
     counts = {each.iteration: each.metrics for each in closed.selection.contenders}
     rows = [("rank", "candidate", "tests", "score", "gained", "lost")]
     for each in ranking:

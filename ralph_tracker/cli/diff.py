@@ -10,6 +10,7 @@ from ralph_tracker.cli.terminal import document_of, say, say_json, say_source, s
 from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
     Differences,
+    IterationDiff,
     OutcomeChange,
     diff_document,
     differences_of,
@@ -89,13 +90,13 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
     if as_json:
         say_json(diff_document(found.loop_id, diff, patches=not stat))
         return
-    _say(found.loop_id, diff)
+    _print_diff(found.loop_id, diff)
     if not stat:
         for file in diff.differences.files or ():
             say_source(f"\n{file.patch}" if file.patch else "")
 
 
-def _say(loop_id: str, diff: Any) -> None:  # noqa: ANN401  # an IterationDiff
+def _print_diff(loop_id: str, diff: IterationDiff) -> None:
 
     before, after = (name or ABSENT for name in diff.classes)
     say(f"{loop_id}: iteration {diff.before} ({before}) → {diff.after} ({after})")

@@ -3,7 +3,6 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,7 +10,7 @@ from ralph_tracker.cli.next_step import of_loop, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.loop.retention import KEEP_LAST, collect, collection_document
+from ralph_tracker.loop.retention import KEEP_LAST, Collection, collect, collection_document
 from ralph_tracker.report.wording import in_ranges
 
 
@@ -36,10 +35,10 @@ def command(root: Path, loop_id: str | None, as_json: bool, carry_out: bool, kee
         say_json(collection_document(found))
     else:
         again = "" if keep_last == KEEP_LAST else f" --keep-last {keep_last}"
-        _say(found, f"gc{again}{of_loop(loop_id)} --yes")
+        _print_collection(found, f"gc{again}{of_loop(loop_id)} --yes")
 
 
-def _say(found: Any, command: str) -> None:  # noqa: ANN401  # a Collection
+def _print_collection(found: Collection, command: str) -> None:
     if not found.keeps_files:
         say(f"{found.loop_id}: no files are kept, metrics were handed in; nothing to collect")
         return

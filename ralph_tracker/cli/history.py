@@ -66,7 +66,7 @@ def command(
         for record in records:
             score = ((record.document or {}).get("iteration_metrics") or {}).get("adjusted_score")
             scores[record.number] = score if isinstance(score, int | float) else None
-        _say(((record.number, record.document) for record in shown), scores)
+        _print_history(((record.number, record.document) for record in shown), scores)
     else:
         say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
 
@@ -79,7 +79,7 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
     return (not classes or metrics.get("classification") in classes) and (not alerts or bool(metrics.get("alerts")))
 
 
-def _say(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
+def _print_history(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
 
     records = list(records)
     metrics = [(document or {}).get("iteration_metrics", {}).get("metrics") or {} for _, document in records]

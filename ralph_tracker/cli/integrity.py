@@ -11,7 +11,7 @@ from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_
 from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.open_problems import open_findings, open_findings_document
+from ralph_tracker.iteration.open_problems import FindingsView, open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.short_text import percent
@@ -41,7 +41,7 @@ def command(number: int | None, rerun: bool, trust: bool, root: Path, loop_id: s
     elif as_json:
         say_json(open_findings_document(view))
     else:
-        _say(view)
+        _print_findings(view)
 
 
 def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # noqa: ANN401  # a listing, a Doubt
@@ -65,7 +65,7 @@ def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
     return [f"earlier tests: {rerun_line(rerun.to_dict())}", *(f"  {each}" for each in rerun.commands)]
 
 
-def _say(view: Any) -> None:  # noqa: ANN401  # OpenFindings
+def _print_findings(view: FindingsView) -> None:
 
     record = view.document["iteration_metrics"]
     say_wrapped(f"iteration {record['iteration']}: {view.verdict}")

@@ -26,10 +26,10 @@ def command(number: int | None, root: Path, loop_id: str | None, as_json: bool) 
         extra = {} if explanation is None else {"explanation": explanation_document(explanation)}
         say_json({**document, **extra})
         return
-    _say(iteration_story(document, found.committed, explanation))
+    _print_story(iteration_story(document, found.committed, explanation))
 
 
-def _say(story: IterationStory) -> None:
+def _print_story(story: IterationStory) -> None:
     say(story.title)
     say_wrapped(story.sentence)
     for line in story.wrong:

@@ -55,7 +55,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
         return
     summary = summary_at(paths)
     begun, interrupted, missing = unrecorded_iteration(paths, summary), interrupted_restore(paths), missing_files(paths)
-    _say(summary, begun, paths)
+    _print_status(summary, begun, paths)
     if interrupted is not None:
         say_wrapped(f"{interrupted.what} was interrupted; undo id {interrupted.undo_ids.undo}", indent=2)
     if missing is not None:
@@ -90,7 +90,7 @@ def _say_foreign(root: Path, loop_id: str | None, *, as_json: bool) -> None:
     say(f"loop {found.loop_id}: {len(found.all())} records written by AIWG; read them with `ralph-tracker history`")
 
 
-def _say(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
+def _print_status(summary: Summary, begun: int | None, paths: LoopPaths) -> None:
     say(f"loop {summary.loop_id}: {summary.status}, iteration {summary.iteration} ({summary.updated_at})")
     say_wrapped(state_sentence(summary, paths), indent=2)
     if (number := interrupted_iteration(paths)) is not None:

@@ -42,7 +42,7 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
         paths = None
     project = project_runs(trust.root)
     known = trust.has_project()
-    _say("project", known, project)
+    _print_trust("project", known, project)
     if not show:
         trust.mark_project()
         trust.require_project(project)
@@ -55,18 +55,18 @@ def command(root: Path, loop_id: str | None, *, show: bool, revoke: bool) -> Non
 
 
 def _loop_too(trust: Trust, paths: LoopPaths, *, show: bool) -> None:
-    _say(f"loop {paths.loop_id}", trust.has_loop(paths), loop_runs(LoopStore(paths)))
+    _print_trust(f"loop {paths.loop_id}", trust.has_loop(paths), loop_runs(LoopStore(paths)))
     journal = read_progress(paths)
     if journal is not None:
         known = trust.has_agent(journal.loop_id, journal.settings.command, journal.settings.prompt_file)
-        _say("`run --resume`", known, [" ".join(journal.settings.command)])
+        _print_trust("`run --resume`", known, [" ".join(journal.settings.command)])
     if not show:
         trust.mark_loop(paths)
         if journal is not None:
             trust.mark_agent(paths.loop_id, journal.settings.command, journal.settings.prompt_file)
 
 
-def _say(what: str, known: bool, runs: list[str]) -> None:
+def _print_trust(what: str, known: bool, runs: list[str]) -> None:
     say(f"{what}: {_YES if known else _NO}, {'would run' if runs else 'runs nothing'}")
     for line in runs:
         say(f"  {line}")

@@ -71,7 +71,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
         return EXIT_OK if found.is_whole else EXIT_FAILURE
     for line in (*(f"rebuilt: {each}" for each in repaired or ()), *notes):
         say(line)
-    _say(found, collected)
+    _print_examination(found, collected)
     if found.interrupted is not None:
         say(INTERRUPTED.format(found.interrupted))
     if interrupted is not None:
@@ -86,7 +86,7 @@ def command(root: Path, loop_id: str | None, as_json: bool, repair: bool) -> int
     return EXIT_OK if found.is_whole else EXIT_FAILURE
 
 
-def _say(found: Examination, collected: list[int]) -> None:
+def _print_examination(found: Examination, collected: list[int]) -> None:
     for number, files in found.iterations.items():
         say(f"iteration {number}: damaged or missing: {', '.join(files)}")
     for undo_id in found.undo_ids:
