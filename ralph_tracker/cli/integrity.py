@@ -66,14 +66,13 @@ def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
 
 
 def _print_findings(view: FindingsView) -> None:
-
     record = view.document["iteration_metrics"]
     say_wrapped(f"iteration {record['iteration']}: {view.verdict}")
     say_wrapped(f"score {percent(record['adjusted_score'])}, {rates(view)}")
     for rerun in view.found.reruns:
         say_wrapped(_ran(rerun)[0])
-    for held in view.tests:
-        _say_tests(held)
+    for alert in view.tests:
+        _say_tests(alert)
     for finding, held in view.findings:
         _say_finding(finding, held)
     for kind, count in view.found.suppressions.items():

@@ -147,7 +147,7 @@ def test_nothing_that_is_read_of_a_loop_that_ended_well_tells_of_a_regression(fi
 
 
 def test_the_status_of_a_loop_that_ended_well_has_no_open_alert_and_its_last_iteration_as_best(finished):
-    assert "score 97.3 %, the best so far" in finished.status
+    assert "score 97.3 %, taken so far" in finished.status
     told = {name: finished.document[name] for name in ("best_iteration", "alerts", "verified")}
     assert told == {"best_iteration": 21, "alerts": [], "verified": True}
     assert finished.document["decision"]["action"] == "continue"

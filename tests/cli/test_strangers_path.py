@@ -91,6 +91,7 @@ def on_a_screen(command, root, environment):
     return code, printed.decode().replace("\r\n", "\n")
 
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 ON_A_SCREEN = {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}
 IN_A_PIPE = {"NO_COLOR": "1", "TERM": "dumb"}
 
@@ -141,13 +142,16 @@ def test_every_answer_fits_a_screen_of_80_columns(walked):
         for line in (
             line for line in printed.splitlines() if not (document and line.lstrip().startswith(("- ", "**")))
         ):
-            without_paths = " ".join(word for word in line.split(" ") if "/" not in word)
+            without_paths = " ".join(word for word in COLOUR.sub("", line).split(" ") if "/" not in word)
             assert len(without_paths) <= COLUMNS, (command, line)
 
 
-def test_no_answer_has_colours_or_moves_the_cursor(walked):
+def test_no_answer_moves_the_cursor_and_only_a_screen_gets_colours(walked):
     moving = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
-    assert [command for told in walked for command, _, printed in told if moving.search(printed)] == []
+    shown, piped = walked
+    assert [command for command, _, printed in shown if moving.search(COLOUR.sub("", printed))] == []
+    assert [command for command, _, printed in piped if moving.search(printed)] == []
+    assert any(COLOUR.search(printed) for _, _, printed in shown)
 
 
 def test_every_answer_but_a_report_is_short(walked):
@@ -160,7 +164,7 @@ def test_every_answer_but_a_report_is_short(walked):
 def test_every_answer_ends_with_the_next_step(walked):
     for name, told in NEXT.items():
         answers = [printed for command, _, printed in walked[0] if verb(command) == name]
-        said = [" ".join(printed.rpartition("  next: ")[2].split()) for printed in answers]
+        said = [" ".join(COLOUR.sub("", printed).rpartition("  next: ")[2].split()) for printed in answers]
         assert len(said) == len(told), name
         assert all(each in answer for each, answer in zip(told, said, strict=True)), (name, said)
 

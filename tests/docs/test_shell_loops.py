@@ -207,7 +207,7 @@ class TestBmalph:
         must(set_up, "ralph-tracker hook pre-loop && my-agent")
         code, said = self.gate(set_up)
         assert code == 11
-        assert "removed 1 test that failed in 0" in " ".join(said.split())
+        assert "removed 1 test that failed in iteration 0" in " ".join(said.split())
         assert "test_mean_of_nothing" in (set_up.root / "test_calc.py").read_text()
         must(set_up, "my-agent")
         assert self.gate(set_up)[0] == 0
