@@ -304,6 +304,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         rollbacks=state.rollbacks + 1 if decision.counts_as_rollback else 0,
         cost_usd=cost,
         progress=progress,
+        highest=adjusted if state.highest is None else max(state.highest, adjusted),
     )
     return Judgement(inputs, assessment, decision, after, walked)
 

@@ -18,7 +18,8 @@ class JudgeState(NamedTuple):
     one to take so far; both are None before the baseline. `flaky` are tests with two outcomes on one tree. `rollbacks`
     counts the latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the
     known cost, None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are
-    alert ids, `accepted_findings` the stamps of their findings. `progress` is that of the loop's objective.
+    alert ids, `accepted_findings` the stamps of their findings. `progress` is that of the loop's objective. `highest`
+    is the highest score of all iterations, taken or not, None before the baseline.
     """
 
     loop_id: str
@@ -36,3 +37,4 @@ class JudgeState(NamedTuple):
     accepted: frozenset[str] = frozenset()
     accepted_findings: frozenset[str] = frozenset()
     progress: Progress = Progress()
+    highest: float | None = None

@@ -117,7 +117,7 @@ def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int
 
 def highest_before(records: SealedRecords, number: int) -> float | None:
     """Return the highest score of the iterations before one, None if none is known."""
-    return max((score for at, score in scores_of(records) if at < number and score is not None), default=None)
+    return records.after(number - 1).get("highest") if number else None
 
 
 def missing_files(paths: LoopPaths) -> str | None:

@@ -110,6 +110,7 @@ def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, An
         "rollbacks": state.rollbacks,
         "cost_usd": state.cost_usd,
         "met_target": state.met_target,
+        "highest": state.highest,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
         **({"progress": encode(state.progress)} if state.progress.level or state.progress.starts else {}),

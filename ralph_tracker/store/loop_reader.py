@@ -207,6 +207,7 @@ class SealedRecords:
                 accepted=frozenset(latest["accepted"]),
                 accepted_findings=frozenset(latest["accepted_findings"]),
                 progress=decode(Progress, latest.get("progress", {})),
+                highest=latest.get("highest"),
             )
         except _MISSHAPEN:
             raise damaged_iteration(self.paths, summary.iteration) from None

@@ -417,3 +417,11 @@ class TestWhatIsMissingNow:
         fresh = JudgeState(loop_id="ralph-001", thresholds=Thresholds())
         record = record_of(judge_baseline(fresh, Measurement(metrics=metrics, timestamp="now")))
         assert record.adjusted_score == record.quality_score
+
+
+def test_the_highest_score_is_that_of_all_iterations_taken_or_not(start):
+    loop = start(lint_errors=3)
+    highest = loop.turn(lint_errors=0, tests_passed=9, tests_failed=1).adjusted_score
+    loop.turn(lint_errors=9)
+    assert loop.state.highest == max(each.adjusted_score for each in loop.records)
+    assert loop.state.highest >= highest

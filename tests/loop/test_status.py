@@ -5,7 +5,8 @@ import json
 import pytest
 
 from ralph_tracker.iteration.explain import kept_point
-from ralph_tracker.loop.status import advice, rolled_back, selected_iteration
+from ralph_tracker.loop.status import advice, highest_before, rolled_back, selected_iteration
+from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import summary_at
 
 
@@ -47,3 +48,10 @@ def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):
     assert advice(pending._replace(status="abandoned"), None, fallen.paths) == ""
     fallen.tracker.select_output(iteration=0, reason="a person's")
     assert advice(summary_at(fallen.paths), selected_iteration(fallen.paths), fallen.paths) == "Take iteration 0."
+
+
+def test_the_highest_score_before_an_iteration_needs_no_record_but_the_one_before(fallen):
+    records = SealedRecords(fallen.paths)
+    scores = [row["walked"]["score"] for row in records.rows()[0]]
+    fallen.paths.trajectory.unlink()
+    assert [highest_before(records, number) for number in (0, 1, 2)] == [None, scores[0], max(scores[:2])]

@@ -171,6 +171,7 @@ STATES = st.builds(
     accepted=SETS,
     accepted_findings=SETS,
     progress=st.builds(Progress, st.none() | LEVELS, st.dictionaries(NAMES, SAMPLES, max_size=2)),
+    highest=st.none() | NUMBERS,
 )
 RESULTS = st.builds(
     TestResults,
