@@ -97,7 +97,6 @@ def command(before: int, after: int | None, root: Path, loop_id: str | None, as_
 
 
 def _print_diff(loop_id: str, diff: IterationDiff) -> None:
-
     before, after = (name or ABSENT for name in diff.classes)
     say(f"{loop_id}: iteration {diff.before} ({before}) → {diff.after} ({after})")
     header = ("", str(diff.before), str(diff.after), "change", "")

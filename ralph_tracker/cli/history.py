@@ -80,7 +80,6 @@ def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: b
 
 
 def _print_history(records: Iterable[tuple[int, Any]], scores: Mapping[int, float | None]) -> None:
-
     records = list(records)
     metrics = [(document or {}).get("iteration_metrics", {}).get("metrics") or {} for _, document in records]
     goals = list(dict.fromkeys(name for each in metrics for name, metric in each.items() if metric.get("samples")))

@@ -37,7 +37,7 @@ def _print_story(story: IterationStory) -> None:
     for line in (*story.score, *story.alerts, *story.decision):
         say_wrapped(line.text, indent=2 * line.depth, hang=4 if line.severity else 2, colour=line.severity)
     for table in story.tables:
-        say_table(table.rows, right=range(1, len(table.rows[0])))
+        say_table(table, right=range(1, len(table[0])))
     for line in story.standing:
         say_wrapped(line.text)
     if story.differences is not None:

@@ -31,10 +31,8 @@ class StoryLine(NamedTuple):
     severity: str = ""
 
 
-class StoryTable(NamedTuple):
-    """A table whose first row is the header; the first column has words, the others numbers."""
-
-    rows: tuple[tuple[str, ...], ...]
+StoryTable = tuple[tuple[str, ...], ...]
+"""A table whose first row is the header; the first column has words, the others numbers."""
 
 
 class IterationStory(NamedTuple):
@@ -170,7 +168,7 @@ def _metrics(it: IterationView) -> StoryTable:
         rows = [row for row in rows if set(row[1:]) != {ABSENT}]
     if it.iteration == 0:  # nothing to compare with
         header, rows = header[:2], [row[:2] for row in rows]
-    return StoryTable((header, *rows))
+    return (header, *rows)
 
 
 def _score_parts(it: IterationView, shares: Sequence[ComponentShare]) -> StoryTable:
@@ -184,7 +182,7 @@ def _score_parts(it: IterationView, shares: Sequence[ComponentShare]) -> StoryTa
         for share in own:
             value = "not measured" if share.value is None else f"{share.value:.1f}"
             rows.append((f"    {share.name}", value, _share(share.weight), _share(share.contribution)))
-    return StoryTable(tuple(rows))
+    return tuple(rows)
 
 
 def _share(value: float) -> str:

@@ -373,7 +373,7 @@ def _files(
     wanted = sorted(
         (change for change in changes if change.files), key=lambda each: (each.iteration != peak, -each.iteration)
     )
-    room, found = DIFF_ROOM // 4, {}
+    room, found = DIFF_ROOM // 4, {}  # a page has more than patches
     for change in wanted[:DIFFS]:
         command = f"ralph-tracker diff {change.before} {change.iteration}"
         try:

@@ -265,11 +265,7 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
     plan: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
     further: tuple[FurtherMetric, ...] = ()
-
-    @property
-    def objective_note(self) -> str:
-        """Return how the loop's goal stands, "" where it has none."""
-        return self.notes[0] if any(each.objective and each.max_loss is None for each in self.further) else ""
+    objective_note: str = ""
 
     @property
     def action(self) -> Action:
@@ -370,6 +366,7 @@ def record_of(judgement: Judgement) -> IterationRecord:
         plan=measurement.plan,
         notes=(*_notes(inputs), *measurement.notes),
         further=measurement.further,
+        objective_note="" if inputs.weighed is None else inputs.weighed.note,
     )
 
 

@@ -291,12 +291,10 @@ def _number(value: float) -> str:
 
 def _svg(frame: _Frame, role: str, label: str, parts: Iterable[str], cursor: _Frame | None = None) -> str:
     """Return a picture; `cursor` tells the script of the page where its first and last iteration lie."""
-    ends = (
-        ""
-        if cursor is None
-        else f"{cursor.first} {cursor.last} {cursor.x(cursor.first):.1f} {cursor.x(cursor.last):.1f}"
-    )
-    at = f' data-at="{ends}"' if ends else ""
+    at = ""
+    if cursor is not None:
+        first, last = cursor.first, cursor.last
+        at = f' data-at="{first} {last} {cursor.x(first):.1f} {cursor.x(last):.1f}"'
     size = f'viewBox="0 0 {frame.width:g} {frame.height:g}"'
     return f'<svg {size}{at} role="{role}" aria-label="{label}">{"".join(parts)}</svg>'
 

@@ -52,7 +52,6 @@ from ralph_tracker.store.records_to_show import Listing, as_of_now
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200
-_HUNDRED: Final = 100
 StatusOf = Callable[[LoopPaths], StatusDocument]
 
 
@@ -182,17 +181,18 @@ def _row(paths: LoopPaths, *, is_current: bool) -> LoopRow:
 
 
 def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, float | None]]:
-    return [(at, None if value is None else value * _HUNDRED) for at, value in series]
+    return [(at, None if value is None else value * 100) for at, value in series]
 
 
 def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:
     """Return two iterations side by side, with the diff of their files. Raises RecordError for a damaged one."""
-    diff = _diff(paths, before, after)
+    story = _story(paths, after)
+    diff = _diff(paths, before, after, story.differences if story.compared_with == before else None)
     old, new = (point(*kept_point(paths, number)) for number in (before, after))
     values = {
         "loop_id": paths.loop_id,
         "diff": diff,
-        "story": _story(paths, after),
+        "story": story,
         "sentence": f"{progress(old, new)} from iteration {before} to {after}.",
         "rows": [_compared_value(change) for change in (*diff.scores, *diff.metrics)],
         "changed": _changed(diff.differences, before, after),
@@ -241,7 +241,7 @@ def _compared_value(change: MetricChange) -> ComparedValue:
     if spec is None:
         moved = "" if not change.change else f"{change.change:+.4f}"
         if moved and change.name == "adjusted_score":
-            moved = f"{half_up((change.change or 0) * _HUNDRED, 1):+g} %"
+            moved = f"{half_up((change.change or 0) * 100, 1):+g} %"
         told = percent if change.name == "adjusted_score" else score
         old, new = (value if isinstance(value, int | float) else None for value in (change.before, change.after))
         label = "Score" if change.name == "adjusted_score" else change.name
@@ -250,10 +250,12 @@ def _compared_value(change: MetricChange) -> ComparedValue:
     return ComparedValue(spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)
 
 
-def _diff(paths: LoopPaths, before: int, after: int) -> IterationDiff:
+def _diff(paths: LoopPaths, before: int, after: int, known: Differences | None = None) -> IterationDiff:
+    """Compare two iterations; their differences are looked for unless they are `known`."""
     found = Listing(paths.loop_id, SealedRecords(paths))
     one, other = as_of_now(found, (found.one(before), found.one(after)))
-    return compared_documents(one.require(), other.require(), differences_of(found.committed, before, after))
+    differences = differences_of(found.committed, before, after) if known is None else known
+    return compared_documents(one.require(), other.require(), differences)
 
 
 def loops_document(project: ProjectPaths, status_of: StatusOf) -> LoopsDocument:

@@ -32,7 +32,7 @@ def test_a_check_that_formats_records_is_named_and_the_agent_is_not_blamed(track
     turn = tracker.post_iteration(None, fresh=True)
     assert turn.record.integrity.verdict == "PASS"
     (note,) = [note for note in turn.record.notes if note.startswith("records_changed_by_checks")]
-    assert "tidy rewrote .aiwg/ralph/ralph-001/" in note
+    assert "tidy rewrote .aiwg/ralph/ralph-001/continuation.json and 8 more, put back as recorded" in note
 
 
 def test_records_in_another_layout_are_not_edited(tracker):

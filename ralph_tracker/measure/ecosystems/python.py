@@ -348,7 +348,7 @@ def _pytest_words(root: Path, commands: Sequence[Command]) -> list[str]:
     """Return what tox and nox have pytest collect: the paths, unless one of their commands names none."""
     runs = [words[1:] for words in commands if words[0] in {"pytest", "py.test"}]
     paths = [[word for before, word in pairwise(("", *run)) if _is_path(root, before, word)] for run in runs]
-    options = [word for word in (*chain(*runs[:1]),) if _COLLECTS.fullmatch(word)]
+    options = [word for word in chain(*runs[:1]) if _COLLECTS.fullmatch(word)]
     return [*options, *(dict.fromkeys(chain(*paths)) if all(paths) else ())]
 
 

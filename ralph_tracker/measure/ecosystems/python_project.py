@@ -20,7 +20,6 @@ _COVERAGE: Final = ("coverage", "run")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
 _DEFAULT: Final = re.compile(r"\{env:\w+:([^{}]*)\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
-_PROJECT: Final = "pyproject.toml"
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
     ("uv.lock", "uv sync", " --group {}", " --extra {}"),
@@ -49,15 +48,16 @@ def repository_folders(root: Path) -> list[Path]:
 
 def workspace_members(root: Path) -> list[str]:
     """Return the folders of a workspace of uv whose root is no package itself, sorted."""
-    settings = _in(_in(_in(document := table_of(root / "pyproject.toml"), "tool"), "uv"), "workspace")
+    document = table_of(root / "pyproject.toml")
     if "project" in document:
         return []
+    settings = _in(_in(_in(document, "tool"), "uv"), "workspace")
     found, left_out = (
         {
             path.parent
             for each in _list(settings.get(key))
             if _is_below(each)
-            for path in root.glob(f"{each}/{_PROJECT}")
+            for path in root.glob(f"{each}/pyproject.toml")
         }
         for key in ("members", "exclude")
     )
