@@ -5,7 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -23,8 +23,7 @@ def hold_lock(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Itera
     Raises StoreError naming the holder after that.
     """
     with as_store_error(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        descriptor = _opened(path)
     try:
         with as_store_error(path):
             busy = "{}: in use by {}; wait for it to end and try again"
@@ -35,6 +34,19 @@ def hold_lock(path: Path, purpose: str, patience_s: float = PATIENCE_S) -> Itera
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """Return the descriptor of the file, made with its folder; a folder made for one that cannot be is not left."""
+    is_new = not path.parent.exists()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+    except OSError:
+        if is_new:
+            with suppress(OSError):  # another has put something there
+                path.parent.rmdir()
+        raise
 
 
 def holder_of(path: Path) -> str | None:

@@ -42,6 +42,11 @@ class TestLock:
             assert json.loads(lock.read_bytes())["purpose"] == "second"
         assert lock.exists()
 
+    def test_leaves_no_folder_where_its_file_cannot_be_made(self, tmp_path):
+        with pytest.raises(StoreError, match="too long"), hold_lock(tmp_path / "ralph-002" / ("x" * 300), "pre-loop"):
+            pass
+        assert list(tmp_path.iterdir()) == []
+
     def test_is_free_again_after_an_error(self, lock):
         with pytest.raises(KeyError), hold_lock(lock, "first"):
             raise KeyError
