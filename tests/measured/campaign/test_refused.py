@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.measured.faults.promised import is_one_line
 from tests.sweep import FULL, SEED, chosen
 
 from .outsider import copied, kept_of, restorable, told_by_all, tree_of
@@ -54,7 +55,7 @@ class Loop:
         found = []
         if told.code not in {0, 1} or "Traceback" in told.out + told.err:
             found.append(f"ended with {told}")
-        elif told.code and told.err.count("\n") != 1 + told.err.count("not all of it is linked below git's folder"):
+        elif told.code and not is_one_line(told.err):
             found.append(f"not one line: {told.err!r}")
         free = self.shell(root)
         if FULL and "nothing was changed" in told.err and self._seen(free) != self._seen_before(place):

@@ -154,6 +154,11 @@ def nameless(name: str) -> str:
     return name
 
 
+def is_one_line(err: str) -> bool:
+    """Say whether a refusal is one line, beside the notice that links below git's folder wait: a fact of its own."""
+    return err.count("\n") - err.count("not all of it is linked below git's folder") == 1
+
+
 def undo_contents(shop: Any) -> set[Any]:
     """Return the contents that an undo can bring back."""
     store = store_of(shop)
@@ -193,7 +198,7 @@ class Judge:
             wrong += [f"ended with {ended.code}: {ended.err}"] if ended.code != 137 else []
         elif ended.code not in {0, 1}:
             wrong.append(f"exit {ended.code}: {ended.err[-600:]}")
-        elif ended.code and ended.err.count("\n") != 1:
+        elif ended.code and not is_one_line(ended.err):
             wrong.append(f"not one line: {ended.err[-600:]!r}")
         if "Traceback" in ended.out + ended.err:
             wrong.append(f"a traceback: {ended.err[-600:]}")
