@@ -188,13 +188,15 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
     instead: Mapping[str, Instead] = {},
+    expected: Mapping[str, float] = {},
 ) -> tuple[CheckResult, ...]:
     """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
     gets a line when a check starts and when it ends, `on_end` the name of each check that ended, always in the calling
-    thread. `output_cap` is in bytes per stream. `instead` has what is done in place of running some checks.
+    thread. `output_cap` is in bytes per stream. `instead` has what is done in place of running some checks, `expected`
+    the seconds that checks took last time.
     Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
@@ -208,7 +210,8 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
     say, ended = on_progress or _nothing, on_end or _nothing
-    finished = _run_all(order, partial(_run_one, setting, instead), max(1, jobs), say, ended, stop or Event())
+    run = partial(_run_one, setting, instead)
+    finished = _run_all(order, run, max(1, jobs), say, ended, stop or Event(), expected)
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in setting.streams(check):
@@ -309,6 +312,7 @@ def _run_all(  # what all checks of a run share
     say: Callable[[str], None],
     on_end: Callable[[str], None],
     stop: Event,
+    expected: Mapping[str, float],
 ) -> dict[str, FinishedCommand]:
     """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
     waiting, done = list(order), dict[str, FinishedCommand]()
@@ -324,7 +328,8 @@ def _run_all(  # what all checks of a run share
     try:
         while waiting or running:
             for check in _ready(waiting, set(done))[: jobs - len(running)]:
-                say(f"{check.name}: running")
+                last_time = expected.get(check.name, 0)
+                say(f"{check.name}: running{f', {last_time:.0f} s last time' if last_time >= 1 else ''}")
                 waiting.remove(check)
                 running[check.name] = Thread(target=carry_out, args=(check,), name=f"check {check.name}")
                 running[check.name].start()

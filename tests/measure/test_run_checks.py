@@ -114,6 +114,18 @@ class TestRun:
         assert sorted(line.split(" after")[0] for line in lines[2:]) == ["one: exit 3", "two: exit 0"]
         assert {thread for _, thread in told} == {threading.current_thread()}
 
+    def test_the_time_that_a_check_took_last_is_told_where_one_has_to_wait(self, run):
+        told = []
+        expected = {"long": 30.4, "short": 0.2}
+        run(
+            Check("long", "true"),
+            Check("short", "true"),
+            Check("new", "true"),
+            on_progress=told.append,
+            expected=expected,
+        )
+        assert told[::2] == ["long: running, 30 s last time", "short: running", "new: running"]
+
 
 class TestReportsFolder:
     def test_is_made(self, run, tmp_path):
