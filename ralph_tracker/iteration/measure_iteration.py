@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, config_of
-from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
@@ -41,7 +40,7 @@ from ralph_tracker.iteration.repeat_failing import (
     run_again_in_place,
     run_failed_again,
 )
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
+from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
 from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
@@ -179,12 +178,12 @@ class Checkout(NamedTuple):
 class MeasureTarget(NamedTuple):
     """Where and what to measure: the project, its checks, the code to count, and a folder of ours for the results.
 
-    `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
-    `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
-    `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins,
-    `objectives` are as configured. `earlier` is what counts again if nothing differs from it. `fresh` runs also the
-    checks whose inputs did not change. `quarantine` has the tests that may decide nothing, and until when.
+    `severity` overrides the severity of lint findings, by prefix of their code. `may_be_absent` names the checks whose
+    command need not exist yet. `rerun` says when earlier tests are run again, `rerun_timeout_s` how long a check of
+    such a run may take. `plan` is the configured file of tasks, None to look for it. `checkout` is the commit whose
+    checks ran already, None to run them. `metrics` name those of plug-ins, `objectives` are as configured. `earlier` is
+    what counts again if nothing differs from it. `fresh` runs also the checks whose inputs did not change. `quarantine`
+    has the tests that may decide nothing, and until when.
     """
 
     root: Path
@@ -194,7 +193,6 @@ class MeasureTarget(NamedTuple):
     cache: Path
     environment: Mapping[str, str]
     severity: Mapping[str, Severity] = {}
-    tool: str = BUILTIN
     may_be_absent: Collection[str] = ()
     plan: str | None = None
     rerun: str = "each"
@@ -268,10 +266,9 @@ class EarlierMeasurement(NamedTuple):
 class TreeMeasurement(NamedTuple):
     """What was measured, the result of each check, and what was kept.
 
-    `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
-    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are the
-    digests of what the checks read, `taken` the results of an earlier iteration. `how` is the digest of the
+    `scratch` has the raw reports and the captured output of the checks that `ran`. `not_loaded` maps what did not
+    build, so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are
+    the digests of what the checks read, `taken` the results of an earlier iteration. `how` is the digest of the
     configuration and tools; `earlier` is what was taken because nothing differs from it (None: the checks ran).
     """
 
@@ -283,7 +280,6 @@ class TreeMeasurement(NamedTuple):
     kept: KeptIteration
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
-    judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
@@ -458,7 +454,6 @@ def measure_tree(
         kept=kept,
         scratch=target.scratch,
         ran=results,
-        judged=measured.integrity,
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=(*further, *objectives.found),
@@ -687,7 +682,7 @@ class IterationMeasurer:
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         target = target._replace(fresh=self.fresh)
-        if not self.fresh and target.tool == BUILTIN:
+        if not self.fresh:
             target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
@@ -771,7 +766,7 @@ class IterationMeasurer:
         measured: TreeMeasurement | None = None,
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`target`)."""
-        reruns = tool = None
+        reruns = None
         ran = measured is None or measured.earlier is None
         if target is not None and ran and target.rerun in {"each", "touched"}:
             runner = ScratchRunner(
@@ -782,10 +777,8 @@ class IterationMeasurer:
             commands = [command_text(check) for check in target.checks]
             touched, own = target.rerun == "touched", target.checkout is None
             reruns = Reruns(runner, only_touched=touched, commands=commands, own_packages=own)
-        if target is not None and target.tool != BUILTIN:
-            tool = OtherTool(target.tool, None if measured is None else measured.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
-        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns)
         return measurement._replace(integrity=check.integrity())
 
     def _unmeasured(self) -> Measurement:
@@ -827,7 +820,6 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         cache=cache,
         environment=environment,
         severity=config.document["severity"],
-        tool=integrity.get("tool", BUILTIN),
         plan=config.document.get("plan"),
         rerun=integrity.get("rerun", "each"),
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
