@@ -1,6 +1,6 @@
 """Raise the alerts of an iteration, one function per type, and close those that are fixed (semantics § 5)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
@@ -317,47 +317,35 @@ def raise_alerts(facts: AlertFacts, classification: Classification, cycle: Cycle
     return in_order(alerts)
 
 
-class ClosingFacts(NamedTuple):
-    """What closes alerts: the current measurements and findings, by key.
+def remaining_alert(
+    alert: Alert, facts: AlertFacts, reported: TestResults | None, explained: Collection[str] = ()
+) -> Alert | None:
+    """Return what is left of a lasting alert, None if it is fixed; what was not measured fixes nothing.
 
-    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
-    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
-    `explained` are tests whose earlier form passes here, or that went with their code.
+    It is fixed once its tests are back with an outcome at least as good, or `explained` (held, or retired); without
+    names, once the count is back; or once none of its findings holds.
     """
-
-    metrics: Metrics
-    tests: TestResults | None
-    groups: frozenset[str]
-    findings: Mapping[str, Finding] | None = None
-    explained: frozenset[str] = frozenset()
-    loads: bool = True
-    not_collected: Mapping[str, str] | None = None
-
-    def remaining_alert(self, alert: Alert) -> Alert | None:
-        """Return what is left of a lasting alert, None if it is fixed.
-
-        It is fixed once its tests are back with an outcome at least as good, or held, or retired; without names, once
-        the count is back; or once none of its findings holds.
-        """
-        if alert.findings:
-            if self.findings is None:
-                return alert
-            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
-            return alert._replace(findings=left) if left else None
-        if alert.type == "build_broken":
-            if self.loads:
-                return None
-            if not alert.tests or self.not_collected is None:
-                return alert
-            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
-            return alert._replace(tests=still) if still else None
-        if alert.group is not None:
-            return None if alert.group in self.groups else alert
-        if alert.tests:
-            back = self.tests is not None and are_restored(alert.tests, self.tests, self.explained)
-            return None if back else alert
-        if alert.until is None:
+    if alert.findings:
+        if facts.integrity is None:
             return alert
-        name, wanted = alert.until
-        value = self.metrics.number(name)
-        return None if value is not None and value >= wanted else alert
+        now = {each.key: each for each in facts.integrity.findings}
+        left = tuple(now[each.key] for each in alert.findings if each.key in now)
+        return alert._replace(findings=left) if left else None
+    if alert.type == "build_broken":
+        # Tests that were not measured may not load yet; a loop without any has nothing else to wait for.
+        measured = facts.metrics.test_count is not None or "all_tests_pass" not in facts.components
+        if measured and not facts.not_collected:
+            return None
+        if not alert.tests or facts.tests is None:
+            return alert
+        still = {name: was for name, was in alert.tests.items() if name in facts.tests.not_collected}
+        return alert._replace(tests=still) if still else None
+    if alert.group is not None:
+        return alert if alert.group in missing_groups(facts) else None
+    if alert.tests:
+        return None if reported is not None and are_restored(alert.tests, reported, explained) else alert
+    if alert.until is None:
+        return alert
+    name, wanted = alert.until
+    value = facts.metrics.number(name)
+    return None if value is not None and value >= wanted else alert

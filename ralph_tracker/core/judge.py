@@ -9,13 +9,9 @@ from typing import NamedTuple
 from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.classification import ScoreContext, classify, step_of
+from ralph_tracker.core.classification import classify
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide
-from ralph_tracker.core.integrity_alerts import (
-    IntegrityAlerts,
-    disbelieved_tests,
-    integrity_alerts_of,
-)
+from ralph_tracker.core.integrity_alerts import IntegrityAlerts, disbelieved_tests, integrity_alerts_of
 from ralph_tracker.core.integrity_result import NOTHING_FOUND
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
@@ -111,21 +107,11 @@ def assess(inputs: JudgementInputs) -> Assessment:
     if inputs.number == 0:
         new = raise_alerts(inputs.facts, "baseline", None)
         return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
-    scored = ScoreContext(point=inputs.point, line=line, given=inputs.basis.given_score)
     built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
     failed = bool(inputs.facts.failing_runs) or build_failed
     broke = working_tests_failing(inputs.facts) is not None or inputs.facts.build_broke or failed
-    covered = inputs.facts.change("coverage_lines_covered") or 0
-    step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
-        gained=inputs.facts.gained,
-        lost=inputs.facts.lost,
-        named=inputs.facts.tests is not None,
-        uncovered=covered < 0,
-    )
-    if inputs.facts.fall_is_explained:
-        step = step.without_fall("test_count")  # few tests went for nothing, so the count alone says nothing
-    classification = classify(step, scored, state.thresholds, broke=broke)
+    classification: Classification = classify(inputs.facts, inputs.point, line, broke=broke)
     if classification in FLAT and inputs.weighed is not None and inputs.weighed.is_better:
         classification = "forward"
     cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
@@ -254,7 +240,7 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     facts = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
     against_kept = _against_kept(state, facts, measurement, disbelieved)
     facts = facts._replace(dropped=against_kept.dropped)
-    integrity_alerts = integrity_alerts_of(state, basis, facts, metrics, measurement)
+    integrity_alerts = integrity_alerts_of(state, facts, measurement.tests)
     tally = _tally(state, facts, measurement, against_kept, disbelieved)
     adjusted = adjusted_score(basis, metrics, measurement.quality_score, tally, found.suppressions)
     point = PastIteration(
