@@ -47,13 +47,13 @@ def _step(facts: AlertFacts, change: float) -> MetricStep:
     """Compare the four metrics with their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
     for name in KEY_METRICS:
-        reading, value = facts.readings.get(name), facts.metrics.number(name)
+        reading, value = facts.line.readings.get(name), facts.metrics.number(name)
         if reading is None:
             continue
         if value is None:
             missing.append(name)
             continue
-        earlier_loc = facts.readings["loc_total"].value if "loc_total" in facts.readings else None
+        earlier_loc = facts.line.readings["loc_total"].value if "loc_total" in facts.line.readings else None
         if name == "error_count":
             value = errors_at_size(int(value), facts.metrics.loc_total, earlier_loc)
         if name == "test_count" and facts.fall_is_explained:
@@ -63,14 +63,14 @@ def _step(facts: AlertFacts, change: float) -> MetricStep:
     return MetricStep(facts, now, before, tuple(missing), change)
 
 
-def classify(facts: AlertFacts, point: PastIteration, line: Lineage, *, broke: bool) -> Judged:
+def classify(facts: AlertFacts, point: PastIteration, *, broke: bool) -> Judged:
     """Return the class of a point by the first rule that holds; the lineage must hold the baseline.
 
     `broke` says that a working test fails now, or that the build broke.
     """
     if broke:
         return "regression"
-    limits = facts.thresholds
+    limits, line = facts.state.thresholds, facts.line
     step = _step(facts, half_up(point.score - line.points[-1].score, SCORE_DECIMALS))
     gained = facts.gained and not facts.lost and not step.missing
     flat: Judged = "plateau"

@@ -14,9 +14,8 @@ from ralph_tracker.core.integrity_result import (
     Verdict,
     is_clean,
 )
-from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import PASSED, TestResults, quantity
+from ralph_tracker.core.metrics import PASSED, quantity
 
 # The messages of findings from runs name the tests and files themselves.
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
@@ -97,12 +96,13 @@ class IntegrityAlerts(NamedTuple):
         return is_clean(self.verdict)
 
 
-def integrity_alerts_of(state: JudgeState, facts: AlertFacts, reported: TestResults | None) -> IntegrityAlerts:
+def integrity_alerts_of(facts: AlertFacts) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
     new, explained = raise_integrity_alerts(facts), _explained(facts)
-    left = [(alert, remaining_alert(alert, facts, reported, explained)) for alert in state.lineage.open_alerts]
+    left = [(alert, remaining_alert(alert, facts, explained)) for alert in facts.line.open_alerts]
+    raised = [alert for alert in new if alert.id not in facts.state.accepted]
     return IntegrityAlerts(
-        None if facts.integrity is None else _verdict((each for each in new if each.id not in state.accepted), facts),
+        None if facts.measurement.integrity is None else _verdict(raised, facts, facts.measurement.integrity),
         new,
         in_order(now for _, now in left if now is not None),
         in_order(alert for alert, now in left if now is None),
@@ -117,14 +117,14 @@ def _explained(facts: AlertFacts) -> frozenset[str]:
     return (facts.earlier.held | facts.earlier.retired | facts.earlier.fixed) - many
 
 
-def _verdict(raised: Iterable[Alert], facts: AlertFacts) -> Verdict:
+def _verdict(raised: Iterable[Alert], facts: AlertFacts, found: Integrity) -> Verdict:
     """Return the verdict on this iteration alone; findings of earlier ones are asked, but do not lower it again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
     counts = [each for each in (facts.metrics.tests_passed, facts.metrics.tests_failed) if each is not None]
     tests_ran = sum(counts) > 0 if counts else facts.metrics.pass_rate is not None
-    interrupted = facts.integrity is not None and any(each.is_interrupted for each in facts.integrity.reruns)
+    interrupted = any(each.is_interrupted for each in found.reruns)
     if facts.not_collected or facts.failing_runs or interrupted or (facts.basis.has_tests and not tests_ran):
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"

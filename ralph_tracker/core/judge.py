@@ -14,7 +14,7 @@ from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFac
 from ralph_tracker.core.integrity_alerts import IntegrityAlerts, disbelieved_tests, integrity_alerts_of
 from ralph_tracker.core.integrity_result import NOTHING_FOUND
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
+from ralph_tracker.core.known_tests import ChangedTests, IgnoredTests, compare, extend_ranges
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
@@ -111,7 +111,7 @@ def assess(inputs: JudgementInputs) -> Assessment:
     build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
     failed = bool(inputs.facts.failing_runs) or build_failed
     broke = working_tests_failing(inputs.facts) is not None or inputs.facts.build_broke or failed
-    classification: Classification = classify(inputs.facts, inputs.point, line, broke=broke)
+    classification: Classification = classify(inputs.facts, inputs.point, broke=broke)
     if classification in FLAT and inputs.weighed is not None and inputs.weighed.is_better:
         classification = "forward"
     cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
@@ -143,14 +143,7 @@ def _accepted_alert_ids(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[s
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
-def alert_facts_of(
-    state: JudgeState,
-    basis: Basis,
-    metrics: Metrics,
-    measurement: Measurement,
-    score: Score,
-    disbelieved: frozenset[str],
-) -> AlertFacts:
+def _compared(state: JudgeState, measurement: Measurement, disbelieved: frozenset[str]) -> ChangedTests | None:
     line, earlier = state.lineage, (measurement.integrity or NOTHING_FOUND).earlier
     ignored = IgnoredTests(
         not_loaded=frozenset(measurement.not_loaded),
@@ -158,27 +151,7 @@ def alert_facts_of(
         not_collected_before=line.not_collected_before,
         not_loaded_before=line.not_loaded,
     )
-    return AlertFacts(
-        iteration=state.iteration + 1,
-        previous=line.head or 0,
-        metrics=metrics,
-        readings=line.readings,
-        tests=compare(state.known, measurement.tests, state.flaky, ignored),
-        components=score.components,
-        missing=measurement.missing,
-        basis=basis,
-        thresholds=state.thresholds,
-        config_changed=measurement.config_changed,
-        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
-        integrity=measurement.integrity,
-        open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
-        accepted_findings=state.accepted_findings,
-        not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
-        failing_named=measurement.failing_named,
-        passing=0 if state.kept is None else state.kept.passing,
-        failing_runs=line.failing_runs_now(measurement.not_loaded),
-        failed_first=frozenset() if measurement.tests is None else measurement.tests.failed_first,
-    )
+    return compare(state.known, measurement.tests, state.flaky, ignored)
 
 
 class Judgement(NamedTuple):
@@ -237,10 +210,11 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         measurement = measurement._replace(integrity=priced)
     found = measurement.integrity or NOTHING_FOUND
     disbelieved = disbelieved_tests(found, state.accepted_findings)
-    facts = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
+    tests = _compared(state, measurement, disbelieved)
+    facts = AlertFacts(state, basis, metrics, measurement, score.components, tests)
     against_kept = _against_kept(state, facts, measurement, disbelieved)
     facts = facts._replace(dropped=against_kept.dropped)
-    integrity_alerts = integrity_alerts_of(state, facts, measurement.tests)
+    integrity_alerts = integrity_alerts_of(facts)
     tally = _tally(state, facts, measurement, against_kept, disbelieved)
     adjusted = adjusted_score(basis, metrics, measurement.quality_score, tally, found.suppressions)
     point = PastIteration(

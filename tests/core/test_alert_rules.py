@@ -3,7 +3,8 @@
 import pytest
 
 from ralph_tracker.core.alert_rules import AlertFacts, remaining_alert
-from ralph_tracker.core.metrics import Group, Metrics, TestResults
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
 from ralph_tracker.core.score import basis_of
 from ralph_tracker.core.thresholds import Thresholds
 
@@ -16,9 +17,9 @@ def counts(count, passed, failed):
 
 def facts(**metrics):
     """Return the facts of an iteration of which only these metrics are known."""
-    known, thresholds = Metrics(**metrics), Thresholds()
-    basis = basis_of(known, thresholds, given_score=False)
-    return AlertFacts(1, 0, known, {}, None, {}, {}, basis, thresholds, (), frozenset())
+    known, state = Metrics(**metrics), JudgeState("a loop", Thresholds())
+    basis = basis_of(known, state.thresholds, given_score=False)
+    return AlertFacts(state, basis, known, Measurement(known, ""), {}, None)
 
 
 def said(record):
@@ -438,18 +439,20 @@ class TestClosing:
     def test_by_name(self, make_alert, before, now, expected):
         alert = make_alert("test_deletion", tests=before)
         tests = None if now is None else TestResults(now)
-        assert (remaining_alert(alert, facts(test_count=99, tests_passed=99), tests) is None) is expected
+        now = facts(test_count=99, tests_passed=99)
+        now = now._replace(measurement=now.measurement._replace(tests=tests))
+        assert (remaining_alert(alert, now) is None) is expected
 
     @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
     def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
         alert = make_alert("test_deletion", until=("test_count", 10))
-        assert (remaining_alert(alert, facts(test_count=count), None) is None) is expected
+        assert (remaining_alert(alert, facts(test_count=count)) is None) is expected
 
     @pytest.mark.parametrize(("missing", "expected"), [("build_success", True), ("no_lint_errors", False)])
     def test_what_was_missing_closes_when_measured(self, make_alert, missing, expected):
         now = facts()._replace(components={missing: None})
-        assert (remaining_alert(make_alert("metric_missing", group="lint"), now, None) is None) is expected
+        assert (remaining_alert(make_alert("metric_missing", group="lint"), now) is None) is expected
 
     def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
         alert = make_alert("functionality_loss")
-        assert remaining_alert(alert, facts(tests_passed=99), None) == alert
+        assert remaining_alert(alert, facts(tests_passed=99)) == alert
