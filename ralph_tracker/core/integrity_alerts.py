@@ -12,7 +12,6 @@ from ralph_tracker.core.integrity_result import (
     Integrity,
     Severity,
     Verdict,
-    is_clean,
 )
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
@@ -89,11 +88,6 @@ class IntegrityAlerts(NamedTuple):
     new: tuple[Alert, ...] = ()
     carried: tuple[Alert, ...] = ()
     fixed: tuple[Alert, ...] = ()
-
-    @property
-    def clean(self) -> bool:
-        """Return whether the verdict lets the iteration count."""
-        return is_clean(self.verdict)
 
 
 def integrity_alerts_of(facts: AlertFacts) -> IntegrityAlerts:
