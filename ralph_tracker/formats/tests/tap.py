@@ -44,6 +44,8 @@ _MESSAGE: Final = re.compile(
     r" {2,12}(?:error|message|location|at|found|expected|wanted|actual): "
     r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
 )
+_BLOCK_OF_MESSAGE: Final = re.compile(r"(?P<indent> {2,12})(?:error|message): [|>][-+]?\d?$")
+_MOST_LINES: Final = 60
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -144,6 +146,7 @@ class _Run:
         self._levels = [_Level()]
         self._last: _Test | None = None
         self._block: int | None = None  # the indent of the open YAML block
+        self._message: int | None = None  # the indent of the key whose text of several lines is open
         self._heading = self._file = ""
         self._has_left_tests = False
         self._versions = 0
@@ -210,7 +213,7 @@ class _Run:
         if not test.is_suite:  # braces come after it
             test.inner = self._subtest(depth + 1)
         level.tests.append(test)
-        self._last = test
+        self._last, self._message = test, None
         self._plan_is_last = self._plan_is_last and depth > 0
         if test.is_suite:
             level.open_suite = test
@@ -265,7 +268,12 @@ class _Run:
             test.seconds = float(found["number"]) / 1000
         elif _SUITE.match(line):
             test.is_suite = True
-        elif test.outcome == FAILED and len(test.said) < 12:
+        elif test.outcome == FAILED and len(test.said) < _MOST_LINES:
+            if self._message is not None and (not line.strip() or len(line) - len(line.lstrip()) > self._message):
+                test.said.append(line[self._message + 2 :])
+                return
+            opened = _BLOCK_OF_MESSAGE.match(line)
+            self._message = None if opened is None else len(opened["indent"])
             if said := _MESSAGE.match(line):
                 test.said.append(said["text"].strip("'\","))
             elif comment := _COMMENT.match(line):
