@@ -4,9 +4,12 @@ A check that failed has no number: tools leave a 0 or an old value behind.
 """
 
 import csv
+import hashlib
 import json
+import os
+import platform
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -15,7 +18,8 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.core.metrics import FurtherMetric, quantity
 from ralph_tracker.core.objective import believable
 from ralph_tracker.errors import short_text
-from ralph_tracker.measure.run_checks import CheckResult
+from ralph_tracker.integrity.deciding_files import files_named_in_commands
+from ralph_tracker.measure.run_checks import Check, CheckResult
 
 _LARGEST: Final = 64 * 1024 * 1024
 # What a line says: METRIC lines, then the text of Criterion and of benchmark.js.
@@ -92,25 +96,74 @@ class Objectives(NamedTuple):
     problems: tuple[str, ...]
 
 
+def repeat_checks(
+    sections: Mapping[str, Mapping[str, Any]],
+    results: Sequence[CheckResult],
+    counted: Collection[str],
+    run: Callable[[Sequence[Check], int], Sequence[CheckResult]],
+) -> tuple[CheckResult, ...]:
+    """Run the checks of objectives as often as these ask for, and return the results of all further runs.
+
+    One that failed, or whose results are those of an earlier iteration, is not run again.
+    """
+    wanted: dict[str, int] = {}
+    for section in sections.values():
+        wanted[section["check"]] = max(wanted.get(section["check"], 1), section.get("repeats") or 1)
+    ready = [each.check for each in results if each.finished.succeeded and each.check.name not in counted]
+    found: list[CheckResult] = []
+    for turn in range(1, max(wanted.values(), default=1)):
+        checks = [check._replace(needs=()) for check in ready if wanted.get(check.name, 1) > turn]
+        found += run(checks, turn) if checks else ()
+    return tuple(found)
+
+
+def segment_of(check: Check, files: Mapping[str, str | None]) -> str:
+    """Return a name for the benchmark and the machine: what the check runs, the files that it names, the computer.
+
+    `files` has the content of each file of the tree by its path.
+    """
+    named = files_named_in_commands([check.run])
+    parts = [
+        [check.run, check.cwd, sorted(check.env.items())],
+        [(path, files[path]) for path in sorted(named & files.keys())],
+        [platform.node(), platform.machine(), os.cpu_count()],
+    ]
+    return hashlib.sha256(json.dumps(parts, default=list).encode()).hexdigest()[:16]
+
+
 def read_objectives(
-    sections: Mapping[str, Mapping[str, Any]], results: Sequence[CheckResult], counted: Collection[str] = ()
+    sections: Mapping[str, Mapping[str, Any]],
+    results: Sequence[CheckResult],
+    counted: Collection[str] = (),
+    segments: Mapping[str, str] = {},
 ) -> Objectives:
     """Return the objectives of a configuration with their numbers, and a line for each that has none.
 
-    `counted` names the checks whose results are those of an earlier iteration.
+    `counted` names the checks whose results are those of an earlier iteration. Of a check that ran several times all
+    results count. `segments` has a name for the benchmark of each check.
     """
-    by_name = {result.check.name: result for result in results}
     found, problems = [], []
     for name, section in sections.items():
         samples: tuple[float, ...] = ()
+        check = section["check"]
         try:
-            samples = _samples(section.get("name") or name, section, by_name.get(section["check"]))
+            runs = [each for each in results if each.check.name == check] or [None]
+            samples = tuple(value for run in runs for value in _samples(section.get("name") or name, section, run))
         except _NoNumberError as error:
             problems.append(f"{name} has no number: {error}")
-        value = median(samples) if samples else None
-        unit, direction, loss = section["unit"], section["direction"], section.get("max_loss")
-        old = section["check"] in counted
-        found.append(FurtherMetric(name, value, unit, direction, samples, objective=True, max_loss=loss, counted=old))
+        found.append(
+            FurtherMetric(
+                name,
+                median(samples) if samples else None,
+                section["unit"],
+                section["direction"],
+                samples,
+                objective=True,
+                max_loss=section.get("max_loss"),
+                counted=check in counted,
+                segment=segments.get(check, ""),
+            )
+        )
     return Objectives(tuple(found), tuple(problems))
 
 
