@@ -44,7 +44,7 @@ from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
 from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -432,7 +432,9 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
-    objectives = read_objectives(target.objectives, results, taken)
+    objectives = _objectives(
+        target, iteration_snapshots, kept.snapshot.tree, results, taken, partial(_repeat, target, guard, progress)
+    )
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
@@ -460,6 +462,40 @@ def measure_tree(
         inputs=inputs,
         taken=taken,
         how=how,
+    )
+
+
+def _objectives(
+    target: MeasureTarget,
+    iteration_snapshots: IterationSnapshots,
+    tree: str,
+    results: Sequence[CheckResult],
+    taken: Collection[str],
+    repeat: Callable[[Sequence[Check], int], Sequence[CheckResult]],
+) -> Objectives:
+    """Read the numbers of objectives, after as many runs as these ask for; of a checkout there is one."""
+    if not target.objectives:
+        return Objectives((), ())
+    if target.checkout is None:
+        results = (*results, *repeat_checks(target.objectives, results, taken, repeat))
+    ids = {each.path: each.new_id for each in iteration_snapshots.store.changes(None, tree)}
+    benchmarks = {check.name: segment_of(check, ids) for check in target.checks}
+    return read_objectives(target.objectives, results, taken, benchmarks)
+
+
+def _repeat(
+    target: MeasureTarget, guard: RecordGuard, progress: Progress | None, checks: Sequence[Check], turn: int
+) -> tuple[CheckResult, ...]:
+    """Run checks of objectives once more; what they print and report is read, and not kept."""
+    folder = target.scratch / "repeats" / str(turn)
+    return run_checks(
+        checks,
+        root=target.root,
+        folder=folder / "output",
+        reports=folder / "reports",
+        environment=environment_for_checks(target.environment, target.root),
+        on_progress=progress,
+        on_end=guard.put_back,
     )
 
 
