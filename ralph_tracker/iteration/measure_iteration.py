@@ -41,7 +41,13 @@ from ralph_tracker.iteration.repeat_failing import (
     run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
-from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
+from ralph_tracker.iteration.unchanged_checks import (
+    EarlierResult,
+    earlier_durations,
+    earlier_results,
+    input_keys,
+    put_in_place,
+)
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
@@ -396,6 +402,7 @@ def measure_tree(
                 progress=progress,
                 on_end=guard.put_back,
                 instead=put_in_place(iteration_snapshots.paths, taken),
+                lasted={} if progress is None else earlier_durations(iteration_snapshots.paths, previous),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -519,6 +526,7 @@ def _run_checks_and_read(
     progress: Progress | None,
     on_end: Callable[[str], None],
     instead: Mapping[str, Instead],
+    lasted: Mapping[str, float],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -530,6 +538,7 @@ def _run_checks_and_read(
         on_progress=progress,
         on_end=on_end,
         instead=instead,
+        lasted=lasted,
     )
     if not allow_missing:
         for result in results:

@@ -94,6 +94,13 @@ def earlier_results(
     return found
 
 
+def earlier_durations(paths: LoopPaths, head: int | None) -> dict[str, float]:
+    """Return how many seconds each check took in the iteration `head`, as far as that is known."""
+    document = None if head is None else kept_json(paths, head, CHECKS)
+    checks = document.get("checks", ()) if isinstance(document, dict) else ()
+    return {each["name"]: each["duration_s"] for each in checks if each.get("duration_s")}
+
+
 def _result(check: Check, plain: Mapping[str, Any], ran_in: int, number: int, folder: Path) -> EarlierResult | None:
     code, duration = plain["exit_code"], plain["duration_s"]
     if code is None or plain["timed_out"] or (code and measured_kind(check) in {Group.TESTS, None}):
