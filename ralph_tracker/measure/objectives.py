@@ -15,10 +15,8 @@ from ralph_tracker.core.objective import believable
 from ralph_tracker.errors import short_text
 from ralph_tracker.measure.run_checks import CheckResult
 
-_LARGEST: Final = 64 * 1024 * 1024
 _METRIC: Final = re.compile(r"^METRIC (?P<name>[^\s=]+)=(?P<value>\S+)(?:[ \t]+(?P<unit>\S+))?[ \t]*$", re.MULTILINE)
 _GO: Final = re.compile(r"^(?P<name>Benchmark\S*?)(?:-\d+)?\s+\d+\s+(?P<value>[\d.]+) (?P<unit>ns/op)", re.MULTILINE)
-_MOST_NAMES: Final = 5
 
 
 class _Layout(NamedTuple):
@@ -99,7 +97,7 @@ def _samples(name: str, section: Mapping[str, Any], result: CheckResult | None) 
 
 def _text(path: Path) -> str:
     with path.open("rb") as file:
-        return file.read(_LARGEST).decode("utf-8", "replace")
+        return file.read(64 * 1024 * 1024).decode("utf-8", "replace")
 
 
 def _is_number(value: object) -> bool:
@@ -137,7 +135,7 @@ def _named(text: str, name: str, unit: str) -> list[Any]:
 def _refuse_unknown(name: str, mine: Sequence[object], names: Iterable[str]) -> None:
     if not mine:
         known = list(dict.fromkeys(names))
-        shown = ", ".join(map(short_text, known[:_MOST_NAMES]))
+        shown = ", ".join(map(short_text, known[:5]))
         raise _NoNumberError(
             f"no {short_text(name)} among {quantity(len(known), 'benchmark')} ({shown}); set its `name`"
         )
