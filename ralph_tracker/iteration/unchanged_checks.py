@@ -25,7 +25,6 @@ from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 
-_LOOKED_AT: Final = 10
 _REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -70,7 +69,7 @@ def earlier_results(
     """
     found: dict[str, EarlierResult] = {}
     seals = Seals(paths)
-    for number in [] if head is None or not keys else range(head, max(head - _LOOKED_AT, -1), -1):
+    for number in [] if head is None or not keys else range(head, max(head - 10, -1), -1):
         document, manifest = (kept_json(paths, number, name) for name in (CHECKS, MANIFEST))
         if not isinstance(document, dict) or not isinstance(manifest, dict):
             continue

@@ -163,7 +163,6 @@ _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
 _OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
-_JEST_ROOT: Final = "jest tests"
 # What mocha and jest-junit call the hook that failed, or what failed outside of all tests.
 _HOOK: Final = re.compile(
     r"\"(?:before|after) (?:all|each)\" hook\b|Test execution failure: could be caused by test hooks"
@@ -333,7 +332,7 @@ class _Reader:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
             self._by_vitest = attributes.get("name") == _VITEST_ROOT
-            self._by_jest = attributes.get("name") == _JEST_ROOT
+            self._by_jest = attributes.get("name") == "jest tests"
         self._by_gradle = local == "testsuite" and {"timestamp", "hostname"} <= attributes.keys()
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
