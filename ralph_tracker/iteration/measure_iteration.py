@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, config_of
-from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
@@ -41,11 +40,17 @@ from ralph_tracker.iteration.repeat_failing import (
     run_again_in_place,
     run_failed_again,
 )
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
-from ralph_tracker.iteration.unchanged_checks import EarlierResult, check_keys, durations, earlier_results, put_in_place
+from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
+from ralph_tracker.iteration.unchanged_checks import (
+    EarlierResult,
+    check_keys,
+    earlier_durations,
+    earlier_results,
+    put_in_place,
+)
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -179,13 +184,12 @@ class Checkout(NamedTuple):
 class MeasureTarget(NamedTuple):
     """Where and what to measure: the project, its checks, the code to count, and a folder of ours for the results.
 
-    `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
-    `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
-    `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins,
-    `objectives` are as configured. `earlier` is what counts again if nothing differs from it. `fresh` runs also the
-    checks that would read the same; else results may be those of the ten iterations up to `last`. `quarantine` has the
-    tests that may decide nothing, and until when.
+    `severity` overrides the severity of lint findings, by prefix of their code. `may_be_absent` names the checks whose
+    command need not exist yet. `rerun` says when earlier tests are run again, `rerun_timeout_s` how long a check of
+    such a run may take. `plan` is the configured file of tasks, None to look for it. `checkout` is the commit whose
+    checks ran already, None to run them. `metrics` name those of plug-ins, `objectives` are as configured. `earlier` is
+    what counts again if nothing differs from it. `fresh` runs also the checks that would read the same; else results
+    may be those of the ten iterations up to `last`. `quarantine` has the tests that may decide nothing, and until when.
     """
 
     root: Path
@@ -195,7 +199,6 @@ class MeasureTarget(NamedTuple):
     cache: Path
     environment: Mapping[str, str]
     severity: Mapping[str, Severity] = {}
-    tool: str = BUILTIN
     may_be_absent: Collection[str] = ()
     plan: str | None = None
     rerun: str = "each"
@@ -270,11 +273,10 @@ class EarlierMeasurement(NamedTuple):
 class TreeMeasurement(NamedTuple):
     """What was measured, the result of each check, and what was kept.
 
-    `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
-    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target. `keys` are the
-    digests of what decides about each check, `taken` the results of an earlier iteration. `earlier` is what was taken
-    whole because nothing differs from it.
+    `scratch` has the raw reports and the captured output of the checks that `ran`. `not_loaded` maps what did not
+    build, so that its tests have no report, to the first error line. `listed` are the findings by target. `keys` are
+    the digests of what decides about each check, `taken` the results of an earlier iteration. `earlier` is what was
+    taken whole because nothing differs from it.
     """
 
     metrics: Metrics
@@ -285,7 +287,6 @@ class TreeMeasurement(NamedTuple):
     kept: KeptIteration
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
-    judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
@@ -392,7 +393,7 @@ def measure_tree(
                 progress=progress,
                 on_end=guard.put_back,
                 instead=put_in_place(iteration_snapshots.paths, taken),
-                expected=durations(iteration_snapshots.paths, previous),
+                lasted={} if progress is None else earlier_durations(iteration_snapshots.paths, previous),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -429,7 +430,9 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
-    objectives = read_objectives(target.objectives, results, taken)
+    objectives = _objectives(
+        target, iteration_snapshots, kept.snapshot.tree, results, taken, partial(_repeat, target, guard, progress)
+    )
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
@@ -454,7 +457,6 @@ def measure_tree(
         kept=kept,
         scratch=target.scratch,
         ran=results,
-        judged=measured.integrity,
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=(*further, *objectives.found),
@@ -469,6 +471,40 @@ def _keys(target: MeasureTarget, iteration_snapshots: IterationSnapshots, kept: 
         return {}
     changes = partial(iteration_snapshots.store.changes, None, kept.snapshot.tree)
     return check_keys(target.checks, kept.snapshot.tree, changes, target.root, target.severity, target.environment)
+
+
+def _objectives(
+    target: MeasureTarget,
+    iteration_snapshots: IterationSnapshots,
+    tree: str,
+    results: Sequence[CheckResult],
+    taken: Collection[str],
+    repeat: Callable[[Sequence[Check], int], Sequence[CheckResult]],
+) -> Objectives:
+    """Read the numbers of objectives, after as many runs as these ask for; of a checkout there is one."""
+    if not target.objectives:
+        return Objectives((), ())
+    if target.checkout is None:
+        results = (*results, *repeat_checks(target.objectives, results, taken, repeat))
+    ids = {each.path: each.new_id for each in iteration_snapshots.store.changes(None, tree)}
+    benchmarks = {check.name: segment_of(check, ids) for check in target.checks}
+    return read_objectives(target.objectives, results, taken, benchmarks)
+
+
+def _repeat(
+    target: MeasureTarget, guard: RecordGuard, progress: Progress | None, checks: Sequence[Check], turn: int
+) -> tuple[CheckResult, ...]:
+    """Run checks of objectives once more; what they print and report is read, and not kept."""
+    folder = target.scratch / "repeats" / str(turn)
+    return run_checks(
+        checks,
+        root=target.root,
+        folder=folder / "output",
+        reports=folder / "reports",
+        environment=environment_for_checks(target.environment, target.root),
+        on_progress=progress,
+        on_end=guard.put_back,
+    )
 
 
 def _with_parse_errors(measured: CheckTotals, target: MeasureTarget, kept: KeptIteration) -> CheckTotals:
@@ -491,7 +527,7 @@ def _run_checks_and_read(
     progress: Progress | None,
     on_end: Callable[[str], None],
     instead: Mapping[str, Instead],
-    expected: Mapping[str, float],
+    lasted: Mapping[str, float],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -503,7 +539,7 @@ def _run_checks_and_read(
         on_progress=progress,
         on_end=on_end,
         instead=instead,
-        expected=expected,
+        lasted=lasted,
     )
     if not allow_missing:
         for result in results:
@@ -692,7 +728,7 @@ class IterationMeasurer:
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         target = target._replace(fresh=self.fresh)
-        if not self.fresh and target.tool == BUILTIN:
+        if not self.fresh:
             target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
@@ -760,7 +796,7 @@ class IterationMeasurer:
         )
         measurement = self._set_aside(_with_tree(measurement, measured.kept, measured.notes), target.quarantine)
         return MeasuredIteration(
-            self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target, measured),
+            self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target),
             iteration_snapshots,
             measured.kept,
             measured,
@@ -773,10 +809,9 @@ class IterationMeasurer:
         kept: KeptIteration,
         state: JudgeState,
         target: MeasureTarget | None = None,
-        measured: TreeMeasurement | None = None,
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`target`)."""
-        reruns = tool = None
+        reruns = None
         if target is not None and target.rerun in {"each", "touched"}:
             runner = ScratchRunner(
                 iteration_snapshots, target.checks, target.environment, target.rerun_timeout_s, target.scratch
@@ -786,10 +821,8 @@ class IterationMeasurer:
             commands = [command_text(check) for check in target.checks]
             touched, own = target.rerun == "touched", target.checkout is None
             reruns = Reruns(runner, only_touched=touched, commands=commands, own_packages=own)
-        if target is not None and target.tool != BUILTIN:
-            tool = OtherTool(target.tool, None if measured is None else measured.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
-        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns)
         return measurement._replace(integrity=check.integrity())
 
     def _unmeasured(self) -> Measurement:
@@ -831,7 +864,6 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         cache=cache,
         environment=environment,
         severity=config.document["severity"],
-        tool=integrity.get("tool", BUILTIN),
         plan=config.document.get("plan"),
         rerun=integrity.get("rerun", "each"),
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),

@@ -18,7 +18,7 @@ from ralph_tracker.iteration.repeat_failing import REPEAT, SECOND_RUN
 from ralph_tracker.measure.find_reports import PLACEHOLDER, has_wildcard, matcher, matching_files
 from ralph_tracker.measure.installed_tools import measured_with, packages_in
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import INTEGRITY, measured_kind
+from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, Instead
 from ralph_tracker.store.iteration_snapshots import CHECKS, OUTPUT_KEPT
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
@@ -26,7 +26,6 @@ from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 
-_LOOKED_AT: Final = 10
 _REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -50,14 +49,13 @@ def check_keys(
 
     That is the content of the files that it reads (those named as its inputs, settings of test runners and what these
     load; without inputs the whole `tree`), its section of the configuration, the versions of the tools that it starts,
-    and known variables. Tests that are held back, and another tool's report on the history, have none: what they read
-    is not in the tree. `changes` lists the files.
+    and known variables. Tests that are held back have none: they are not in the tree. `changes` lists the files.
     """
     packages = cache(packages_in)  # the checks of a project share their environments
     files = [(each.path, each.new_mode, each.new_id) for each in (changes() if any(c.inputs for c in checks) else ())]
     keys: dict[str, str] = {}
     for check in checks:  # in running order
-        if check.held_back is not None or measured_kind(check) == INTEGRITY or not keys.keys() >= set(check.needs):
+        if check.held_back is not None or not keys.keys() >= set(check.needs):
             continue
         reads = matcher(check.inputs)
         parts = [
@@ -80,7 +78,7 @@ def earlier_results(
     """
     found: dict[str, EarlierResult] = {}
     seals = Seals(paths)
-    recent = () if head is None or not keys else (head, *range(last, max(last - _LOOKED_AT, -1), -1))
+    recent = () if head is None or not keys else (head, *range(last, max(last - 10, -1), -1))
     for number in dict.fromkeys(recent):
         document, manifest = (kept_json(paths, number, name) for name in (CHECKS, MANIFEST))
         if not isinstance(document, dict) or not isinstance(manifest, dict):
@@ -107,6 +105,13 @@ def earlier_results(
     return found
 
 
+def earlier_durations(paths: LoopPaths, head: int | None) -> dict[str, float]:
+    """Return how many seconds each check took in the iteration `head`, as far as that is known."""
+    document = None if head is None else kept_json(paths, head, CHECKS)
+    checks = document.get("checks", ()) if isinstance(document, dict) else ()
+    return {each["name"]: each["duration_s"] for each in checks if each.get("duration_s")}
+
+
 def _result(check: Check, plain: Mapping[str, Any], number: int, folder: Path) -> EarlierResult | None:
     code, duration = plain["exit_code"], plain["duration_s"]
     if code is None or plain["timed_out"] or (code and measured_kind(check) in {Group.TESTS, None}):
@@ -117,15 +122,6 @@ def _result(check: Check, plain: Mapping[str, Any], number: int, folder: Path) -
     if output.exists() and output.stat().st_size >= OUTPUT_KEPT:
         return None
     return EarlierResult(number, plain.get("from_iteration", number), FinishedCommand(code, duration_s=duration))
-
-
-def durations(paths: LoopPaths, head: int | None) -> dict[str, float]:
-    """Return how many seconds each check of an iteration took, none where nothing is on record."""
-    document = None if head is None else kept_json(paths, head, CHECKS)
-    try:
-        return {str(each["name"]): float(each["duration_s"]) for each in (document or {}).get("checks", ())}
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return {}
 
 
 def put_in_place(paths: LoopPaths, results: Mapping[str, EarlierResult]) -> dict[str, Instead]:
