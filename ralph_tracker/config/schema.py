@@ -297,8 +297,8 @@ class ObjectiveSection(Section):
     """A number that the loop optimises, by the check that measures it; with `max_loss` a guard instead.
 
     It is read from lines `METRIC name=value unit` of the check's output, or from the report of a benchmark tool, where
-    `name` is that of the benchmark; with `pointer` (a JSON pointer) from a JSON report. `max_loss` is the share of the
-    baseline's number that may be lost.
+    `name` is that of the benchmark; with `pointer` (a JSON pointer) from a JSON report. `repeats` is how often the
+    check runs in an iteration. `max_loss` is the share of the baseline's number that may be lost.
     """
 
     check: str
@@ -306,6 +306,7 @@ class ObjectiveSection(Section):
     unit: _Words
     name: _Words | None = None
     pointer: Annotated[str, StringConstraints(pattern="^/")] | None = None
+    repeats: Annotated[int, Field(ge=1, le=100)] = 1
     max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
 

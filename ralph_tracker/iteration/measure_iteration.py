@@ -41,10 +41,16 @@ from ralph_tracker.iteration.repeat_failing import (
     run_failed_again,
 )
 from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
-from ralph_tracker.iteration.unchanged_checks import EarlierResult, earlier_results, input_keys, put_in_place
+from ralph_tracker.iteration.unchanged_checks import (
+    EarlierResult,
+    earlier_durations,
+    earlier_results,
+    input_keys,
+    put_in_place,
+)
 from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -396,6 +402,7 @@ def measure_tree(
                 progress=progress,
                 on_end=guard.put_back,
                 instead=put_in_place(iteration_snapshots.paths, taken),
+                lasted={} if progress is None else earlier_durations(iteration_snapshots.paths, previous),
             )
             if repeat_runs:
                 results, measured = run_failed_again(
@@ -432,7 +439,9 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
-    objectives = read_objectives(target.objectives, results, taken)
+    objectives = _objectives(
+        target, iteration_snapshots, kept.snapshot.tree, results, taken, partial(_repeat, target, guard, progress)
+    )
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
@@ -463,6 +472,40 @@ def measure_tree(
     )
 
 
+def _objectives(
+    target: MeasureTarget,
+    iteration_snapshots: IterationSnapshots,
+    tree: str,
+    results: Sequence[CheckResult],
+    taken: Collection[str],
+    repeat: Callable[[Sequence[Check], int], Sequence[CheckResult]],
+) -> Objectives:
+    """Read the numbers of objectives, after as many runs as these ask for; of a checkout there is one."""
+    if not target.objectives:
+        return Objectives((), ())
+    if target.checkout is None:
+        results = (*results, *repeat_checks(target.objectives, results, taken, repeat))
+    ids = {each.path: each.new_id for each in iteration_snapshots.store.changes(None, tree)}
+    benchmarks = {check.name: segment_of(check, ids) for check in target.checks}
+    return read_objectives(target.objectives, results, taken, benchmarks)
+
+
+def _repeat(
+    target: MeasureTarget, guard: RecordGuard, progress: Progress | None, checks: Sequence[Check], turn: int
+) -> tuple[CheckResult, ...]:
+    """Run checks of objectives once more; what they print and report is read, and not kept."""
+    folder = target.scratch / "repeats" / str(turn)
+    return run_checks(
+        checks,
+        root=target.root,
+        folder=folder / "output",
+        reports=folder / "reports",
+        environment=environment_for_checks(target.environment, target.root),
+        on_progress=progress,
+        on_end=guard.put_back,
+    )
+
+
 def _with_parse_errors(measured: CheckTotals, target: MeasureTarget, kept: KeptIteration) -> CheckTotals:
     """Return what was measured with the files that do not parse since the baseline, where no test would notice them."""
     changed = [change.path for change in kept.since_baseline if change.new_id is not None]
@@ -483,6 +526,7 @@ def _run_checks_and_read(
     progress: Progress | None,
     on_end: Callable[[str], None],
     instead: Mapping[str, Instead],
+    lasted: Mapping[str, float],
 ) -> tuple[tuple[CheckResult, ...], CheckTotals]:
     """Run the checks on the current tree, which is kept as `tree`, and read their reports."""
     results = run_checks(
@@ -494,6 +538,7 @@ def _run_checks_and_read(
         on_progress=progress,
         on_end=on_end,
         instead=instead,
+        lasted=lasted,
     )
     if not allow_missing:
         for result in results:

@@ -25,7 +25,6 @@ from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 
-_LOOKED_AT: Final = 10
 _REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -70,7 +69,7 @@ def earlier_results(
     """
     found: dict[str, EarlierResult] = {}
     seals = Seals(paths)
-    for number in [] if head is None or not keys else range(head, max(head - _LOOKED_AT, -1), -1):
+    for number in [] if head is None or not keys else range(head, max(head - 10, -1), -1):
         document, manifest = (kept_json(paths, number, name) for name in (CHECKS, MANIFEST))
         if not isinstance(document, dict) or not isinstance(manifest, dict):
             continue
@@ -92,6 +91,13 @@ def earlier_results(
             for name in check.needs:
                 found.pop(name, None)
     return found
+
+
+def earlier_durations(paths: LoopPaths, head: int | None) -> dict[str, float]:
+    """Return how many seconds each check took in the iteration `head`, as far as that is known."""
+    document = None if head is None else kept_json(paths, head, CHECKS)
+    checks = document.get("checks", ()) if isinstance(document, dict) else ()
+    return {each["name"]: each["duration_s"] for each in checks if each.get("duration_s")}
 
 
 def _result(check: Check, plain: Mapping[str, Any], ran_in: int, number: int, folder: Path) -> EarlierResult | None:

@@ -17,13 +17,14 @@ def shop(workshop):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
     workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL, "size": GUARD})
     says(workshop, 100, 102, 98)
+    workshop.write("speed.sh", ". ./says.sh\n")
     workshop.start()
     return workshop
 
 
 def says(shop, *values, size=100, code=0):
     lines = [f"echo METRIC latency={value} ms" for value in values]
-    shop.write("speed.sh", "\n".join([*lines, f"echo METRIC size={size} kB", f"exit {code}", ""]))
+    shop.write("says.sh", "\n".join([*lines, f"echo METRIC size={size} kB", f"exit {code}", ""]))
     return shop
 
 
@@ -132,9 +133,40 @@ def test_the_agent_is_told_that_guards_hold(shop, capsys):
 def test_a_goal_alone_has_no_guards(workshop, capsys):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}
     workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL})
+    workshop.write("speed.sh", ". ./says.sh\n")
     says(workshop, 100, 102, 98).start()
     run(["feedback", "--root", str(workshop.root)])
     assert "latency 100 ms." in capsys.readouterr().out.splitlines()
+
+
+def counts_up(shop, **more):
+    """Let the benchmark print one figure, which is one more in each run."""
+    count = "n=$(($(cat ../runs) + 1)); echo $n > ../runs"
+    shop.write("speed.sh", f"{count}; echo METRIC latency=$n ms; echo METRIC size=100 kB\n")
+    (shop.root.parent / "runs").write_text("0\n")
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
+    goal = {"latency": {**GOAL, **more}, "size": GUARD}
+    shop.configure({"tests": HANDS_ON, "speed": speed}, objectives=goal)
+    return shop
+
+
+def test_a_check_runs_as_often_as_its_objective_asks(workshop):
+    record = counts_up(workshop, repeats=3).start()
+    assert {each.name: each.samples for each in record.further} == {"latency": (1, 2, 3), "size": (100, 100, 100)}
+
+
+def test_a_repeat_that_fails_leaves_no_number(workshop):
+    counts_up(workshop, repeats=3)
+    workshop.write("speed.sh", (workshop.root / "speed.sh").read_text() + "test $n -lt 3\n")
+    assert workshop.start().further[0].samples == ()
+
+
+def test_with_another_benchmark_the_number_begins_anew(shop):
+    shop.write("speed.sh", "# another one\n. ./says.sh\n")
+    assert (
+        says(shop, 700).turn().notes[0]
+        == "latency 700 ms, which begins anew: its benchmark or the machine is another one"
+    )
 
 
 def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):

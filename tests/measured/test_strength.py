@@ -200,6 +200,28 @@ class TestCommand:
         assert run(["show", "2", "--root", str(shop.root)]) == 0
         assert "test strength: its tests notice 0 of 2" in capsys.readouterr().out
 
+    def test_what_mutmut_shows_counts_where_the_function_is(self, shop, capsys):
+        shop.write("prices.py", f"import os\n\n\n{PRICES}")
+        shop.turn()
+        assert run(["strength", "1", "--report", str(CASES / "mutmut.txt"), "--json", "--root", str(shop.root)]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["tried"], document["noticed"], document["unreached"]) == (6, 1, 2)
+        assert {(each["line"], each["new"]) for each in document["missed"]} >= {
+            (5, "if n >= 10:"),
+            (6, "return n / each - 5"),
+        }
+
+    def test_a_report_that_names_packages_counts_in_their_folders(self, shop, capsys, tmp_path):
+        shop.write("src/main/java/p/A.java", "package p;\nclass A {\n    int f(int n) { return n; }\n}\n")
+        shop.turn()
+        report = tmp_path / "mutations.xml"
+        report.write_text(
+            "<mutations><mutation status='SURVIVED'><sourceFile>A.java</sourceFile><mutatedClass>p.A</mutatedClass>"
+            "<lineNumber>3</lineNumber><description>replaced int return with 0</description></mutation></mutations>"
+        )
+        assert run(["strength", "1", "--report", str(report), "--root", str(shop.root)]) == 0
+        assert "src/main/java/p/A.java:3" in capsys.readouterr().out
+
     def test_a_report_of_other_files_or_of_nothing_is_refused_in_a_line(self, shop, capsys, tmp_path):
         shop.turn()
         broken = tmp_path / "broken.json"

@@ -5,10 +5,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
+
+import msgspec
 
 from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
@@ -64,43 +66,14 @@ class Turns:
     @classmethod
     def read(cls, loop: Path) -> Self:
         """Return the stored values of a loop; defaults if they are damaged."""
-        plain = read_json(loop / TURNS)
         try:
-            return cls(
-                str(plain["session"]),
-                str(plain["prompt"]),
-                int(plain["blocks"]),
-                int(plain["events"]),
-                float(plain["ended"]),
-                dict(plain["counted"]),
-                int(plain.get("stalls", 0)),
-                str(plain.get("bound", "")),
-                int(plain.get("client", 0)),
-                str(plain.get("host", "")),
-                plain.get("model"),
-                plain.get("driver"),
-            )
-        except (TypeError, KeyError, ValueError, AttributeError):
+            return msgspec.convert(read_json(loop / TURNS), cls)
+        except msgspec.ValidationError:
             return cls()
 
     def write(self, loop: Path) -> None:
         """Store the values. Raises OSError if the disk refuses."""
-        plain = {
-            "schema_version": 1,
-            "session": self.session,
-            "prompt": self.prompt,
-            "blocks": self.blocks,
-            "events": self.events,
-            "ended": self.ended,
-            "counted": self.counted,
-            "stalls": self.stalls,
-            "bound": self.bound,
-            "client": self.client,
-            "host": self.host,
-            "model": self.model,
-            "driver": self.driver,
-        }
-        write_whole(loop / TURNS, to_json(plain))
+        write_whole(loop / TURNS, to_json({"schema_version": 1, **asdict(self)}))
 
     def bind(self, event: HookEvent) -> None:
         """Let the session of an event drive the loop."""
