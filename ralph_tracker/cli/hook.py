@@ -73,6 +73,11 @@ def pre_loop(
     "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
 @click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
+@click.option(
+    "--fail-early",
+    is_flag=True,
+    help="Run the tests that failed last first; while they fail, run and record nothing else, and exit with 3.",
+)
 @quiet_option
 @trust_option
 def post_iteration(  # one parameter per option
@@ -85,9 +90,12 @@ def post_iteration(  # one parameter per option
     iteration: int | None,
     *,
     fresh: bool,
+    fail_early: bool,
     trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
+    if fail_early and (as_json or metrics is not None):
+        raise click.UsageError("--fail-early excludes --json and --metrics: it may record nothing")
     return record_next(
         root,
         loop_id,
@@ -97,6 +105,7 @@ def post_iteration(  # one parameter per option
         blocked=blocked,
         iteration=iteration,
         fresh=fresh,
+        fail_early=fail_early,
         trust=trust,
     )
 
