@@ -18,7 +18,7 @@ HISTORIES: Final = Path(__file__).parent / "histories"
 AUTHORS: Final = {"h1": 119, "h2": 67, "h3": 27, "h5": 58, "h7": 27, "h8": 21, "h10": 51, "h11": 29}
 STEPS: Final = 40
 REPEATS: Final = 3
-AGAIN: Final = 10
+AGAIN: Final = 3 * REPEATS  # as before an iteration is selected
 
 Threshold = Callable[[float, Sequence[float]], float]
 
