@@ -17,7 +17,7 @@ from ralph_tracker.measure.run_checks import CheckResult, configured_checks, env
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 
-_RUNS: Final = 3
+_RUNS: Final = 5
 Samples = Mapping[str, Sequence[float]]
 
 
