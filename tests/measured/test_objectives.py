@@ -1,5 +1,6 @@
 """A loop that optimises a number, with tests and guards held: what is taken, what is not, and why."""
 
+import csv
 import json
 
 import pytest
@@ -123,6 +124,28 @@ def test_history_and_the_agent_are_told_how_the_number_stands(shop, capsys):
     run(["feedback", "--root", str(shop.root)])
     told = capsys.readouterr().out
     assert "latency 50 ms, 37.5 % better than iteration 1 (80 ms), spread 2.3 %; it has size 103 kB, which" in told
+
+
+def test_exports_have_the_numbers(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    run(["export", "--to", "jsonl", "--root", str(shop.root)])
+    assert json.loads(capsys.readouterr().out.splitlines()[1])["metrics"] == {"latency": 80.0, "size": 100.0}
+    run(["export", "--to", "csv", "--root", str(shop.root)])
+    *_, last = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert json.loads(last["metrics"]) == {"latency": 80.0, "size": 100.0}
+
+
+def test_page_and_report_have_the_number_with_its_spread(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    file = shop.root.parent / "page.html"
+    run(["report", "--html", str(file), "--root", str(shop.root)])
+    page = file.read_text()
+    assert "latency over the iterations" in page
+    assert "80 ms (3 from 78 to 82)" in page
+    run(["report", "1", "--root", str(shop.root)])
+    report = capsys.readouterr().out
+    assert "80 ms (3 from 78 to 82)" in report
+    assert "latency 80 ms, 20 % better than iteration 0 (100 ms), spread 2.3 %" in report
 
 
 def test_the_agent_is_told_that_guards_hold(shop, capsys):
