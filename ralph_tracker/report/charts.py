@@ -156,6 +156,7 @@ def comparison_chart(loops: Mapping[str, Series], best: Mapping[str, int | None]
         "img",
         "Scores in percent over the iterations of each loop",
         [_axes(frame), *lines, *_line_ends(frame, loops, best)],
+        frame,
     )
 
 
