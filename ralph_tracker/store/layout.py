@@ -17,6 +17,8 @@ PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
 # Beside the folder of all loops: the states of plans.
 PLANS: Final = "plans"
+# In the folder of a loop of commits: what was measured.
+REPLAYED: Final = "replay.json"
 # In the loop's folder: where a run of `ralph-tracker run` stands, and what it holds while it drives the loop.
 RUN: Final = "run.json"
 RUN_LOCK: Final = "run.lock"
