@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -48,3 +49,9 @@ def _values(row: Any, count: int) -> Sequence[Any]:
     if isinstance(values, tuple):  # a pytest.param
         return values
     return (row,) if count == 1 else row
+
+
+def wider_than_80(text):
+    """Return the lines of a text that are wider than a terminal and could be broken: no single word, no command."""
+    wide = [line for line in text.splitlines() if len(line) > 80]
+    return [line for line in wide if len(re.sub(r"`[^`]*`", "command", line).split()) > 1]
