@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ralph_tracker.cli.options import loop_options, metrics_option, trust_option
+from ralph_tracker.cli.options import loop_options, metrics_option, quiet_option, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_command, say_json
 from ralph_tracker.core.known_tests import FailingTests, names_in_short
 from ralph_tracker.errors import StoreError
@@ -38,6 +38,7 @@ from ralph_tracker.store.loop_lookup import find_loop
     is_flag=True,
     help="Print METRIC name=value for what was measured, before the verdict.",
 )
+@quiet_option
 @trust_option
 def command(
     root: Path,

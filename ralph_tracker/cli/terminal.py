@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from ralph_tracker.tracker import Tracker
 
 WIDTH: Final = 80
+QUIET: Final = f"{__name__}.quiet"  # in the context of click
 COLOURS: Final = {"red": 31, "green": 32, "cyan": 36, "CRITICAL": "1;31", "HIGH": 33}
 _PATCH_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _COMMAND: Final = re.compile(r"`[^`]*`")
@@ -72,6 +73,7 @@ def _write(text: str) -> None:
 
 def _on_stdout(act: Callable[[TextIO], object]) -> None:
     """Use the standard output; if it was closed by its reader, the exit code is still the answer."""
+    _progress.last = ""
     if sys.stdout is None:  # closed by the caller
         return
     try:
@@ -131,11 +133,39 @@ def say_source(text: str) -> None:
         _write(f"{shown}\n" if code is None else f"\x1b[{code}m{shown}\x1b[0m\n")
 
 
+def is_quiet() -> bool:
+    """Return whether the user asked for the result alone; without click there is no such option."""
+    if "click" not in sys.modules:
+        return False
+    import click
+
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
 def progress() -> Callable[[str], None] | None:
-    """Return the function that shows progress on a terminal, None in a pipe."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    """Return the function that shows progress on a terminal, None in a pipe and where the user wants none."""
+    if sys.stderr is None or not sys.stderr.isatty() or is_quiet():
         return None
-    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # checked to be a terminal
+    return _progress.show
+
+
+class _ProgressLines:
+    """Lines on a terminal; that of a check that runs is renewed in place while nothing else is printed."""
+
+    last = ""
+
+    def show(self, line: str) -> None:
+        is_renewed = ": running" in self.last and line.partition(":")[0] == self.last.partition(":")[0]
+        erase = "" if os.environ.get("TERM") == "dumb" else "\x1b[1A\x1b[2K"
+        if not erase and ": running, " in line:
+            return
+        text = shorten(harmless(f"  {line}"), screen_width() - 1)
+        print(f"{erase if is_renewed else ''}{text}", file=sys.stderr)  # noqa: T201  # checked to be a terminal
+        self.last = line
+
+
+_progress: Final = _ProgressLines()
 
 
 def screen_width() -> int:

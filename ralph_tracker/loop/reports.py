@@ -143,8 +143,9 @@ def selection_of(
     mode: SelectionMode | None = None,
     iteration: int | None = None,
     reason: str | None = None,
+    choice: Choice | None = None,
 ) -> Selection:
-    """Select among the iterations of a loop, with the questions that the selected one leaves open.
+    """Select among the iterations of a loop, with the questions that the selected one leaves open; `choice` is made.
 
     Raises KeyError for an iteration that is not among them, ConfigError for a mode that nobody brings, or that fails.
     """
@@ -155,7 +156,7 @@ def selection_of(
         contenders,
         thresholds,
         mode=mode,
-        choosing=mode_of(mode) if iteration is None else None,
+        choosing=(lambda *_: choice) if choice else mode_of(mode) if iteration is None else None,
         iteration=iteration,
         reason=reason,
     )
@@ -329,12 +330,14 @@ def gather_loop(store: LoopStore) -> LoopOverview:
 def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) -> str:
     """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gather_loop` does."""
     loop = gather_loop(store)
+    changes, undone = loop.story.changes, {each.iteration for each in loop.story.setbacks}
     view = page_view(
         loop.selection,
         loop.story,
         {record.number: record.document for record in loop.listed if record.document is not None},
-        matrix_of(loop.story.changes, loop.history, {each.iteration for each in loop.story.setbacks}),
-        tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
+        matrix_of(changes, loop.history, undone),
+        tuple(_files(IterationSnapshots(store), changes, loop.selection.selected.iteration)),
+        sum(1 for each in changes if each.files),
         PageHead(
             store.paths.root.name,
             _agent_of(store.paths),
@@ -369,12 +372,12 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
 def _files(
     iteration_snapshots: IterationSnapshots, changes: Sequence[Change], peak: int
 ) -> Iterator[tuple[int, tuple[FilePatch, ...]]]:
-    """Yield the files that each iteration changed, in order; diffs for the peak and the last, while there is room."""
+    """Yield the files that the peak and the last iterations changed, in order; diffs for those that have room."""
     wanted = sorted(
         (change for change in changes if change.files), key=lambda each: (each.iteration != peak, -each.iteration)
-    )
+    )[:DIFFS]
     room, found = DIFF_ROOM // 4, {}  # a page has more than patches
-    for change in wanted[:DIFFS]:
+    for change in wanted:
         command = f"ralph-tracker diff {change.before} {change.iteration}"
         try:
             patches = file_patches(iteration_snapshots.file_changes(change.before, change.iteration), command)

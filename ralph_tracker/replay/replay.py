@@ -441,7 +441,9 @@ class Replay:
         Raises NothingMeasuredError if none was measured.
         """
         try:
-            return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+            return self._tracker._replace(loop_id=self.loop_id, measures_again=False).select_output(
+                mode=mode, apply=apply
+            )
         except NothingMeasuredError as error:
             raise NothingMeasuredError(self.loop_id, error.why, _MEND) from None
 
