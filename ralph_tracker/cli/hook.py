@@ -193,7 +193,8 @@ def say_selection(
     if final.iteration != chosen.iteration:
         last = f"iteration {final.iteration}, the last{commits.get(final.iteration, '')}"
         facts.append(f"{last}: {candidate_in_words(final)}")
-    facts += filter(None, (why_peaks_differ(selection),))
+    because = None if selection.chosen_because == selection.why_not_final else selection.chosen_because
+    facts += filter(None, (why_peaks_differ(selection), because))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
     say_questions(selection.questions, loop)

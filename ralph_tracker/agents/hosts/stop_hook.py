@@ -234,7 +234,7 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return _held(stop, turns, record, decided)
     if action == "stop":
         try:
-            stop.tracker.select_output(apply="output")
+            stop.tracker._replace(measures_again=False).select_output(apply="output")  # a hook has a time limit
         except NothingMeasuredError as error:  # the agent cannot help it: it stops, and a person reads why
             stop.note(record, action=action, reason=str(error))
             return HookAnswer("log", "Stop", f"ralph-tracker: {error}")
