@@ -87,6 +87,6 @@ def test_the_budget_is_that_of_the_loop(driven):
 def test_a_loop_of_an_earlier_version_has_the_usual_budget(driven):
     driven.start(tests=GREEN)
     path = driven.paths.loop_file
-    path.write_text(path.read_text().replace("  feedback:\n    tokens: 800\n", ""))
+    path.write_text(path.read_text().replace("  feedback:\n    tokens: 800\n    fail_early: false\n", ""))
     assert "feedback" not in path.read_text()
     assert feedback_of(loop_of(driven), driven.root).startswith("Iteration 0: baseline")

@@ -249,7 +249,7 @@ def _held_early(stop: Stop, turns: Turns) -> HookAnswer | None:
     """
     early, turns.early = turns.early, 0
     loop = ConfiguredLoop.read(stop.tracker.store(), configured_by)
-    wanted = loop.config.document["feedback"].get("fail_early", False)  # a loop that began before has no such key
+    wanted = loop.config.document["feedback"]["fail_early"]
     if not wanted or stop.driver is not None or turns.blocks or early >= EARLY_AT_MOST:
         return None
     from ralph_tracker.iteration.failing_first import failing_first  # noqa: PLC0415  # only where it is asked for
