@@ -266,9 +266,13 @@ class PriceSection(Section):
 
 
 class FeedbackSection(Section):
-    """The feedback on its last iteration that an agent gets: at most about so many tokens, the most valuable first."""
+    """The feedback on its last iteration that an agent gets: at most about so many tokens, the most valuable first.
+
+    With `fail_early` the installed hooks run the tests that failed last alone; the whole suite runs once these pass.
+    """
 
     tokens: Annotated[int, Field(ge=100)] = 800
+    fail_early: bool = False
 
 
 class ExportSection(Section):

@@ -351,13 +351,22 @@ def _reach(results: Sequence[CheckResult], tests: TestResults) -> Reach:
         parts = _plain_name(test).split(".")
         for start in range(max(len(parts) - 1, 1)):  # a context names the module as it was imported
             known.setdefault(".".join(parts[start:]), []).append(test)
+        known.setdefault(f"*.{_method(parts)}", []).append(test)
     found: dict[str, dict[int, frozenset[str]]] = {}
     for path, contexts in _contexts(results):
         for line, names in contexts.items():
-            near = frozenset(test for name in names for test in known.get(_plain_name(name), ()))
+            plain = [_plain_name(name) for name in names]
+            # A context of a method names the class that defines it, and the tests of its subclasses run it, too.
+            plain += [f"*.{method}" for name in plain if (method := _method(name.split(".")))]
+            near = frozenset(test for name in plain for test in known.get(name, ()))
             if line.isdecimal():
                 found.setdefault(path, {})[int(line)] = near
     return found
+
+
+def _method(parts: Sequence[str]) -> str | None:
+    """Return the name of a test that is a method, by its dotted name; None for a function."""
+    return parts[-1] if len(parts) > 1 and parts[-2][:1].isupper() else None
 
 
 def _contexts(results: Sequence[CheckResult]) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:

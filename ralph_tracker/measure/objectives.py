@@ -145,10 +145,8 @@ def read_objectives(
         samples: tuple[float, ...] = ()
         check = section["check"]
         try:
-            runs: list[CheckResult | None] = [each for each in results if each.check.name == check]
-            samples = tuple(
-                value for run in runs or [None] for value in _samples(section.get("name") or name, section, run)
-            )
+            runs: list[CheckResult | None] = [each for each in results if each.check.name == check] or [None]
+            samples = tuple(value for run in runs for value in _samples(section.get("name") or name, section, run))
         except _NoNumberError as error:
             problems.append(f"{name} has no number: {error}")
         found.append(
