@@ -23,6 +23,7 @@ from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch
 from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import (
     FINDINGS,
+    NOT_RUN,
     SAME_AS,
     ListedDiagnostics,
     list_diagnostics,
@@ -442,7 +443,7 @@ def measure_tree(
     notes = (*measured.notes, *code.notes, *problems, *objectives.problems, *tree_notes(kept), *guard.notes)
     if taken:
         origins = names_in_short([f"{name} (iteration {each.ran_in})" for name, each in taken.items()])
-        notes = (*notes, f"not_run_again: {origins}; what they read is the same; --fresh runs them")
+        notes = (*notes, f"{NOT_RUN}{origins}; what they read is the same; --fresh runs them")
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
