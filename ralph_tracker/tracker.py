@@ -287,7 +287,7 @@ class Tracker(NamedTuple):
         from ralph_tracker.store.loop_verification import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
 
         store = self.store()
-        with store.write_lock("verify --repair"):
+        with store.write_lock("verify --repair", whole=True):
             today = LoopVerification(store).rebuild()
             loop = ConfiguredLoop.read(store, configured_by)
             recover_loop(loop, unfinished=True, resume=False)

@@ -44,7 +44,7 @@ _NOT_PARAMETERS: Final = frozenset(
     {"version", "checks", "plan", "codebase", "snapshot", "prices", "severity", "export"}
 )
 # The only texts of a configuration that are exported: words that the schema lists.
-_WORDS: Final = frozenset({"selection.mode", "integrity.tool", "integrity.rerun", "checkpoints.unattended"})
+_WORDS: Final = frozenset({"selection.mode", "integrity.rerun", "checkpoints.unattended"})
 _KEYS: Final = ("loop_id", "iteration", "timestamp")
 COLUMNS: Final = (*_KEYS, *TEXTS, *VALUES)
 

@@ -40,7 +40,6 @@ from ralph_tracker.store.loop_store import LoopStore
 _GIVEN: Final = "strength runs the loop's tests, and this loop's metrics are handed in"
 # What a run may take that an error has made slower: so many times what it takes without, and some seconds.
 _SLOWER, _MORE_S = 3.0, 2.0
-_LISTED: Final = 5
 Reach = Mapping[str, Mapping[int, frozenset[str]]]
 T = TypeVar("T")
 
@@ -90,9 +89,7 @@ class Strength(ValueObject, shown="iteration tried noticed"):
         return {
             "event": "strength",
             **{name: getattr(self, name) for name in ("iteration", "since", *counts)},
-            "missed": [
-                f"{each.file}:{each.line}: {' → '.join(filter(None, each[2:]))}" for each in self.missed[:_LISTED]
-            ],
+            "missed": [f"{each.file}:{each.line}: {' → '.join(filter(None, each[2:]))}" for each in self.missed[:5]],
         }
 
 

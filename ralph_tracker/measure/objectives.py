@@ -21,7 +21,6 @@ from ralph_tracker.errors import short_text
 from ralph_tracker.integrity.deciding_files import files_named_in_commands
 from ralph_tracker.measure.run_checks import Check, CheckResult
 
-_LARGEST: Final = 64 * 1024 * 1024
 # What a line says: METRIC lines, then the text of Criterion and of benchmark.js.
 _LINES: Final = (
     re.compile(r"^METRIC (?P<name>[^\s=]+)=(?P<value>\S+)(?:[ \t]+(?P<unit>\S+))?[ \t]*$", re.MULTILINE),
@@ -31,7 +30,6 @@ _LINES: Final = (
 _GO: Final = re.compile(r"^(?P<name>Benchmark\S*?)(?:-\d+)?[ \t]+\d+(?P<pairs>(?:[ \t]+\S+ \S+)+)[ \t]*$", re.MULTILINE)
 _GO_FAILED: Final = re.compile(r"^--- FAIL: (Benchmark\S*?)(?:-\d+)?$", re.MULTILINE)
 _THOUSANDTHS: Final = {"s": 0, "ms": 1, "us": 2, "µs": 2, "μs": 2, "ns": 3, "ps": 4}
-_MOST_NAMES: Final = 5
 
 
 class _Benchmark(NamedTuple):
@@ -185,7 +183,7 @@ def _samples(name: str, section: Mapping[str, Any], result: CheckResult | None) 
 
 def _text(path: Path) -> str:
     with path.open("rb") as file:
-        return file.read(_LARGEST).decode("utf-8", "replace")
+        return file.read(64 * 1024 * 1024).decode("utf-8", "replace")
 
 
 def _is_number(value: object) -> bool:
@@ -201,7 +199,7 @@ def _named(benchmarks: Sequence[_Benchmark], name: str, unit: str) -> list[Any]:
     mine = [each for each in benchmarks if each.name == name]
     if not mine:
         known = list(dict.fromkeys(each.name for each in benchmarks))
-        shown = ", ".join(map(short_text, known[:_MOST_NAMES]))
+        shown = ", ".join(map(short_text, known[:5]))
         raise _NoNumberError(
             f"no {short_text(name)} among {quantity(len(known), 'benchmark')} ({shown}); set its `name`"
         )

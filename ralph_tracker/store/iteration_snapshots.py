@@ -34,6 +34,7 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     SAFETY,
     UNDO_ID,
     Change,
+    SkippedPath,
     Snapshot,
     as_utf8,
     shown,
@@ -57,8 +58,8 @@ COLLECTABLE: Final = (ARTIFACTS, "reports")
 class CheckDocument(TypedDict):
     """How a check ended; `exit_code` or `signal` is there, neither where it could not be started.
 
-    `inputs` is the digest of what decides about its result, where that is known; `from_iteration` is where it ran last,
-    if it was not run again.
+    `key` is the digest of what decides about its result, where that is known; `from_iteration` is where it ran last, if
+    it was not run again.
     """
 
     name: str
@@ -68,7 +69,7 @@ class CheckDocument(TypedDict):
     problem: str | None
     duration_s: float
     summary: str
-    inputs: NotRequired[str]
+    key: NotRequired[str]
     from_iteration: NotRequired[int]
 
 
@@ -101,7 +102,10 @@ def manifest_document(
         "quiescent": snapshot.quiescent,
         "since_baseline": [_change(change) for change in since_baseline],
         "since_previous": [_change(change) for change in since_previous],
-        "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
+        "skipped": [
+            dict(zip(SkippedPath._fields, (as_utf8(each.path), *each.plain()[1:]), strict=False))
+            for each in snapshot.skipped
+        ],
         "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
         **({"modes": {as_utf8(path): bits for path, bits in snapshot.modes.items()}} if snapshot.modes else {}),
     }
