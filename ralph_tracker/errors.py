@@ -1,6 +1,7 @@
 """The exceptions and exit codes of ralph-tracker, and the words for what is wrong with an input.
 
     RalphTrackerError             expected: one line that says what, where and what to do next (exit 1)
+    ├── WrongUsageError           a command line that no verb takes (exit 2)
     ├── InputError                metrics, usage or arguments that are inconsistent or not numbers
     ├── ConfigError               a configuration key or value that cannot be used
     ├── LoopError                 a hook called out of order, an unknown loop, an unfinished one
@@ -53,6 +54,12 @@ _BRANCHES: Final = frozenset({"str", "int", "list[str]"})
 
 class RalphTrackerError(Exception):
     """An expected failure; its text is the one line that the user reads."""
+
+    exit_code = EXIT_FAILURE
+
+
+class WrongUsageError(RalphTrackerError):
+    exit_code = EXIT_USAGE
 
 
 class InputError(RalphTrackerError): ...

@@ -4,6 +4,8 @@ const narrow = () => {
   const field = document.getElementById("find");
   const rows = Array.from(document.querySelectorAll(".searched tbody tr"));
   const words = field.value.toLowerCase().split(" ").filter(Boolean);
+  const folded = document.getElementById("more-tests")?.closest("details");
+  if (folded && words.length) folded.open = true;
   let shown = 0;
   for (const row of rows) {
     const text = row.textContent.toLowerCase();
@@ -12,6 +14,26 @@ const narrow = () => {
   }
   document.getElementById("found").textContent = words.length ? `${shown} of ${rows.length} shown` : "";
 };
+// The table of a long loop has some of its rows; the others are drawn in the form of the first when they are asked for.
+const complete = () => {
+  const list = document.getElementById("unlisted");
+  if (!list) return;
+  const body = list.closest("details").querySelector("tbody"), first = body.rows[0];
+  for (const [place, number, why, ...texts] of JSON.parse(list.textContent)) {
+    const row = first.cloneNode(true);
+    row.id = `i${number}`;
+    row.className = "";
+    row.dataset.why = why;
+    for (const [column, text] of texts.entries()) {
+      const link = row.cells[column].querySelector("a");
+      if (link) link.href = link.getAttribute("href").replace(/\d+$/, number);
+      (link || row.cells[column]).textContent = text;
+    }
+    body.insertBefore(row, body.rows[place] || null);
+  }
+  list.remove();
+};
+addEventListener("toggle", (event) => { if (event.target.querySelector("#unlisted")) complete(); }, true);
 // One line over all charts, and what is known of its iteration in one sentence: its row, why, and its other metrics.
 let cursor = null;
 const point = (number) => {
@@ -24,6 +46,7 @@ const point = (number) => {
     line.setAttribute("class", "cursor");
     line.setAttribute("d", `M${x.toFixed(1)} 0V${chart.viewBox.baseVal.height}`);
   }
+  complete();
   const row = document.getElementById(`i${number}`);
   if (!row) { told.textContent = `Iteration ${number}: no record`; return; }
   const names = Array.from(row.closest("table").querySelectorAll("th"), (each) => each.textContent);
@@ -78,6 +101,7 @@ const prepare = () => {
     region.setAttribute("aria-description", "Arrow keys, Home and End move the cursor over the iterations");
   Array.from(document.querySelectorAll(".loops tbody tr")).slice(1).flatMap(stops).forEach((stop) => { stop.tabIndex = -1; });
   limit();
+  if (document.getElementById("unlisted")?.closest("details").open) complete();
   if (cursor !== null && document.getElementById("cursor")) point(cursor);
   const field = document.getElementById("find");
   if (!field) return;
@@ -87,12 +111,14 @@ const prepare = () => {
 prepare();
 let opened = [];
 addEventListener("beforeprint", () => {
+  complete();
   opened = Array.from(document.querySelectorAll("details:not([open])")).filter((part) => !part.querySelector("pre"));
   for (const part of opened) part.open = true;
 });
 addEventListener("afterprint", () => { for (const part of opened) part.open = false; });
 // A mark of the chart leads to a row that may be folded away.
 addEventListener("hashchange", () => {
+  complete();
   const target = document.getElementById(location.hash.slice(1));
   const folded = target && target.closest("details");
   if (folded) { folded.open = true; target.scrollIntoView(); }

@@ -6,10 +6,12 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from itertools import takewhile
 from types import FrameType
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypedDict
 
-from ralph_tracker.cli.terminal import complain, flush, say
+from ralph_tracker.cli.terminal import complain, flush, say, say_json
 from ralph_tracker.errors import (
     EXIT_BUG,
     EXIT_FAILURE,
@@ -18,16 +20,29 @@ from ralph_tracker.errors import (
     EXIT_SIGNAL,
     LoopWarning,
     RalphTrackerError,
+    StoreError,
     Terminated,
 )
 from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
 _ON_RECORD: Final = "recorded iterations are kept"
+_OUT_OF_MEMORY: Final = f"out of memory; {_ON_RECORD}"
 # What a limit or a disk refuses wherever it comes up.
 _REFUSALS: Final = frozenset(
     {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 )
+
+
+class ErrorDocument(TypedDict):
+    """The line that standard error has, and the exit code."""
+
+    message: str
+    exit_code: int
+
+
+class FailureDocument(TypedDict):
+    error: ErrorDocument
 
 
 def main() -> None:
@@ -43,28 +58,38 @@ def main() -> None:
     try:
         code = run(sys.argv[1:])
     except (MemoryError, SystemError):  # none is left for the message of another error, nor for a log of it
-        code = _out_of_memory()
+        complain(_OUT_OF_MEMORY)
+        code = EXIT_FAILURE
     gc.freeze()  # the process ends: a last collection would be a sixth of its time
     sys.exit(code)
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command and return its exit code; only here errors become messages."""
+    """Run a command and return its exit code; only here errors become messages.
+
+    The line on standard error is for people; where JSON was asked for, standard output has the error as a document.
+    """
     try:
         code = _run_shortcut(arguments)
         flush()
     except RalphTrackerError as error:
-        complain(str(error))
-        code = EXIT_FAILURE
+        why, code = str(error), error.exit_code
     except KeyboardInterrupt as end:  # its argument is the next step, if there is one
-        complain("; ".join(("interrupted", *_kept(arguments), *map(str, end.args))))
-        code = EXIT_INTERRUPTED
+        why, code = "; ".join(("interrupted", *_kept(arguments), *map(str, end.args))), EXIT_INTERRUPTED
     except Terminated as end:
         steps = [end.next_step] if end.next_step else []
-        complain("; ".join((f"ended by {signal.Signals(end.number).name}", *_kept(arguments), *steps)))
+        why = "; ".join((f"ended by {signal.Signals(end.number).name}", *_kept(arguments), *steps))
         code = EXIT_SIGNAL + end.number
     except Exception as error:  # noqa: BLE001  # the machine's limits, else a bug of ours
-        code = _report_failure(error)
+        why, code = _failure(error)
+    else:
+        return code
+    complain(why)
+    if "--json" in takewhile(lambda word: word != "--", arguments):
+        document: FailureDocument = {"error": {"message": " ".join(why.splitlines()), "exit_code": code}}
+        with suppress(StoreError):  # standard output may be what has failed
+            say_json(document)
+            flush()
     return code
 
 
@@ -167,15 +192,12 @@ def answer_host(verb: str, words: Sequence[str]) -> int:
     return EXIT_OK
 
 
-def _report_failure(error: Exception) -> int:
-    """Say in one line that the machine has refused something, else write a log of the bug."""
+def _failure(error: Exception) -> tuple[str, int]:
+    """Return in one line what the machine has refused, else that it is a bug, of which a log is written."""
     if isinstance(error, MemoryError):
-        return _out_of_memory()
+        return _OUT_OF_MEMORY, EXIT_FAILURE
     what = _refusal(error)
-    if what is None:
-        return _bug(error)
-    complain(f"{what}; {_ON_RECORD}")
-    return EXIT_FAILURE
+    return _bug(error) if what is None else (f"{what}; {_ON_RECORD}", EXIT_FAILURE)
 
 
 def _refusal(error: BaseException) -> str | None:
@@ -199,12 +221,7 @@ def _is_somewhere() -> bool:
     return True
 
 
-def _out_of_memory() -> int:
-    complain(f"out of memory; {_ON_RECORD}")
-    return EXIT_FAILURE
-
-
-def _bug(error: Exception) -> int:
+def _bug(error: Exception) -> tuple[str, int]:
     import tempfile
     import traceback
 
@@ -213,5 +230,4 @@ def _bug(error: Exception) -> int:
     ) as log:
         log.write(f"{PROGRAM} {__version__}, Python {sys.version}\n{sys.argv}\n\n")
         traceback.print_exception(error, file=log)
-    complain(f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it with {log.name}")
-    return EXIT_BUG
+    return f"a bug in ralph-tracker: {type(error).__name__}: {error}; please report it with {log.name}", EXIT_BUG

@@ -8,8 +8,8 @@ import click
 
 from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
-from ralph_tracker.cli.options import mode_option, trust_option
-from ralph_tracker.cli.terminal import flush, progress, say, say_json, say_table, say_wrapped, tracker_of
+from ralph_tracker.cli.options import mode_option, quiet_option, trust_option
+from ralph_tracker.cli.terminal import flush, is_quiet, progress, say, say_json, say_table, say_wrapped, tracker_of
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
 from ralph_tracker.errors import EXIT_OK
@@ -65,6 +65,7 @@ class _Change(NamedTuple):
 @click.option("--fresh", is_flag=True, help="Measure and build anew what was before.")
 @mode_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
+@quiet_option
 @trust_option
 def command(  # noqa: PLR0917  # as click passes them
     candidates: tuple[str, ...],
@@ -95,7 +96,7 @@ def command(  # noqa: PLR0917  # as click passes them
         commits = history.candidates(dict.fromkeys(candidates), base)
         options = ReplayOptions(jobs, setup, side_by_side=True, reruns=reruns, cluster=cluster, fresh=fresh)
         replay = Replay(tracker, history, commits, options)
-        if not as_json:
+        if not as_json and not is_quiet():
             first, *others = replay.commits
             what = quantity(len(others), "candidate")
             say(f"{replay.loop_id}: {what} against {first.short} {shorten(first.subject, 40)}")

@@ -8,7 +8,14 @@ import click
 
 from ralph_tracker.cli.hook_output import answer, record_next, say_record
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, next_if_interrupted, of_loop, say_next
-from ralph_tracker.cli.options import IterationNumber, loop_options, metrics_option, selection_options, trust_option
+from ralph_tracker.cli.options import (
+    IterationNumber,
+    loop_options,
+    metrics_option,
+    quiet_option,
+    selection_options,
+    trust_option,
+)
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
@@ -35,6 +42,7 @@ def command() -> None:
     "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
 )
 @click.option("--rebaseline", is_flag=True, help="End a loop that is still running, and start one linked to it.")
+@quiet_option
 @trust_option
 def pre_loop(
     root: Path,
@@ -65,6 +73,12 @@ def pre_loop(
     "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
 @click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
+@click.option(
+    "--fail-early",
+    is_flag=True,
+    help="Run the tests that failed last first; while they fail, run and record nothing else, and exit with 3.",
+)
+@quiet_option
 @trust_option
 def post_iteration(  # one parameter per option
     root: Path,
@@ -76,9 +90,12 @@ def post_iteration(  # one parameter per option
     iteration: int | None,
     *,
     fresh: bool,
+    fail_early: bool,
     trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
+    if fail_early and (as_json or metrics is not None):
+        raise click.UsageError("--fail-early excludes --json and --metrics: it may record nothing")
     return record_next(
         root,
         loop_id,
@@ -88,6 +105,7 @@ def post_iteration(  # one parameter per option
         blocked=blocked,
         iteration=iteration,
         fresh=fresh,
+        fail_early=fail_early,
         trust=trust,
     )
 
@@ -103,6 +121,7 @@ def loop_decision(root: Path, loop_id: str | None, as_json: bool, apply: bool) -
 @command.command("post-loop")
 @loop_options
 @selection_options
+@quiet_option
 @trust_option
 def post_loop(  # one parameter per option
     root: Path,
@@ -174,7 +193,8 @@ def say_selection(
     if final.iteration != chosen.iteration:
         last = f"iteration {final.iteration}, the last{commits.get(final.iteration, '')}"
         facts.append(f"{last}: {candidate_in_words(final)}")
-    facts += filter(None, (why_peaks_differ(selection),))
+    because = None if selection.chosen_because == selection.why_not_final else selection.chosen_because
+    facts += filter(None, (why_peaks_differ(selection), because))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
     say_questions(selection.questions, loop)

@@ -7,6 +7,7 @@ from typing import Any, Final
 import click
 
 from ralph_tracker import plugins
+from ralph_tracker.cli.terminal import QUIET
 from ralph_tracker.core.thresholds import SELECTION_MODES
 from ralph_tracker.errors import nearest
 
@@ -53,6 +54,14 @@ def place_options(command: Command) -> Command:
     return command
 
 
+def _be_quiet(ctx: click.Context, option: click.Parameter, value: bool) -> None:
+    del option
+    ctx.meta[QUIET] = value
+
+
+quiet_option = click.option(
+    "--quiet", is_flag=True, expose_value=False, callback=_be_quiet, help="Print the result alone, no progress."
+)
 trust_option = click.option(
     "--trust", is_flag=True, help="Accept what would run here, as `ralph-tracker trust` does; for CI."
 )

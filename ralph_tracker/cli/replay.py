@@ -1,6 +1,5 @@
 """ralph-tracker replay: the commits of a branch as the iterations of a loop, and the one to take."""
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -9,8 +8,8 @@ import click
 
 from ralph_tracker.cli.hook import say_questions
 from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop, say_next
-from ralph_tracker.cli.options import mode_option, trust_option
-from ralph_tracker.cli.terminal import flush, harmless, say, say_json, say_wrapped, tracker_of
+from ralph_tracker.cli.options import mode_option, quiet_option, trust_option
+from ralph_tracker.cli.terminal import flush, is_quiet, progress, say, say_json, say_wrapped, tracker_of
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
@@ -21,7 +20,7 @@ from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
-    from ralph_tracker.replay.replay import Replay, Turn
+    from ralph_tracker.replay.replay import JudgedCommit, Replay
 
 _SUBJECT = 40
 _MINUTE_S = 60
@@ -70,6 +69,7 @@ class ReplayDocument(TypedDict):
 @click.option("--fresh", is_flag=True, help="Measure and build anew what was before.")
 @mode_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, as `ralph-tracker schema` describes it.")
+@quiet_option
 @trust_option
 def command(  # noqa: PLR0917  # as click passes them
     revisions: str,
@@ -97,7 +97,8 @@ def command(  # noqa: PLR0917  # as click passes them
     commits = history.commits(revisions, Choice(every, touching, first_parent))
     replay = Replay(tracker, history, commits, ReplayOptions(jobs, setup, cluster=cluster, fresh=fresh))
     known = replay.count_recorded()
-    if not as_json:
+    shown = not as_json and not is_quiet()
+    if shown:
         base, *others = replay.commits
         say(f"{replay.loop_id}: {quantity(len(others), 'commit')} since {base.short} {shorten(base.subject, _SUBJECT)}")
         if known:
@@ -105,15 +106,15 @@ def command(  # noqa: PLR0917  # as click passes them
         for warning in replay.warnings:
             say_wrapped(warning, indent=2)
         flush()
-    remaining = TimeEstimate(jobs, time.monotonic())
+    remaining, show = TimeEstimate(jobs, time.monotonic()), progress()
     with next_if_interrupted(SAME_AGAIN):
-        for turn in replay.turns(_ignore if as_json else _say_line):
-            if not as_json:
+        for turn in replay.turns(_say_line if shown else _ignore):
+            if shown:
                 _say_turn(turn, replay.problem(turn.record.iteration))
             left = remaining.after(turn.left, time.monotonic(), cached=turn.cached)
-            if left and sys.stderr is not None and sys.stderr.isatty():
+            if left and show is not None:
                 done = turn.record.iteration + 1
-                click.echo(harmless(f"  {done}/{done + turn.left}, {left}"), err=True)
+                show(f"{done}/{done + turn.left}, {left}")
         closed = replay.finish(mode)
     if as_json:
         say_json(_document(replay, closed))
@@ -128,10 +129,10 @@ def _say_line(line: str) -> None:
 
 
 def _ignore(_line: str) -> None:
-    """Print nothing beside a document."""
+    """Print nothing beside the result."""
 
 
-def _say_turn(turn: "Turn", problem: str | None) -> None:
+def _say_turn(turn: "JudgedCommit", problem: str | None) -> None:
     record = turn.record
     said = "baseline" if record.is_baseline else record.message
     say(f"{record.iteration:>4}  {turn.commit.short}  {percent(record.adjusted_score):<6}  {said}")

@@ -9,9 +9,9 @@ import click
 
 from ralph_tracker.cli.hook import say_selection, step_after
 from ralph_tracker.cli.next_step import RESUME, next_if_interrupted, say_next
-from ralph_tracker.cli.options import place_options, trust_option
+from ralph_tracker.cli.options import place_options, quiet_option, trust_option
 from ralph_tracker.cli.plan import say_changed
-from ralph_tracker.cli.terminal import person_here, say, tracker_of
+from ralph_tracker.cli.terminal import is_quiet, person_here, say, tracker_of
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_FAILURE, EXIT_INTERRUPTED, EXIT_OK
 from ralph_tracker.runner.agent_commands import BACKENDS
 from ralph_tracker.runner.plan_run import open_plan_run
@@ -59,6 +59,7 @@ _POSITIVE: Final = click.FloatRange(min=0, min_open=True)
 @click.option(
     "--allow-missing", is_flag=True, help="Start even if a check's command is missing or tests cannot be measured."
 )
+@quiet_option
 @trust_option
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.argument("agent", nargs=-1, type=click.UNPROCESSED, metavar="-- AGENT COMMAND…")
@@ -93,8 +94,8 @@ def command(
     )
     if plan is not None:
         refuse_senseless(loop_id, options)
-        return run_plan(plan, tracker_of(root, None, trust=trust), asked, Screen())
-    screen = Screen()
+        return run_plan(plan, tracker_of(root, None, trust=trust), asked, Screen(quiet=is_quiet()))
+    screen = Screen(quiet=is_quiet())
     with open_run(tracker_of(root, loop_id, trust=trust), asked, screen) as run, _naming_next_step(screen, RESUME):
         outcome = run.drive()
         step = (

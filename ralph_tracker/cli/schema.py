@@ -7,6 +7,7 @@ from msgspec.json import schema_components
 from pydantic import BaseModel
 
 from ralph_tracker.cli.accept import AcceptanceDocument
+from ralph_tracker.cli.app import FailureDocument
 from ralph_tracker.cli.compare import ComparisonDocument
 from ralph_tracker.cli.doctor import ExaminationDocument
 from ralph_tracker.cli.flaky import FlakyDocument
@@ -64,6 +65,7 @@ SCHEMAS: Final[dict[str, Any]] = {
     "plan": ShownPlanDocument,
     "replay": ReplayDocument,
     "compare": ComparisonDocument,
+    "error": FailureDocument,
 }
 NAMES: Final = tuple(SCHEMAS)
 
@@ -87,7 +89,7 @@ def command(name: str) -> None:
     """Print the JSON Schema NAME.
 
     config, metrics and usage are handed in. record is printed by pre-loop and post-iteration; decision by
-    loop-decision; selection by post-loop and select-best; undos by restore --list; loops is /api/loops of serve; the
-    others by the verb of their name (acceptance: accept).
+    loop-decision; selection by post-loop and select-best; undos by restore --list; loops is /api/loops of serve; error
+    by each --json that fails; the others by the verb of their name (acceptance: accept).
     """
     say_json({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema_of(SCHEMAS[name])})

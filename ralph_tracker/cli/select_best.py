@@ -9,7 +9,7 @@ import click
 
 from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, step_after
 from ralph_tracker.cli.next_step import of_loop
-from ralph_tracker.cli.options import loop_options, selection_options, trust_option
+from ralph_tracker.cli.options import loop_options, quiet_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import flush, say_wrapped, tracker_of
 from ralph_tracker.iteration.apply_iteration import Placement
 
@@ -18,6 +18,7 @@ from ralph_tracker.iteration.apply_iteration import Placement
 @loop_options
 @selection_options
 @click.option("--yes", is_flag=True, help="Put it in place without asking; else a terminal shows the changes and asks.")
+@quiet_option
 @trust_option
 def command(
     root: Path,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from ralph_tracker.cli.next_step import say_next
-from ralph_tracker.cli.options import loop_options, trust_option
+from ralph_tracker.cli.options import loop_options, quiet_option, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_json, say_table, say_wrapped
 from ralph_tracker.codec import document_of
 from ralph_tracker.core.metrics import quantity
@@ -45,6 +45,7 @@ else:
 @click.option("--seconds", type=click.FloatRange(min=1), default=60.0, show_default=True, help="The time for it.")
 @click.option("--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="How many copies at once.")
 @click.option("--report", type=click.Path(path_type=Path), metavar="FILE", help="Read a mutation tool's; run nothing.")
+@quiet_option
 @trust_option
 @loop_options
 def command(

@@ -16,11 +16,12 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from pathlib import Path
 
     from ralph_tracker.steering.plan_driver import Checkpoint, Person
-    from ralph_tracker.store.loop_reader import RecordDocument
+    from ralph_tracker.store.loop_reader import ListedRecord
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 
 WIDTH: Final = 80
+QUIET: Final = f"{__name__}.quiet"  # in the context of click
 COLOURS: Final = {"red": 31, "green": 32, "cyan": 36, "CRITICAL": "1;31", "HIGH": 33}
 _PATCH_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
 _COMMAND: Final = re.compile(r"`[^`]*`")
@@ -72,6 +73,7 @@ def _write(text: str) -> None:
 
 def _on_stdout(act: Callable[[TextIO], object]) -> None:
     """Use the standard output; if it was closed by its reader, the exit code is still the answer."""
+    _progress.last = ""
     if sys.stdout is None:  # closed by the caller
         return
     try:
@@ -83,15 +85,17 @@ def _on_stdout(act: Callable[[TextIO], object]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error in one line."""
+    """Print an error: in one line, which a terminal gets wrapped."""
     with suppress(StoreError):  # show the error even if earlier output fails
         flush()
     if sys.stderr is not None:
         with suppress(OSError):
-            sys.stderr.write(f"ralph-tracker: {harmless(' '.join(text.splitlines()))}\n")
+            line = f"ralph-tracker: {harmless(' '.join(text.splitlines()))}"
+            lines = _wrapped(line, "", "  ") if sys.stderr.isatty() else [line]
+            sys.stderr.write("".join(f"{each}\n" for each in lines))
 
 
-def document_of(record: "RecordDocument") -> Mapping[str, Any]:
+def document_of(record: "ListedRecord") -> Mapping[str, Any]:
     """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
     document = record.require()
     if record.problem:
@@ -131,11 +135,39 @@ def say_source(text: str) -> None:
         _write(f"{shown}\n" if code is None else f"\x1b[{code}m{shown}\x1b[0m\n")
 
 
+def is_quiet() -> bool:
+    """Return whether the user asked for the result alone; without click there is no such option."""
+    if "click" not in sys.modules:
+        return False
+    import click
+
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
 def progress() -> Callable[[str], None] | None:
-    """Return the function that shows progress on a terminal, None in a pipe."""
-    if sys.stderr is None or not sys.stderr.isatty():
+    """Return the function that shows progress on a terminal, None in a pipe and where the user wants none."""
+    if sys.stderr is None or not sys.stderr.isatty() or is_quiet():
         return None
-    return lambda line: print(harmless(f"  {line}"), file=sys.stderr)  # noqa: T201  # checked to be a terminal
+    return _progress.show
+
+
+class _ProgressLines:
+    """Lines on a terminal; that of a check that runs is renewed in place while nothing else is printed."""
+
+    last = ""
+
+    def show(self, line: str) -> None:
+        is_renewed = ": running" in self.last and line.partition(":")[0] == self.last.partition(":")[0]
+        erase = "" if os.environ.get("TERM") == "dumb" else "\x1b[1A\x1b[2K"
+        if not erase and ": running, " in line:
+            return
+        text = shorten(harmless(f"  {line}"), screen_width() - 1)
+        print(f"{erase if is_renewed else ''}{text}", file=sys.stderr)  # noqa: T201  # checked to be a terminal
+        self.last = line
+
+
+_progress: Final = _ProgressLines()
 
 
 def screen_width() -> int:
@@ -152,11 +184,14 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2, colour: str = "") -> 
 
     Long words and commands in backticks are not broken.
     """
-    first, rest, text = " " * indent, " " * (indent + hang), harmless(text)
+    for line in _wrapped(harmless(text), " " * indent, " " * (indent + hang)):
+        say(line, colour)
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
     width = min(WIDTH, screen_width())
     if text and len(first + text) <= width and " ".join(text.split()) == text:
-        say(first + text, colour)
-        return
+        return [first + text]
     from textwrap import wrap  # most lines fit
 
     lines = wrap(
@@ -167,8 +202,7 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2, colour: str = "") -> 
         break_long_words=False,
         break_on_hyphens=False,
     )
-    for line in lines:
-        say(line.replace(_TIED, " "), colour)
+    return [line.replace(_TIED, " ") for line in lines]
 
 
 def say_table(

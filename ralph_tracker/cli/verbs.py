@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import click
 
-from ralph_tracker.cli.terminal import complain, say_text
-from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK, EXIT_USAGE
+from ralph_tracker.cli.terminal import say_text
+from ralph_tracker.errors import EXIT_OK, EXIT_USAGE, RalphTrackerError, WrongUsageError
 from ralph_tracker.version import __version__
 
 PROGRAM: Final = "ralph-tracker"
@@ -130,7 +130,7 @@ def completion(shell: str) -> None:
 
 
 def dispatch(arguments: list[str]) -> int:
-    """Run a verb and return its exit code; wrong usage gives one line and 2."""
+    """Run a verb and return its exit code. Raises WrongUsageError, and as the verb does."""
     try:
         code = cli.main(arguments, prog_name=PROGRAM, complete_var=COMPLETION_VARIABLE, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
@@ -138,11 +138,10 @@ def dispatch(arguments: list[str]) -> int:
         return EXIT_USAGE
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else PROGRAM
-        complain(f"{' '.join(error.format_message().split()).rstrip('.')}; see `{path} --help`")
-        return EXIT_USAGE
+        why = " ".join(error.format_message().split()).rstrip(".")
+        raise WrongUsageError(f"{why}; see `{path} --help`") from None
     except click.ClickException as error:
-        complain(error.format_message())
-        return EXIT_FAILURE
+        raise RalphTrackerError(error.format_message()) from None
     except (_Interrupted, click.Abort) as end:
         raise KeyboardInterrupt(*end.args) from None
     except SystemExit as error:

@@ -23,7 +23,7 @@ from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, neare
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import flaky_in, questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
+from ralph_tracker.loop.status import advice, decision_now, is_of_the_loop, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
@@ -38,7 +38,7 @@ from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshot
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
+from ralph_tracker.store.loop_reader import ListedRecord, SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
@@ -143,8 +143,9 @@ def selection_of(
     mode: SelectionMode | None = None,
     iteration: int | None = None,
     reason: str | None = None,
+    choice: Choice | None = None,
 ) -> Selection:
-    """Select among the iterations of a loop, with the questions that the selected one leaves open.
+    """Select among the iterations of a loop, with the questions that the selected one leaves open; `choice` is made.
 
     Raises KeyError for an iteration that is not among them, ConfigError for a mode that nobody brings, or that fails.
     """
@@ -155,7 +156,7 @@ def selection_of(
         contenders,
         thresholds,
         mode=mode,
-        choosing=mode_of(mode) if iteration is None else None,
+        choosing=(lambda *_: choice) if choice else mode_of(mode) if iteration is None else None,
         iteration=iteration,
         reason=reason,
     )
@@ -237,7 +238,7 @@ def story_of(
     store: LoopStore,
     selection: Selection,
     rows: Sequence[Mapping[str, Any]],
-    listed: Sequence[RecordDocument],
+    listed: Sequence[ListedRecord],
     summary: Summary,
     history: Sequence[Outcomes | None],
 ) -> LoopStory:
@@ -250,7 +251,7 @@ def story_of(
     for event in store.events():
         if event.get("event") == "accept":
             told.append(f"Accepted {event['id']}: {event['reason']}")
-        if event.get("event") == "rollback":
+        if event.get("event") == "rollback" and is_of_the_loop(store.paths, event):
             told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
     return LoopStory(
         rows={row["iteration"]: row for row in rows},
@@ -305,7 +306,7 @@ class LoopOverview(NamedTuple):
     summary: Summary
     selection: Selection
     story: LoopStory
-    listed: Sequence[RecordDocument]
+    listed: Sequence[ListedRecord]
     history: Sequence[Outcomes | None]
 
 
@@ -329,12 +330,14 @@ def gather_loop(store: LoopStore) -> LoopOverview:
 def loop_page(store: LoopStore, next_step: str, live: LivePage | None = None) -> str:
     """Return the page of a loop as HTML; `live` makes it one of `serve`. Raises RecordError as `gather_loop` does."""
     loop = gather_loop(store)
+    changes, undone = loop.story.changes, {each.iteration for each in loop.story.setbacks}
     view = page_view(
         loop.selection,
         loop.story,
         {record.number: record.document for record in loop.listed if record.document is not None},
-        matrix_of(loop.story.changes, loop.history, {each.iteration for each in loop.story.setbacks}),
-        tuple(_files(IterationSnapshots(store), loop.story.changes, loop.selection.selected.iteration)),
+        matrix_of(changes, loop.history, undone),
+        tuple(_files(IterationSnapshots(store), changes, loop.selection.selected.iteration)),
+        sum(1 for each in changes if each.files),
         PageHead(
             store.paths.root.name,
             _agent_of(store.paths),
@@ -369,12 +372,12 @@ def pull_request_comment(store: LoopStore, next_step: str) -> str:
 def _files(
     iteration_snapshots: IterationSnapshots, changes: Sequence[Change], peak: int
 ) -> Iterator[tuple[int, tuple[FilePatch, ...]]]:
-    """Yield the files that each iteration changed, in order; diffs for the peak and the last, while there is room."""
+    """Yield the files that the peak and the last iterations changed, in order; diffs for those that have room."""
     wanted = sorted(
         (change for change in changes if change.files), key=lambda each: (each.iteration != peak, -each.iteration)
-    )
+    )[:DIFFS]
     room, found = DIFF_ROOM // 4, {}  # a page has more than patches
-    for change in wanted[:DIFFS]:
+    for change in wanted:
         command = f"ralph-tracker diff {change.before} {change.iteration}"
         try:
             patches = file_patches(iteration_snapshots.file_changes(change.before, change.iteration), command)

@@ -9,9 +9,9 @@ import os
 import re
 import shlex
 import sys
+import time
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -188,13 +188,15 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     output_cap: int = OUTPUT_CAP,
     stop: Event | None = None,
     instead: Mapping[str, Instead] = {},
+    lasted: Mapping[str, float] = {},
 ) -> tuple[CheckResult, ...]:
     """Run checks, each after those that it needs, up to `jobs` at once, and return their results in that order.
 
     Captured output goes to `folder` as NAME.stdout and NAME.stderr. `reports` is the folder for `{reports}`, created
     here and empty at the start. `environment` is the whole environment, overridden by each check's `env`. `on_progress`
-    gets a line when a check starts and when it ends, `on_end` the name of each check that ended, always in the calling
-    thread. `output_cap` is in bytes per stream. `instead` has what is done in place of running some checks.
+    gets a line when a check starts, while it runs, and when it ends, `on_end` the name of each check that ended, always
+    in the calling thread. `output_cap` is in bytes per stream. `instead` has what is done in place of running some
+    checks, `lasted` how many seconds each took the last time.
     Another thread may set `stop`: what runs is ended then, and every later check as soon as it starts.
     Raises ConfigError for checks that cannot be run, StoreError if the folders cannot be used.
     """
@@ -208,7 +210,7 @@ def run_checks(  # noqa: PLR0913  # one keyword each
     _make_folders(setting)
     before: Before = ChainMap(*(fingerprints(check.reports, cwd=setting.root / check.cwd) for check in order))
     say, ended = on_progress or _nothing, on_end or _nothing
-    finished = _run_all(order, partial(_run_one, setting, instead), max(1, jobs), say, ended, stop or Event())
+    finished = _run_all(order, partial(_run_one, setting, instead), max(1, jobs), say, ended, stop or Event(), lasted)
     try:  # secrets in what the checks printed, and in the reports that they wrote for us
         for check in order:
             for path in setting.streams(check):
@@ -309,10 +311,12 @@ def _run_all(  # what all checks of a run share
     say: Callable[[str], None],
     on_end: Callable[[str], None],
     stop: Event,
+    lasted: Mapping[str, float],
 ) -> dict[str, FinishedCommand]:
     """Run each check as soon as its needs are done; on any exception the running ones are ended first, by `stop`."""
     waiting, done = list(order), dict[str, FinishedCommand]()
     running: dict[str, Thread] = {}
+    began, told = 0.0, 0
     ended = SimpleQueue[tuple[str, FinishedCommand | BaseException]]()
 
     def carry_out(check: Check) -> None:
@@ -325,18 +329,25 @@ def _run_all(  # what all checks of a run share
         while waiting or running:
             for check in _ready(waiting, set(done))[: jobs - len(running)]:
                 say(f"{check.name}: running")
+                began, told = time.monotonic(), 0
                 waiting.remove(check)
                 running[check.name] = Thread(target=carry_out, args=(check,), name=f"check {check.name}")
                 running[check.name].start()
-            with suppress(Empty):
+            try:
                 # How long Ctrl-C may go unnoticed on platforms that do not wake a waiting thread.
                 name, outcome = ended.get(timeout=0.5)
-                running.pop(name).join()
-                if isinstance(outcome, BaseException):
-                    raise outcome
-                done[name] = outcome
-                on_end(name)
-                say(f"{name}: {outcome.summary}")
+            except Empty:
+                if len(running) == 1 and (seconds := int(time.monotonic() - began)) > told:
+                    told, (name,) = seconds, running
+                    before = f", {lasted[name]:.0f} s last time" if name in lasted else ""
+                    say(f"{name}: running, {seconds} s{before}")
+                continue
+            running.pop(name).join()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            done[name] = outcome
+            on_end(name)
+            say(f"{name}: {outcome.summary}")
     finally:
         if running:  # only after an exception
             stop.set()

@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.codec import decode, encode
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.known_tests import is_of_run
 from ralph_tracker.core.metrics import Group, TestResults, quantity
@@ -55,14 +56,11 @@ from ralph_tracker.replay.measure_commits import (
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import REPLAYED, LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.tracker import Tracker
-
-SCHEMA_VERSION: Final = 1
-FILE: Final = "replay.json"
 
 
 class ReplayJournal(NamedTuple):
@@ -77,30 +75,22 @@ class ReplayJournal(NamedTuple):
 
     def write(self, paths: LoopPaths) -> None:
         """Write the file. Raises StoreError if the disk refuses."""
-        path = paths.folder / FILE
-        commits = [commit._asdict() for commit in self.commits]
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "digest": self.digest,
-            "first": self.first,
-            "commits": commits,
-        }
+        path = paths.folder / REPLAYED
         with as_store_error(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
+            write_whole(path, json.dumps({"schema_version": 1, **encode(self)}, indent=1).encode() + b"\n")
 
 
 def read_replay_journal(paths: LoopPaths) -> ReplayJournal | None:
     """Return the journal of a loop, None if it is no replay. Raises RecordError if the file is damaged."""
-    path = paths.folder / FILE
+    path = paths.folder / REPLAYED
     plain = read_json(path)
     if plain is None and not path.exists():
         return None
     try:
-        commits = tuple(Commit(**each) for each in plain["commits"])
-        return ReplayJournal(commits, plain["digest"], plain.get("first", 0))
+        return decode(ReplayJournal, {name: plain[name] for name in ReplayJournal._fields})
     except (KeyError, TypeError, AttributeError):
-        raise RecordError(f"{paths.shown}/{FILE}: damaged; remove {paths.shown} and replay again") from None
+        raise RecordError(f"{paths.shown}/{REPLAYED}: damaged; remove {paths.shown} and replay again") from None
 
 
 def replay_digest(commits: Sequence[Commit], document: Any, *more: str | None) -> str:  # noqa: ANN401  # any plain value
@@ -127,7 +117,7 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool 
 _MEND: Final = "fix that, then the same command measures again"
 
 
-class Turn(NamedTuple):
+class JudgedCommit(NamedTuple):
     """A judged commit; `cached` if it had been measured before, `left` is how many come after it."""
 
     commit: Commit
@@ -262,7 +252,7 @@ class Replay:
         """Return the commits that are iterations of the loop, the baseline first."""
         return self.commits[self._journal.first :]
 
-    def turns(self, say: Callable[[str], None] = _silent) -> Iterator[Turn]:
+    def turns(self, say: Callable[[str], None] = _silent) -> Iterator[JudgedCommit]:
         """Measure and judge the commits that are not on record yet, and yield them in the history's order.
 
         The loop's baseline is the first commit that can be measured; `say` is told of those before it. What could not
@@ -291,7 +281,7 @@ class Replay:
                     for number, each in islice(enumerate(found, start=again), done - again, None):
                         run_again = None if self._options.reruns else partial(measurer.once_more, each)
                         record = self._judge_commit(number, each, mirror, run_again)
-                        yield Turn(each.commit, record, each.cached, len(self.judged) - number - 1)
+                        yield JudgedCommit(each.commit, record, each.cached, len(self.judged) - number - 1)
 
     def _alone(self) -> AbstractContextManager[object]:
         """Keep other processes from replaying into this loop. Raises StoreError if one does."""
@@ -449,7 +439,9 @@ class Replay:
         Raises NothingMeasuredError if none was measured.
         """
         try:
-            return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+            return self._tracker._replace(loop_id=self.loop_id, measures_again=False).select_output(
+                mode=mode, apply=apply
+            )
         except NothingMeasuredError as error:
             raise NothingMeasuredError(self.loop_id, error.why, _MEND) from None
 

@@ -13,7 +13,8 @@ from ralph_tracker.core.metrics import METRICS, MetricSpec
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
-from ralph_tracker.report.iteration_view import AlertRow, FindingRow, findings_of
+from ralph_tracker.report.escaping import for_terminal
+from ralph_tracker.report.iteration_view import AlertRow, FindingRow, findings_of, further_value, with_spread
 from ralph_tracker.report.loop_view import (
     IterationRow,
     LoopStory,
@@ -117,6 +118,8 @@ class PageView:
     alerts: tuple[AlertGroup, ...]
     folded: tuple[tuple[str, tuple[AlertGroup, ...]], ...]
     rows: tuple[IterationRow, ...]
+    listed: frozenset[int]
+    unlisted: tuple[tuple[Any, ...], ...]
     reasons: Mapping[int, str]
     timeline: tuple[TimelineEntry, ...]
     earlier_changes: int
@@ -128,6 +131,7 @@ class PageView:
     part_rows: tuple[tuple[int, tuple[str, ...]], ...]
     matrix: OutcomeMatrix
     files: tuple[tuple[int, tuple[FilePatch, ...]], ...]
+    more_files: int
     cost: str
     findings: tuple[FoundAt, ...]
     more_findings: int
@@ -139,9 +143,13 @@ def page_view(
     documents: Mapping[int, Mapping[str, Any]],
     matrix: OutcomeMatrix,
     files: Sequence[tuple[int, tuple[FilePatch, ...]]],
+    changed: int,
     head: PageHead,
 ) -> PageView:
-    """Return the page of a loop; `documents` are the records that can be read, by number."""
+    """Return the page of a loop; `documents` are the records that can be read, by number.
+
+    `changed` is how many iterations changed files, of which `files` has some.
+    """
     view = selection_view(selection, story)
     parts = _parts(documents)
     named = [name for name in DIMENSIONS if any(value for _, value in parts[name])]
@@ -166,16 +174,31 @@ def page_view(
         if each.text
     )
     numbers = [c.iteration for c in selection.contenders]
+    objectives: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for at, document in documents.items():
+        for name, metric in (document["iteration_metrics"].get("metrics") or {}).items():
+            if metric.get("samples"):
+                objectives.setdefault(name, {})[at] = metric
     marks = _marks(view, story, selection, documents)
     reasons: dict[int, list[str]] = {}
     for mark in marks:
         reasons.setdefault(mark.iteration, []).append(mark.words)
+    # To these marks and alerts lead; the script draws the others once somebody asks for them.
+    shown = _rows_shown(numbers, view.selected)
+    listed = {at for _, at in shown} | {mark.iteration for mark in marks if mark.kind not in {"taken", "point"}}
+    listed.update(group.iteration for group in _grouped(story.alerts, lambda _: True))
     return PageView(
         selection=view,
         figures=_figures(view, selection, head),
         alerts=current[-ALERTS_SHOWN:],
         folded=tuple((what, groups) for what, groups in folded if groups),
         rows=view.rows,
+        listed=frozenset(listed),
+        unlisted=tuple(
+            (place, at, ", ".join(reasons.get(at, ())), *map(for_terminal, cells))
+            for place, (at, cells) in enumerate(zip(numbers, view.table, strict=True))
+            if at not in listed
+        ),
         reasons={at: ", ".join(words) for at, words in reasons.items()},
         timeline=timeline[-CHANGES_SHOWN:],
         earlier_changes=max(0, len(timeline) - CHANGES_SHOWN),
@@ -186,12 +209,22 @@ def page_view(
             {at: row.get("previous_iteration") for at, row in story.rows.items()},
             {c.iteration: c.walked.passing for c in selection.contenders},
         ),
-        multiples=tuple(
-            _multiple(list(zip(numbers, values, strict=True)), spec, view.selected) for values, spec in moved.items()
+        multiples=(
+            *(_of_objective(name, own, view.selected) for name, own in objectives.items()),
+            *(
+                _multiple(list(zip(numbers, values, strict=True)), spec, view.selected)
+                for values, spec in moved.items()
+            ),
         ),
         metric_rows=tuple(
-            (at, tuple(number(values[place], spec) for values, spec in moved.items()))
-            for place, at in _rows_shown(numbers, view.selected)
+            (
+                at,
+                (
+                    *(with_spread(own.get(at) or {}) for own in objectives.values()),
+                    *(number(values[place], spec) for values, spec in moved.items()),
+                ),
+            )
+            for place, at in shown
         ),
         parts=charts.stacked_chart({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
@@ -201,6 +234,7 @@ def page_view(
         ),
         matrix=matrix,
         files=tuple(files),
+        more_files=changed - len(files),
         cost=_cost(selection, story),
         findings=findings[:FINDINGS_SHOWN],
         more_findings=max(0, len(findings) - FINDINGS_SHOWN),
@@ -271,6 +305,7 @@ def _figures(view: SelectionView, selection: Selection, head: PageHead) -> tuple
         "Time": f"{minutes} min" if minutes else f"{seconds} s",
         "Agent": head.agent,
         "Project": head.project,
+        "Commit": row.commit,
     }
     return tuple((name, value) for name, value in known.items() if value not in {"", ABSENT, "unknown"})
 
@@ -313,6 +348,15 @@ def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     values = (known[0], known[-1], min(known), max(known), dict(series).get(taken))
     listed = "|".join(number(value, spec) for _, value in series)
     return Multiple(spec.label, picture, listed, *(number(value, spec) for value in values))
+
+
+def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], taken: int) -> Multiple:
+    """Return the numbers of an objective, of which each is shown with the spread of its repeats."""
+    picture = charts.small([(at, each["value"]) for at, each in metrics.items()], f"{name} over the iterations", taken)
+    known = sorted(metrics.values(), key=lambda each: each["value"])
+    first, *_, last = [*metrics.values()] * 2
+    values = (first, last, known[0], known[-1], metrics.get(taken) or {})
+    return Multiple(name, picture, "|".join(map(with_spread, metrics.values())), *map(further_value, values))
 
 
 def _rows_shown(numbers: Sequence[int], taken: int) -> list[tuple[int, int]]:

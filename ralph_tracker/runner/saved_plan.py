@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
@@ -18,21 +18,18 @@ from ralph_tracker.safe_files import (
 )
 from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
 from ralph_tracker.store.json_documents import read_json, to_json
+from ralph_tracker.store.layout import PLANS
 from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
-
-FOLDER: Final = "plans"
 
 
 class SavedPlan(NamedTuple):
     """A plan file with its progress.
 
-    `is_begun` is whether a state was kept already, `has_changed` whether the file was edited since; a plan continues as
-    it was begun.
+    `has_changed` is whether the file was edited since the plan was begun; it continues as it was begun.
     """
 
     state: PlanState
-    is_begun: bool
     has_changed: bool
 
 
@@ -41,7 +38,7 @@ def state_path(plan: Path) -> Path:
 
     Raises StoreError where that folder is a link: a clone can bring one by which we would write elsewhere.
     """
-    folder = plan.parent / LOOP_FOLDER / FOLDER
+    folder = plan.parent / LOOP_FOLDER / PLANS
     with as_store_error(folder):
         refuse_link(folder.parent, folder)
     return folder / f"{plan.name}.json"
@@ -94,12 +91,12 @@ def read_plan(path: Path) -> SavedPlan:
     state_file = state_path(path)
     plain = read_json(state_file)
     if plain is None and read_own_file(state_file) is None:
-        return SavedPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
+        return SavedPlan(new_plan_state(plan, digest), has_changed=False)
     try:
         state = state_from_plain(plain)
     except ValueError as error:
         raise RecordError(f"{state_file}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
-    return SavedPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
+    return SavedPlan(state, has_changed=state.digest not in {"", digest})
 
 
 def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:

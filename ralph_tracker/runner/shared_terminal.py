@@ -13,17 +13,17 @@ class Screen:
     """The display on our own streams: the agent's output unchanged, our lines and the status on standard error.
 
     The status line is only shown on a terminal, while nothing else is printed. If a stream is closed, the run continues
-    without it.
+    without it, as it does where it is to be `quiet`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
         self._live = os.isatty(2)
         self._together = self._live and os.isatty(1)
         self._shown = False
         self._at_start = True
         self._begun = {1: False, 2: False}
         self._last = 0.0
-        self._gone: set[int] = set()
+        self._gone = {1, 2} if quiet else set[int]()
 
     def output(self, piece: bytes) -> None:
         """Pass a piece on to our standard output."""

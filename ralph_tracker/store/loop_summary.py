@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError
@@ -21,7 +22,6 @@ EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "afte
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
 # A loop of any length keeps within these bounds.
 _NUMBERS_AT_LEAST: Final = 10_000
-_NUMBERS_A_NAME: Final = 100
 INTERRUPTED = "iteration {} was interrupted; the next command finishes or redoes it"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
@@ -84,16 +84,15 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
     return summary if known and whole and decided and alerted else None
 
 
-def version_of(loops: Sequence[LoopPaths]) -> str:
-    """Return a mark that differs once a record, an event or a selection of these loops was written."""
+def version_of(loops: Sequence[LoopPaths], others: Iterable[Path] = ()) -> str:
+    """Return a mark that differs once a record, an event or a selection of these loops or another file was written."""
     seen = blake2b(digest_size=8)
-    for paths in loops:
-        for file in (paths.state, paths.events, paths.selection):
-            try:
-                found = file.stat()
-                seen.update(f"{file.name} {found.st_mtime_ns} {found.st_size} {found.st_ino}\n".encode())
-            except OSError:
-                seen.update(b"-\n")
+    for file in (*(file for paths in loops for file in (paths.state, paths.events, paths.selection)), *others):
+        try:
+            found = file.stat()
+            seen.update(f"{file.name} {found.st_mtime_ns} {found.st_size} {found.st_ino}\n".encode())
+        except OSError:
+            seen.update(b"-\n")
     return seen.hexdigest()
 
 
@@ -158,7 +157,7 @@ def _highest(names: int) -> int:
     Each iteration has a folder, or a 25th of a pack. A clone can bring one with any number, and every number up to the
     latest is looked at.
     """
-    return _NUMBERS_AT_LEAST + _NUMBERS_A_NAME * names
+    return _NUMBERS_AT_LEAST + 100 * names
 
 
 def _is_far_off(paths: LoopPaths, number: int) -> bool:

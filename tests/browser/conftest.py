@@ -43,6 +43,19 @@ def loop(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def long_page(tmp_path_factory):
+    """Return the page of a loop of 120 iterations with 80 tests that broke and came back."""
+    root = tmp_path_factory.mktemp("long")
+    for number in range(121):
+        failing = () if number % 2 else (number % 80, number % 80 + 1)
+        tests = [{"id": f"t::test_{n}", "outcome": "failed" if n in failing else "passed"} for n in range(90)]
+        facts = {"tests": tests, "testing": {"coverage_percentage": 50 + number % 7}}
+        pre_loop(root=root, metrics=facts) if number == 0 else post_iteration(root=root, metrics=facts)
+    assert run(["report", "--html", str(root / "page.html"), "--root", str(root)]) == 0
+    return root / "page.html"
+
+
+@pytest.fixture(scope="session")
 def browser():
     """Return a Chromium without a window."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is missing: make suite NAME=browser")

@@ -70,6 +70,36 @@ def test_arrow_keys_and_pointer_move_one_cursor_over_all_charts(opened):
     assert page.said == []
 
 
+def test_the_rows_of_a_long_loop_are_drawn_when_its_table_is_opened(opened, long_page):
+    page = opened(long_page.as_uri())
+    rows = page.locator("tr[id^=i]")
+    assert rows.count() < 121
+    page.get_by_text("Table of all iterations").click()
+    page.locator("tr#i77").wait_for()
+    assert rows.evaluate_all("rows => rows.map(row => row.id)") == [f"i{number}" for number in range(121)]
+    assert page.locator("tr#i77").text_content().startswith("77")
+    assert page.said == []
+
+
+def test_the_cursor_names_each_iteration_of_a_long_loop(opened, long_page):
+    page = opened(long_page.as_uri())
+    page.get_by_role("region", name="Chart of the score").focus()
+    page.keyboard.press("Home")
+    for number in range(1, 5):
+        page.keyboard.press("ArrowRight")
+        told = page.get_by_role("status").last.text_content()
+        assert told.startswith(f"Iteration {number} "), told
+        assert f"Coverage {50 + number}.0%" in told
+
+
+def test_a_search_reaches_the_tests_that_are_folded_away(opened, long_page):
+    page = opened(long_page.as_uri())
+    page.get_by_label("Find tests").fill("test_7")
+    shown = page.locator(".searched tbody tr:visible th")
+    assert {*shown.all_text_contents()} == {"t::test_7", *(f"t::test_7{n}" for n in range(10))}
+    assert page.locator("#found").text_content() == "11 of 80 shown"
+
+
 def test_a_page_has_at_most_30_stops_of_the_tab_key(opened):
     page = opened()
     stops = "[...document.querySelectorAll('a, summary, input, button, [tabindex]')]"

@@ -1,5 +1,6 @@
 """`report --html`: the whole loop in one file, whatever of it can be read."""
 
+import json
 import re
 
 import pytest
@@ -50,6 +51,13 @@ def test_a_long_loop_has_all_values_in_the_charts_and_in_each_table_some(project
     assert len(rows) <= 102
     assert {"0", "120"} <= {*rows}
     assert 'data-label="Coverage"' in text
+    listed = [int(number) for number in re.findall(r'<tr id="i(\d+)"', text)]
+    (unlisted,) = re.findall(r'<script type="application/json" id="unlisted">(.*?)</script>', text)
+    others = {number: (place, cells) for place, number, _, *cells in json.loads(unlisted)}
+    assert sorted([*listed, *others]) == [*range(121)]
+    assert len(listed) <= 102
+    place, cells = others[3]
+    assert (place, cells[0], cells[3]) == (3, "3", "53.0%")
 
 
 def test_a_page_is_only_read_never_written_beside(dropped, page_of):

@@ -2,14 +2,17 @@
 
 import copy
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import jsonschema
 import pytest
 import yaml
 
 from ralph_tracker.cli.schema import NAMES, SCHEMAS
+from ralph_tracker.cli.verbs import cli
 from ralph_tracker.config.load import config_of
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.measure.handed_in import read_metrics, read_usage
@@ -178,6 +181,37 @@ def given(project_at, tmp_path_factory):
     return [*printed, ("history", "history", project.ralph("history", "--json").json)]
 
 
+def with_json(command: click.Command, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each command that takes --json."""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            below = command.get_command(click.Context(command), name)
+            yield from () if below is None else with_json(below, (*words, name))
+    elif any("--json" in option.opts for option in command.params):
+        yield words
+
+
+@pytest.mark.parametrize("words", [*with_json(cli)], ids=" ".join)
+def test_an_error_is_a_document_beside_its_line(project, validator, words):
+    answer = project.plainly(*words, "--json", "--nonsense")
+    validator["error"].validate(answer.json)
+    error = answer.json["error"]
+    assert (answer.code, error["exit_code"]) == (2, 2)
+    assert answer.err == f"ralph-tracker: {error['message']}\n"
+
+
+def test_an_error_of_the_project_is_a_document_too(project, validator):
+    answer = project.ralph("status", "--json")
+    validator["error"].validate(answer.json)
+    assert (answer.code, answer.json["error"]["exit_code"]) == (1, 1)
+    assert "ralph-tracker hook pre-loop" in answer.json["error"]["message"]
+
+
+def test_the_option_of_an_agent_asks_for_no_document(project):
+    answer = project.plainly("run", "--nonsense", "--", "agent", "--json")
+    assert (answer.code, answer.out) == (2, "")
+
+
 REPORTS = Path(__file__).resolve().parents[2] / "fixtures" / "reports"
 # A check without tools: the shell writes the report of one test that passes.
 REPORT = '<testsuite tests="1"><testcase classname="a" name="b"/></testsuite>'
@@ -260,5 +294,5 @@ def test_a_key_that_nobody_described_fits_no_schema(validator, loop, request):
 
 
 def test_every_schema_of_something_printed_is_met(eventful, measured):
-    elsewhere = {"config", "metrics", "usage", "plan", "simulate", "replay", "compare", "loops"}
+    elsewhere = {"config", "metrics", "usage", "plan", "simulate", "replay", "compare", "loops", "error"}
     assert {schema for schema, *_ in (*eventful, *measured)} == set(NAMES) - elsewhere

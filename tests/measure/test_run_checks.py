@@ -1,6 +1,7 @@
 """Running the configured checks: their order, their environment, and what stands in the way of running them."""
 
 import os
+import re
 import sys
 import threading
 from pathlib import Path
@@ -113,6 +114,31 @@ class TestRun:
         assert lines[:2] == ["one: running", "two: running"]
         assert sorted(line.split(" after")[0] for line in lines[2:]) == ["one: exit 3", "two: exit 0"]
         assert {thread for _, thread in told} == {threading.current_thread()}
+
+    def test_time_of_a_long_check(self, run, tmp_path):
+        """While a check runs alone, its seconds are told, and those that it took the last time where they are known."""
+        told = []
+
+        def tell(line):
+            told.append(line)
+            if ", " in line:
+                (tmp_path / f"seen {line.partition(':')[0]}").touch()
+
+        run(
+            *(Check(name, f"until [ -e '{tmp_path}/seen {name}' ]; do sleep 0.05; done") for name in ("known", "new")),
+            on_progress=tell,
+            lasted={"known": 30.4},
+        )
+
+        shown = [re.sub(r"(running, |after )[\d.]+ s", r"\1N s", line) for line in dict.fromkeys(told)]
+        assert [*dict.fromkeys(shown)] == [
+            "known: running",
+            "known: running, N s, 30 s last time",
+            "known: exit 0 after N s",
+            "new: running",
+            "new: running, N s",
+            "new: exit 0 after N s",
+        ]
 
 
 class TestReportsFolder:

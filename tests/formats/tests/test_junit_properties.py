@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import junitparser
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
@@ -19,7 +19,10 @@ from tests.tables import table
 
 # The oracle knows no stray byte, no attribute of a test that was disabled, no error that is a warning, no retry, and no
 # case without a suite.
-BEYOND_THE_ORACLE = ("stray-byte", "ctest", "phpunit-9-risky", "gradle-retry", "gotestsum-rerun", "node-todo")
+BEYOND_THE_ORACLE = (
+    *("stray-byte", "ctest", "phpunit-9-risky", "gradle-retry", "gotestsum-rerun", "node-todo"),
+    "node-diffs",  # no suite is around its cases
+)
 REPORTS = (Path(__file__).parents[3] / "fixtures" / "reports" / "junit").glob("*/report.xml")
 REAL = sorted(path for path in REPORTS if path.parent.name not in BEYOND_THE_ORACLE)
 NAMES = st.text(
@@ -87,6 +90,8 @@ def read(root: ET.Element, encoding: str = "utf-8") -> TestReport:
 @given(documents(), st.sampled_from(["utf-8", "us-ascii", "utf-16"]))
 def test_a_generated_document_reads_back(document, encoding):
     root, cases = document
+    # Of two cases with one id the worse comes first; tests of the collector have that.
+    assume(len({case.id for case in cases}) == len({(case.id, case.outcome) for case in cases}))
     report = read(root, encoding)
     assert report.tests == len(cases)
     in_order = zip(cases, report.outcomes.items(), strict=True)
@@ -153,5 +158,5 @@ def test_the_oracle_finds_the_same_in_real_reports(path):
     # jest-junit writes the error of a file once more, as a failure
     theirs = [each for each in theirs if each[::2] != ("Test suite failed to run", "failed")]
     # … and a test to do without an outcome
-    theirs = [(owner, name, "skipped" if name == " td" else outcome) for owner, name, outcome in theirs]
+    theirs = [(owner, name, "skipped" if name in {" td", " todo"} else outcome) for owner, name, outcome in theirs]
     assert sorted(verdicts(report)) == sorted(outcome for _, _, outcome in theirs)
