@@ -3,7 +3,9 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -12,7 +14,7 @@ from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.thresholds import SelectionMode
-from ralph_tracker.errors import InputError, LoopError, nearest
+from ralph_tracker.errors import InputError, LoopError, UntrustedError, nearest
 from ralph_tracker.iteration.measure_iteration import (
     Checkout,
     IterationMeasurer,
@@ -89,7 +91,7 @@ class Tracker(NamedTuple):
 
     `trust` decides about commands that came with the project and that this user has neither started nor accepted:
     False refuses them, True accepts them, a function is asked. `checkout` is a commit to record instead of the working
-    tree.
+    tree. A tracker that `measures_again` does so with the best numbers of an objective before it selects.
     """
 
     root: Path = Path()
@@ -99,6 +101,7 @@ class Tracker(NamedTuple):
     progress: Callable[[str], None] | None = None
     trust: Consent = False
     checkout: Checkout | None = None
+    measures_again: bool = True
     tell: Callable[[str], None] | None = None
 
     @property
@@ -284,7 +287,7 @@ class Tracker(NamedTuple):
         from ralph_tracker.store.loop_verification import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
 
         store = self.store()
-        with store.write_lock("verify --repair"):
+        with store.write_lock("verify --repair", whole=True):
             today = LoopVerification(store).rebuild()
             loop = ConfiguredLoop.read(store, configured_by)
             recover_loop(loop, unfinished=True, resume=False)
@@ -337,7 +340,11 @@ class Tracker(NamedTuple):
                 raise _not_on_record(iteration, summary)
             if iteration is None:
                 refuse_nothing_measured(store, summary.loop_id, rows)
-            selection = selection_of(store, rows, loop.config.thresholds, mode=mode, iteration=iteration, reason=reason)
+            selecting = partial(selection_of, store, rows, loop.config.thresholds, mode=mode)
+            selection = selecting(iteration=iteration, reason=reason)
+            if self.measures_again and iteration is None and selection.mode == "walk":
+                with suppress(UntrustedError):
+                    selection = self._chosen_again(loop, selection, selecting)
             chosen = selection.selected.iteration
             if verify:
                 verify_again(loop, chosen, self.environment, self.progress)
@@ -356,6 +363,19 @@ class Tracker(NamedTuple):
                 store.done()
         _export(loop)
         return closed
+
+    def _chosen_again(
+        self, loop: ConfiguredLoop, selection: "Selection", selecting: "Callable[..., Selection]"
+    ) -> "Selection":
+        """Return the selection by fresh numbers of the objective. Raises UntrustedError."""
+        if not loop.config.document.get("objectives"):
+            return selection
+        from ralph_tracker.iteration.measure_again import choose_again  # noqa: PLC0415  # as above
+
+        self.require_loop()
+        walked = [each.walked for each in selection.contenders]
+        choice = choose_again(loop, walked, selection.iteration, self.environment, self.progress)
+        return selection if choice is None else selecting(choice=choice)
 
     def accept(self, alert_id: str, reason: str) -> Summary:
         """Record that a person accepts an alert, and judge the loop again; records are not changed.

@@ -37,7 +37,7 @@ def test_it_puts_the_program_alone_onto_path(tmp_path, tool):
     if shutil.which(tool) is None:
         pytest.skip(f"{tool} is not on PATH")
     checkout = tmp_path / "checkout"
-    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", "__pycache__", "dist", ".aiwg")
+    left_out = shutil.ignore_patterns(".venv", ".git", ".*_cache", "__pycache__", "dist", ".aiwg", "seeds", "findings")
     shutil.copytree(CHECKOUT, checkout, ignore=left_out)
     home = tmp_path / "home"
     home.mkdir()

@@ -11,14 +11,14 @@ from statistics import mean, median
 from typing import Final
 
 from ralph_tracker.core.metrics import FurtherMetric
-from ralph_tracker.core.objective import Level, State, after_state, compare
+from ralph_tracker.core.objective import Level, Noise, State, after_state, compare
 
 HISTORIES: Final = Path(__file__).parent / "histories"
 # What each author took: the state at the head of the branch.
 AUTHORS: Final = {"h1": 119, "h2": 67, "h3": 27, "h5": 58, "h7": 27, "h8": 21, "h10": 51, "h11": 29}
 STEPS: Final = 40
 REPEATS: Final = 3
-AGAIN: Final = 10
+AGAIN: Final = 5 * REPEATS  # as before an iteration is selected
 
 Threshold = Callable[[float, Sequence[float]], float]
 
@@ -152,6 +152,7 @@ def _simulate(seed: int, threshold: Threshold | None) -> Outcome:
     values = _measure(100.0, noise, random)
     kept = values
     number = 0
+    taken = {0: median(values)}
     level, _ = after_state(objective, None, State(0, values))
     assert level is not None
     for step in range(1, STEPS + 1):
@@ -160,21 +161,24 @@ def _simulate(seed: int, threshold: Threshold | None) -> Outcome:
         truths[step] = before * (1 + change)
         values = _measure(truths[step], noise, random)
         if threshold is None:
-            rival = truths[level.best]
+            best = truths[level.best]
             level, outcome = after_state(objective, level, State(step, values))
             assert level is not None
-            false += outcome == "better" and truths[step] >= rival
+            false += outcome == "better" and truths[step] >= best
             number = level.kept
+            if number == step:
+                taken[step] = median(values)
         else:
             seen.append(median(values))
             if median(kept) - median(values) > threshold(median(kept), seen):
                 false += truths[step] >= before
                 number, kept = step, values
-    if threshold is None and level.kept != level.best:
-        again = [_measure(truths[each], noise, random, AGAIN) for each in (level.kept, level.best)]
-        # By fresh repeats of both: whatever was found by being high was also lucky. Ties go to the later.
-        is_worse = compare(objective, again[0], again[1], level.noise) == "worse"
-        number = level.best if is_worse else max(level.kept, level.best)
+    if threshold is None and len(taken) > 1:
+        rival = min((each for each in taken if each != number), key=lambda each: (taken[each], -each))
+        again = [_measure(truths[each], noise, random, AGAIN) for each in (number, rival)]
+        # By fresh repeats of both: whatever was found by being the best was also lucky. Ties go to the later.
+        spread = Noise().with_repeats(again[0]).with_repeats(again[1])
+        number = rival if compare(objective, again[0], again[1], spread) == "worse" else number
     return Outcome(truths[number] / min(truths.values()) - 1, false)
 
 

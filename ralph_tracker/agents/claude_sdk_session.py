@@ -78,22 +78,6 @@ class ClaudeEvents:
     A turn ends with the last result of its tools; messages with the same id are one turn. Subagents do not count.
     """
 
-    __slots__ = (
-        "_calls",
-        "_ended",
-        "_nudge",
-        "_price",
-        "_refuse",
-        "_refused_calls",
-        "_sinks",
-        "_streamed",
-        "_told",
-        "_told_usd",
-        "_tree",
-        "_turn",
-        "cost_usd",
-    )
-
     def __init__(
         self,
         *sinks: Callable[[Event], object],

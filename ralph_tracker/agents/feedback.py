@@ -57,7 +57,6 @@ RULES: Final = (
     "results. Tests that are deleted, skipped or weakened are detected and rolled back; fix failing tests by changing "
     "the code that they test."
 )
-_FILES: Final = 8
 _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
@@ -162,7 +161,7 @@ def _head(at: FeedbackFacts) -> Iterator[str]:
     if at.unchanged:
         yield f"Iteration {at.iteration} changed no file."
     if at.undone is not None:
-        files = first_few([_cut(name) for name in at.undone.files], _FILES)
+        files = first_few([_cut(name) for name in at.undone.files], 8)
         now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
         patch = ""
         if at.problems is not None:

@@ -11,7 +11,8 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, Final, NamedTuple
+from types import SimpleNamespace
+from typing import Any, Final
 
 from ralph_tracker.agents.claude_sdk_session import ClaudeEvents
 from ralph_tracker.agents.output.event_values import Object, amount, count, inner, objects, text, total, word
@@ -209,59 +210,10 @@ _READERS: Final[Mapping[str, type[_Codex] | type[_Gemini] | type[_Opencode]]] = 
 }
 
 
-class TextBlock(NamedTuple):
-    """A text; this and the others have the names and fields of claude-agent-sdk."""
-
-    text: str
-
-
-class ToolUseBlock(NamedTuple):
-    """A request to call a tool."""
-
-    id: str
-    name: str
-    input: Object
-
-
-class ToolResultBlock(NamedTuple):
-    """The result of a tool."""
-
-    tool_use_id: str
-    content: Any
-    is_error: bool
-
-
-class AssistantMessage(NamedTuple):
-    """One or more blocks of an answer."""
-
-    content: list[Any]
-    model: str
-    message_id: str | None
-    usage: Object
-    parent_tool_use_id: object
-
-
-class UserMessage(NamedTuple):
-    """Results of tools."""
-
-    content: list[Any]
-    parent_tool_use_id: object
-
-
-class StreamEvent(NamedTuple):
-    """A piece of an answer in progress."""
-
-    event: Object
-    parent_tool_use_id: object
-
-
-class ResultMessage(NamedTuple):
-    """The end; `total_cost_usd` is None if unknown."""
-
-    total_cost_usd: float | None
-
-
-_END: Final = ResultMessage(None)
+def _like_sdk(kind: str, **fields: object) -> SimpleNamespace:
+    """Return a message or a block as claude-agent-sdk has it: known by the name of its class, with these fields."""
+    made: SimpleNamespace = type(kind, (SimpleNamespace,), {})(**fields)
+    return made
 
 
 def read_stream(lines: Iterable[str], name: str) -> Iterator[Event]:
@@ -273,7 +225,7 @@ def read_stream(lines: Iterable[str], name: str) -> Iterator[Event]:
             session.message(_message(object_of(line, f"{name}, line {number}")))
             yield from heard
             heard.clear()
-    session.message(_END)  # if the output was cut
+    session.message(_like_sdk("ResultMessage", total_cost_usd=None))  # if the output was cut
     yield from heard
 
 
@@ -288,34 +240,38 @@ def object_of(line: str, where: str) -> Object:
     return found
 
 
-def _message(given: Object) -> tuple[Any, ...] | None:
+def _message(given: Object) -> SimpleNamespace | None:
     """Return a line's object as a message, None if it is not one of the session."""
     message, parent = inner(given, "message"), given.get("parent_tool_use_id")
     blocks = [block for each in objects(message.get("content")) if (block := _block(each)) is not None]
     match word(given, "type"):
         case "assistant":
-            name = word(message, "id") or None
-            return AssistantMessage(blocks, word(message, "model"), name, inner(message, "usage"), parent)
+            about = {"model": word(message, "model"), "message_id": word(message, "id") or None}
+            usage = inner(message, "usage")
+            return _like_sdk("AssistantMessage", content=blocks, usage=usage, parent_tool_use_id=parent, **about)
         case "user":
-            return UserMessage(blocks, parent)
+            return _like_sdk("UserMessage", content=blocks, parent_tool_use_id=parent)
         case "stream_event":
             event = inner(given, "event")
             usage = {"output_tokens": count(inner(event, "usage").get("output_tokens"))}
             begun = {"id": word(inner(event, "message"), "id") or None}
-            return StreamEvent({"type": word(event, "type"), "message": begun, "usage": usage}, parent)
+            told = {"type": word(event, "type"), "message": begun, "usage": usage}
+            return _like_sdk("StreamEvent", event=told, parent_tool_use_id=parent)
         case "result":
-            return ResultMessage(amount(given.get("total_cost_usd")))
+            return _like_sdk("ResultMessage", total_cost_usd=amount(given.get("total_cost_usd")))
         case _:
             return None
 
 
-def _block(given: Object) -> tuple[Any, ...] | None:
+def _block(given: Object) -> SimpleNamespace | None:
     match word(given, "type"):
         case "text":
-            return TextBlock(word(given, "text"))
+            return _like_sdk("TextBlock", text=word(given, "text"))
         case "tool_use":
-            return ToolUseBlock(word(given, "id"), word(given, "name"), inner(given, "input"))
+            about = {"id": word(given, "id"), "name": word(given, "name")}
+            return _like_sdk("ToolUseBlock", input=inner(given, "input"), **about)
         case "tool_result":
-            return ToolResultBlock(word(given, "tool_use_id"), given.get("content"), given.get("is_error") is True)
+            call, is_error = word(given, "tool_use_id"), given.get("is_error") is True
+            return _like_sdk("ToolResultBlock", tool_use_id=call, content=given.get("content"), is_error=is_error)
         case _:
             return None

@@ -3,7 +3,7 @@
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -19,9 +19,6 @@ from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.records_to_show import listing
-
-_DAYS: Final = 14
-
 
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     FlakyTestDocument = dict[str, object]
@@ -61,7 +58,7 @@ def command(root: Path, loop_id: str | None, as_json: bool) -> None:
     if not (new := [each.test for each in tests if each.until is None]):
         say_next("`ralph-tracker status` shows the loop")
         return
-    until = datetime.now(UTC).date() + timedelta(days=_DAYS)
+    until = datetime.now(UTC).date() + timedelta(days=14)
     say_next("mend them, or add these lines to ralph-tracker.yaml before the next loop:")
     say("quarantine:")
     for test in new:

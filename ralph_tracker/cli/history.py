@@ -28,7 +28,6 @@ _YIELDING: Final = tuple(
 _DECIMALS: Final = re.compile(r"\d+\.\d+(?= ?%)")
 _WORD: Final = 12  # the longest word of ours; foreign records may have longer ones
 _CLASS_COLOURS: Final = {"regression": "red", "damaged": "red", "stalled": "HIGH"}
-_COMMIT: Final = 30
 CLASSES: Final = ("baseline", "forward", "plateau", "regression", "stalled")
 
 
@@ -126,7 +125,7 @@ def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tup
         plan_tasks(record),
         ABSENT if cost is None else money(cost),
         cost_per_point(cost, None if now is None or before is None else now - before),
-        shorten(commit_of(record), _COMMIT),
+        shorten(commit_of(record), 30),
         shorten((document.get("recommendation") or {}).get("action") or ABSENT, _WORD),
         "← best" if record.get("is_best_iteration") else "",
     )

@@ -73,6 +73,11 @@ def pre_loop(
     "--iteration", type=IterationNumber(min=1), metavar="N", help="Its number; makes it safe to repeat the call."
 )
 @click.option("--fresh", is_flag=True, help="Run the checks even if nothing changed since they ran.")
+@click.option(
+    "--fail-early",
+    is_flag=True,
+    help="Run the tests that failed last first; while they fail, run and record nothing else, and exit with 3.",
+)
 @quiet_option
 @trust_option
 def post_iteration(  # one parameter per option
@@ -85,9 +90,12 @@ def post_iteration(  # one parameter per option
     iteration: int | None,
     *,
     fresh: bool,
+    fail_early: bool,
     trust: bool,
 ) -> int:
     """Record and judge the next iteration; a regression is not an error."""
+    if fail_early and (as_json or metrics is not None):
+        raise click.UsageError("--fail-early excludes --json and --metrics: it may record nothing")
     return record_next(
         root,
         loop_id,
@@ -97,6 +105,7 @@ def post_iteration(  # one parameter per option
         blocked=blocked,
         iteration=iteration,
         fresh=fresh,
+        fail_early=fail_early,
         trust=trust,
     )
 
@@ -184,7 +193,8 @@ def say_selection(
     if final.iteration != chosen.iteration:
         last = f"iteration {final.iteration}, the last{commits.get(final.iteration, '')}"
         facts.append(f"{last}: {candidate_in_words(final)}")
-    facts += filter(None, (why_peaks_differ(selection),))
+    because = None if selection.chosen_because == selection.why_not_final else selection.chosen_because
+    facts += filter(None, (why_peaks_differ(selection), because))
     if not selection.accepted:
         facts.append(f"below the acceptance threshold of {percent(selection.threshold)}")
     say_questions(selection.questions, loop)

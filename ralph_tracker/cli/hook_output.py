@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from ralph_tracker.cli.next_step import MEASURES_AGAIN, first_work, next_if_interrupted, next_step, of_loop, say_next
 from ralph_tracker.cli.terminal import complain, say, say_json, say_wrapped, tracker_of
-from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_ROLLBACK, EXIT_STOP
+from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_REGRESSION, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.short_text import first_few
 from ralph_tracker.store.loop_lookup import find_loop
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ralph_tracker.core.alert_types import Alert
     from ralph_tracker.iteration.explain import IterationFacts
     from ralph_tracker.records.iteration_record import IterationRecord
+    from ralph_tracker.tracker import Tracker
 # The two hooks of every iteration are answered without click, whose import is slow: their plain options.
 _FLAGS: Final[Mapping[str, Collection[str]]] = {
     "post-iteration": ("--json",),
@@ -63,10 +64,18 @@ def record_next(
     blocked: str | None = None,
     iteration: int | None = None,
     fresh: bool = False,
+    fail_early: bool = False,
     trust: bool = False,
 ) -> int:
-    """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does."""
+    """Record and judge the next iteration, print it, and return the exit code; raise as the tracker does.
+
+    With `fail_early` nothing is recorded while tests that failed before still fail.
+    """
     tracker = tracker_of(root, loop_id, trust=trust)
+    if fail_early and (still := _still_failing(tracker)) is not None:
+        say_wrapped(still)
+        say_next("fix them; without --fail-early the iteration is recorded as it is")
+        return EXIT_REGRESSION
     with next_if_interrupted(MEASURES_AGAIN):
         recorded = tracker.post_iteration(metrics, usage=usage, blocked=blocked, iteration=iteration, fresh=fresh)
     if not recorded.new and not as_json:
@@ -75,6 +84,18 @@ def record_next(
     if recorded.problem is not None:
         complain(recorded.problem)
     return EXIT_OK
+
+
+def _still_failing(tracker: "Tracker") -> str | None:
+    from ralph_tracker.iteration.failing_first import failing_first  # loop-decision does without it
+    from ralph_tracker.iteration.measure_iteration import configured_by
+    from ralph_tracker.store.loop_configuration import ConfiguredLoop
+
+    tracker.require_loop()
+    loop = ConfiguredLoop.read(tracker.store(), configured_by)
+    head = loop.state(require_running(summary_at(loop.store.paths)))[0].lineage.head
+    found = failing_first(loop, head, tracker.environment, tracker.progress)
+    return None if found is None else found.sentence
 
 
 def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:

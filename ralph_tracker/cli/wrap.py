@@ -17,7 +17,6 @@ from ralph_tracker.cli.terminal import complain, flush
 from ralph_tracker.errors import InputError, RalphTrackerError
 
 _PROMPT: Final = ("-p", "--print")
-_STATE: Final = "wrap.json"
 _LOGS: Final = ".ralph/logs"  # ralph-claude-code reads the standard error of an agent as its answer, so not there
 
 
@@ -79,7 +78,7 @@ class _Call:
         from ralph_tracker.store.json_documents import read_json, to_json
 
         store = self.tracker.store()
-        file = store.paths.folder / _STATE
+        file = store.paths.folder / "wrap.json"
         told = owed = Usage()
         session = None
         with suppress(AttributeError, KeyError, TypeError):  # of a damaged file nothing counts, as of none

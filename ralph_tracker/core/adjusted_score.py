@@ -188,46 +188,27 @@ def why_adjusted(
     """Explain in one line why the adjusted score differs; "" if both scores are equal."""
     if basis.given_score or quality == adjusted:
         return ""
-    reasons = [*_because_of_tests(basis, metrics, tally), *_because_of_findings(basis, metrics)]
+    reasons, plain, now, baseline = [], plain_components(basis, metrics), metrics.loc_total, basis.baseline
+    share = None if tally is None else tally.passing_share
+    if tally is not None and share is not None:
+        rates = {half_up(plain.get(name, share) or 0.0, 1) for name in TEST_PASS_COMPONENTS}
+        if rates != {half_up(share, 1)}:
+            missing = f", {tally.missing} of them missing" if tally.missing else ""
+            tests = quantity(tally.ran + tally.missing, "test")
+            reasons.append(f"{tally.believed} of {tests} pass and are believed{missing}")
+    counted = [part for part in COMPONENTS if part.cost is not None and plain.get(part.name) is not None]
+    found = any(metrics.number(part.reads[0]) for part in counted if part.reads[0] != "complexity_score")
+    if found and size_factor(baseline, metrics) < 1:
+        reasons.append(f"findings in {now} lines of code count at the baseline's {baseline.loc_total or 0}")
+    many = [BY_NAME[part.reads[0]].label.lower() for part in counted if starts_high(baseline, part)]
+    if many:
+        reasons.append(f"{', '.join(dict.fromkeys(many))} measured against the many of the baseline")
     more = max(suppression_growth(basis, suppressions).values())
     if more:
         reasons.append(f"{more} new suppressions count as findings")
-    reasons += _because_of_growth(basis, metrics)
+    judged, growth = code_growth(baseline, metrics), growth_percent(now or 0, baseline.loc_total or 1)
+    if judged is not None and half_up(max(growth, 0.0), 1) != half_up(judged, 1):  # less code costs nothing
+        times = plain_number(half_up(passing_growth(baseline, metrics), 1))
+        reasons.append(f"code grew by {growth:.0f} %, counted as {judged:.0f} % beside {times} times the passing tests")
     # What is left is rounding: a pass rate of 33.3 % is a third here.
     return "; ".join(reasons) or "the share of passing tests counts unrounded"
-
-
-def _because_of_tests(basis: Basis, metrics: Metrics, tally: TestTally | None) -> list[str]:
-    share = None if tally is None else tally.passing_share
-    if tally is None or share is None:
-        return []
-    plain = plain_components(basis, metrics)
-    if all(half_up(plain.get(name, share) or 0.0, 1) == half_up(share, 1) for name in TEST_PASS_COMPONENTS):
-        return []
-    missing = f", {tally.missing} of them missing" if tally.missing else ""
-    return [f"{tally.believed} of {quantity(tally.ran + tally.missing, 'test')} pass and are believed{missing}"]
-
-
-def _because_of_findings(basis: Basis, metrics: Metrics) -> list[str]:
-    reasons = []
-    counts = (part for part in COMPONENTS if part.cost is not None and part.name in basis.components)
-    measured = {part.reads[0]: part for part in counts if metrics.number(part.reads[0]) is not None}
-    factor = size_factor(basis.baseline, metrics)
-    if factor < 1 and any(metrics.number(metric) for metric in measured if metric != "complexity_score"):
-        size = f"{metrics.loc_total} lines of code count at the baseline's {basis.baseline.loc_total or 0}"
-        reasons.append(f"findings in {size}")
-    many = [BY_NAME[metric].label.lower() for metric, part in measured.items() if starts_high(basis.baseline, part)]
-    if many:
-        reasons.append(f"{', '.join(many)} measured against the many of the baseline")
-    return reasons
-
-
-def _because_of_growth(basis: Basis, metrics: Metrics) -> list[str]:
-    judged = code_growth(basis.baseline, metrics)
-    if judged is None or metrics.loc_total is None or not basis.baseline.loc_total:
-        return []
-    plain = growth_percent(metrics.loc_total, basis.baseline.loc_total)
-    if half_up(max(plain, 0.0), 1) == half_up(judged, 1):  # less code costs nothing
-        return []
-    tests = plain_number(half_up(passing_growth(basis.baseline, metrics), 1))
-    return [f"code grew by {plain:.0f} %, counted as {judged:.0f} % beside {tests} times the passing tests"]

@@ -1,26 +1,25 @@
 """Raise the alerts of an iteration, one function per type, and close those that are fixed (semantics § 5)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert, in_order
-from ralph_tracker.core.integrity_result import EarlierTests, Finding, Integrity
+from ralph_tracker.core.integrity_result import NOTHING_FOUND, EarlierTests, Finding
+from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import ChangedTests, are_restored, is_of_run, names_in_short
-from ralph_tracker.core.lineage import Classification, Cycle
+from ralph_tracker.core.lineage import Classification, Cycle, Lineage
 from ralph_tracker.core.metrics import (
     BY_NAME,
     PASSED,
     MeasuredValue,
+    Measurement,
     Metrics,
-    Readings,
-    TestResults,
     delta,
     errors_at_size,
     plain_number,
     without_noise,
 )
 from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
-from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import are_too_many
 
 STALL_ALTERNATIVES: Final = (
@@ -31,42 +30,51 @@ STALL_ALTERNATIVES: Final = (
 
 
 class AlertFacts(NamedTuple):
-    """The facts that alerts are raised on.
+    """The facts that alerts are raised on: the state before, and what was measured.
 
-    `readings` are the previous values in the lineage, `tests` the comparison by name (None: no names on one side),
-    `components` those of the score (None: not measured), `missing` says why a group was not measured. `integrity` is
-    what was found in files and tests (None: nobody looked), `open_findings` the keys of the open ones,
-    `accepted_findings` the stamps of those that a person accepted. `failing_named` are the failing tests known by name
-    where only counts are compared. `dropped` are the believed tests of the kept iteration that are gone for nothing, of
-    the `passing` ones there. `failed_first` are tests that passed before, failed, and passed when repeated.
-    `failing_runs` fail as a whole, whatever their tests say, and did not always do so.
+    `metrics` are those recorded, `tests` the comparison by name (None: no names on one side), `components` those of the
+    score (None: not measured). `dropped` are the believed tests of the kept iteration that are gone for nothing.
     """
 
-    iteration: int
-    previous: int
-    metrics: Metrics
-    readings: Readings
-    tests: ChangedTests | None
-    components: Mapping[str, float | None]
-    missing: Mapping[str, str]
+    state: JudgeState
     basis: Basis
-    thresholds: Thresholds
-    config_changed: tuple[str, ...]
-    already_missing: frozenset[str]
-    integrity: Integrity | None = None
-    open_findings: frozenset[str] = frozenset()
-    accepted_findings: frozenset[str] = frozenset()
-    not_loaded: Mapping[str, str] = {}
-    failing_named: tuple[str, ...] = ()
+    metrics: Metrics
+    measurement: Measurement
+    components: Mapping[str, float | None]
+    tests: ChangedTests | None
     dropped: tuple[str, ...] = ()
-    passing: int = 0
-    failed_first: frozenset[str] = frozenset()
-    failing_runs: frozenset[str] = frozenset()
+
+    @property
+    def iteration(self) -> int:
+        """Return the number of this iteration."""
+        return self.state.iteration + 1
+
+    @property
+    def line(self) -> Lineage:
+        """Return the lineage before it."""
+        return self.state.lineage
+
+    @property
+    def passing(self) -> int:
+        """Return how many believed tests the kept iteration has."""
+        return 0 if self.state.kept is None else self.state.kept.passing
+
+    @property
+    def not_loaded(self) -> Mapping[str, str]:
+        """Return what does not load and did before, with the reason."""
+        known = self.line.not_loaded
+        return {place: why for place, why in self.measurement.not_loaded.items() if place not in known}
+
+    @property
+    def failing_runs(self) -> frozenset[str]:
+        """Return the runs that fail as a whole, whatever their tests say, and did not always do so."""
+        return self.line.failing_runs_now(self.measurement.not_loaded)
 
     @property
     def earlier(self) -> EarlierTests | None:
         """Return what earlier tests showed; None where nothing can be run, so that names and counts alone decide."""
-        return None if self.integrity is None or self.tests is None else self.integrity.earlier
+        found = self.measurement.integrity
+        return None if found is None or self.tests is None else found.earlier
 
     @property
     def dropped_too_many(self) -> bool:
@@ -83,10 +91,9 @@ class AlertFacts(NamedTuple):
     @property
     def new_findings(self) -> tuple[Finding, ...]:
         """Return the findings that this iteration raises and nobody accepted."""
-        found = () if self.integrity is None else self.integrity.findings
-        return tuple(
-            each for each in found if each.key not in self.open_findings and each.stamp not in self.accepted_findings
-        )
+        known = {each.key for alert in self.line.open_alerts for each in alert.findings}
+        found, accepted = self.measurement.integrity or NOTHING_FOUND, self.state.accepted_findings
+        return tuple(each for each in found.findings if each.key not in known and each.stamp not in accepted)
 
     @property
     def build_broke(self) -> bool:
@@ -118,26 +125,26 @@ class AlertFacts(NamedTuple):
 
     def change(self, name: str) -> float | None:
         """Return the change of a metric since it was last measured, None if either value is unknown."""
-        now, before = self.metrics.number(name), self.readings.get(name)
+        now, before = self.metrics.number(name), self.line.readings.get(name)
         return None if now is None or before is None else now - before.value
 
     def fall(self, name: str) -> tuple[float, MeasuredValue] | None:
         """Return the value now and the previous reading if the metric fell, else None."""
-        now, before = self.metrics.number(name), self.readings.get(name)
+        now, before = self.metrics.number(name), self.line.readings.get(name)
         if now is None or before is None or now >= before.value:
             return None
         return now, before
 
     def age(self, reading: MeasuredValue) -> str:
         """Return a note if a value was last measured before the previous iteration, else ""."""
-        if reading.iteration >= self.previous:
+        if reading.iteration >= (self.line.head or 0):
             return ""
         return f"compared with iteration {reading.iteration}, the last that measured it"
 
     @property
     def stale_names_note(self) -> str:
         """Return a note if tests were last reported before the previous iteration, else ""."""
-        reading = self.readings.get("test_count")
+        reading = self.line.readings.get("test_count")
         return "" if reading is None else self.age(reading)
 
     def alert(self, kind: str, message: str, *notes: str, tests: Mapping[str, str] | None = None) -> Alert:
@@ -161,12 +168,16 @@ def working_tests_failing(facts: AlertFacts) -> Alert | None:
         return facts.alert(
             kind, f"Previously passing tests now failing: {names}", facts.stale_names_note, tests=facts.tests.broken
         )
-    passed, failed = facts.fall("tests_passed"), facts.readings.get("tests_failed")
+    passed, failed = facts.fall("tests_passed"), facts.line.readings.get("tests_failed")
     now_failed = facts.metrics.tests_failed
     if passed is None or failed is None or now_failed is None or now_failed <= failed.value:
         return None
     now, before = passed
-    names = f"failing: {names_in_short(facts.failing_named)}" if facts.failing_named else "names are not known"
+    names = (
+        f"failing: {names_in_short(facts.measurement.failing_named)}"
+        if facts.measurement.failing_named
+        else "names are not known"
+    )
     counts = f"passed {before.value:g}→{now:g}, failed {failed.value:g}→{now_failed}; {names}"
     alert = facts.alert(kind, "Previously passing tests now failing", counts, facts.age(before))
     return alert._replace(until=("tests_passed", before.value))
@@ -202,7 +213,7 @@ def _functionality_loss(facts: AlertFacts) -> Alert | None:
 
 
 def _coverage_regression(facts: AlertFacts) -> Alert | None:
-    fall, limit = facts.fall("coverage_percentage"), facts.thresholds.alerts.coverage_drop
+    fall, limit = facts.fall("coverage_percentage"), facts.state.thresholds.alerts.coverage_drop
     if fall is None:
         return None
     now, before = fall
@@ -214,22 +225,22 @@ def _coverage_regression(facts: AlertFacts) -> Alert | None:
 
 
 def _error_increase(facts: AlertFacts) -> Alert | None:
-    count, before = facts.metrics.error_count, facts.readings.get("error_count")
+    count, before = facts.metrics.error_count, facts.line.readings.get("error_count")
     if count is None or before is None:
         return None
-    loc = facts.readings.get("loc_total")
+    loc = facts.line.readings.get("loc_total")
     sized = errors_at_size(count, facts.metrics.loc_total, loc.value if loc else None)
     rise = sized - before.value
-    if rise <= facts.thresholds.alerts.error_increase:
+    if rise <= facts.state.thresholds.alerts.error_increase:
         return None
     note = "" if sized == count else f"{count} in the grown code count as {sized} at the previous size"
     return facts.alert("error_increase", f"Error count increased by {rise:g}", note, facts.age(before))
 
 
 def _config_changed(facts: AlertFacts) -> Alert | None:
-    if not facts.config_changed:
+    if not facts.measurement.config_changed:
         return None
-    keys = ", ".join(facts.config_changed)
+    keys = ", ".join(facts.measurement.config_changed)
     return facts.alert("config_changed", f"Configuration changed: {keys}; the frozen one is used")
 
 
@@ -243,8 +254,8 @@ def _file_deletion(facts: AlertFacts) -> Alert | None:
 
 
 def _complexity_explosion(facts: AlertFacts) -> Alert | None:
-    now, before = facts.metrics.complexity_score, facts.readings.get("complexity_score")
-    growth = facts.thresholds.alerts.complexity_growth
+    now, before = facts.metrics.complexity_score, facts.line.readings.get("complexity_score")
+    growth = facts.state.thresholds.alerts.complexity_growth
     if now is None or before is None or now <= without_noise((1 + growth) * before.value):
         return None
     note = f"{plain_number(before.value)}→{plain_number(now)} a function"
@@ -254,10 +265,12 @@ def _complexity_explosion(facts: AlertFacts) -> Alert | None:
 
 def _flaky_test(facts: AlertFacts) -> Alert | None:
     flaky = {} if facts.tests is None else facts.tests.flaky
+    reported = facts.measurement.tests
+    failed_first = frozenset[str]() if reported is None else reported.failed_first
     told = [f"Flaky test failed: {names_in_short(flaky)}"] if flaky else []
-    if facts.failed_first:
-        told.append(f"Flaky test failed, then passed: {names_in_short(facts.failed_first)}")
-    tests = {**flaky, **dict.fromkeys(sorted(facts.failed_first), PASSED)}
+    if failed_first:
+        told.append(f"Flaky test failed, then passed: {names_in_short(failed_first)}")
+    tests = {**flaky, **dict.fromkeys(sorted(failed_first), PASSED)}
     return facts.alert("flaky_test", "; ".join(told), facts.stale_names_note, tests=tests) if told else None
 
 
@@ -296,10 +309,11 @@ def missing_groups(facts: AlertFacts) -> dict[str, tuple[str, ...]]:
 def raise_alerts(facts: AlertFacts, classification: Classification, cycle: Cycle | None) -> tuple[Alert, ...]:
     """Return the new alerts of an iteration, except those of integrity, the worst first."""
     alerts = [alert for rule in _RULES if (alert := rule(facts)) is not None]
+    already = {alert.group for alert in facts.line.open_alerts}
     for group, metrics in missing_groups(facts).items():
-        if group in facts.already_missing:
+        if group in already:
             continue
-        why = facts.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
+        why = facts.measurement.missing.get(group) or f"no {', '.join(metrics)} in the metrics handed in"
         message = f"{group.capitalize()} could not be measured: {why}"
         alerts.append(
             Alert(kind=TYPE_BY_NAME["metric_missing"], iteration=facts.iteration, message=message, group=group)
@@ -307,57 +321,44 @@ def raise_alerts(facts: AlertFacts, classification: Classification, cycle: Cycle
     if cycle is not None:
         repeats = f"iteration {facts.iteration} repeats iteration {cycle.repeats}"
         same = "the same tree for the third time" if cycle.same_tree else ""
-        if facts.iteration > facts.thresholds.cycling.terminate_after:
+        if facts.iteration > facts.state.thresholds.cycling.terminate_after:
             alerts.append(facts.alert("infinite_loop", "Infinite loop detected: metrics cycling", repeats, same))
         else:
             alerts.append(facts.alert("metric_cycling", f"Metrics cycling: {repeats}", same))
     if classification == "stalled":
-        window = facts.thresholds.stall.window
+        window = facts.state.thresholds.stall.window
         alerts.append(facts.alert("stalled", f"No meaningful progress for {window} iterations"))
     return in_order(alerts)
 
 
-class ClosingFacts(NamedTuple):
-    """What closes alerts: the current measurements and findings, by key.
+def remaining_alert(alert: Alert, facts: AlertFacts, explained: Collection[str] = ()) -> Alert | None:
+    """Return what is left of a lasting alert, None if it is fixed; what was not measured fixes nothing.
 
-    `findings` is None if nobody looked for them: what was not measured closes no alert. `loads` says that tests were
-    measured and none is missing because its file does not load; `not_collected` are those that are (None: no names).
-    `explained` are tests whose earlier form passes here, or that went with their code.
+    It is fixed once its tests are back with an outcome at least as good, or `explained` (held, or retired); without
+    names, once the count is back; or once none of its findings holds.
     """
-
-    metrics: Metrics
-    tests: TestResults | None
-    groups: frozenset[str]
-    findings: Mapping[str, Finding] | None = None
-    explained: frozenset[str] = frozenset()
-    loads: bool = True
-    not_collected: Mapping[str, str] | None = None
-
-    def remaining_alert(self, alert: Alert) -> Alert | None:
-        """Return what is left of a lasting alert, None if it is fixed.
-
-        It is fixed once its tests are back with an outcome at least as good, or held, or retired; without names, once
-        the count is back; or once none of its findings holds.
-        """
-        if alert.findings:
-            if self.findings is None:
-                return alert
-            left = tuple(self.findings[each.key] for each in alert.findings if each.key in self.findings)
-            return alert._replace(findings=left) if left else None
-        if alert.type == "build_broken":
-            if self.loads:
-                return None
-            if not alert.tests or self.not_collected is None:
-                return alert
-            still = {name: was for name, was in alert.tests.items() if name in self.not_collected}
-            return alert._replace(tests=still) if still else None
-        if alert.group is not None:
-            return None if alert.group in self.groups else alert
-        if alert.tests:
-            back = self.tests is not None and are_restored(alert.tests, self.tests, self.explained)
-            return None if back else alert
-        if alert.until is None:
+    if alert.findings:
+        if facts.measurement.integrity is None:
             return alert
-        name, wanted = alert.until
-        value = self.metrics.number(name)
-        return None if value is not None and value >= wanted else alert
+        now = {each.key: each for each in facts.measurement.integrity.findings}
+        left = tuple(now[each.key] for each in alert.findings if each.key in now)
+        return alert._replace(findings=left) if left else None
+    if alert.type == "build_broken":
+        # Tests that were not measured may not load yet; a loop without any has nothing else to wait for.
+        measured = facts.metrics.test_count is not None or "all_tests_pass" not in facts.components
+        if measured and not facts.not_collected:
+            return None
+        if not alert.tests or facts.tests is None:
+            return alert
+        still = {name: was for name, was in alert.tests.items() if name in facts.tests.not_collected}
+        return alert._replace(tests=still) if still else None
+    if alert.group is not None:
+        return alert if alert.group in missing_groups(facts) else None
+    if alert.tests:
+        reported = facts.measurement.tests
+        return None if reported is not None and are_restored(alert.tests, reported, explained) else alert
+    if alert.until is None:
+        return alert
+    name, wanted = alert.until
+    value = facts.metrics.number(name)
+    return None if value is not None and value >= wanted else alert

@@ -16,15 +16,12 @@ REMOVAL_ALERTS: Final = frozenset({"test_deletion", "tests_dropped", "tests_repl
 class AlertType(ValueObject, shown="name severity"):
     """A type of alert: `lasting` ones stay open until fixed.
 
-    `asks` says what must hold, and `metric` names what is shown beside it, before and now; where thresholds belong to
-    it, iteration/explain.py has the words. `rule` is the id of its rule in integrity.md, None without one.
+    `rule` is the id of its rule in integrity.md, None without one; iteration/explain.py says what each asks for.
     """
 
     name: str
     severity: Severity
     action: str
-    asks: str = ""
-    metric: str | None = None
     lasting: bool = False
     rule: str | None = None
 
@@ -39,79 +36,42 @@ class AlertType(ValueObject, shown="name severity"):
         return self.name.replace("_", " ").capitalize()
 
 
-def _of_finding(name: str, asks: str, rule: str | None = None, *, rolls_back: bool = False) -> AlertType:
+def _of_finding(name: str, rule: str | None = None, *, rolls_back: bool = False) -> AlertType:
     """Return the type of alert for a rule's findings, which stays open while they hold; the rule may have its name."""
     severity, action = (Severity.CRITICAL, _ROLL_BACK) if rolls_back else (Severity.HIGH, _FLAG)
-    return AlertType(name, severity, action, asks, lasting=True, rule=rule or name)
+    return AlertType(name, severity, action, lasting=True, rule=rule or name)
 
 
 TYPES: Final[tuple[AlertType, ...]] = (
-    AlertType(
-        "test_deletion",
-        Severity.CRITICAL,
-        _ROLL_BACK,
-        "the count of tests must not fall",
-        metric="test_count",
-        lasting=True,
-    ),
+    AlertType("test_deletion", Severity.CRITICAL, _ROLL_BACK, lasting=True),
     AlertType("working_tests_failing", Severity.CRITICAL, _ROLL_BACK, lasting=True),
     AlertType("build_broken", Severity.CRITICAL, _ROLL_BACK, lasting=True),
     AlertType("infinite_loop", Severity.CRITICAL, "force_terminate"),
-    AlertType(
-        "functionality_loss",
-        Severity.HIGH,
-        _FLAG,
-        "passing tests must not be deleted, skipped or renamed away",
-        metric="tests_passed",
-        lasting=True,
-    ),
+    AlertType("functionality_loss", Severity.HIGH, _FLAG, lasting=True),
     AlertType("coverage_regression", Severity.HIGH, _FLAG),
     AlertType("error_increase", Severity.HIGH, "alert_regression"),
-    AlertType(
-        "metric_missing",
-        Severity.HIGH,
-        _FLAG,
-        "what the loop has is to be measured in every iteration; missing, it counts 0",
-        lasting=True,
-    ),
+    AlertType("metric_missing", Severity.HIGH, _FLAG, lasting=True),
     AlertType("metric_cycling", Severity.HIGH, "escalate_to_human"),
-    AlertType(
-        "config_changed",
-        Severity.HIGH,
-        _REVIEW,
-        "the configuration is frozen at pre-loop; a change is reported but not used",
-    ),
-    AlertType(
-        "file_deletion", Severity.MEDIUM, _REVIEW, "the count of source files must not fall", metric="file_count"
-    ),
+    AlertType("config_changed", Severity.HIGH, _REVIEW),
+    AlertType("file_deletion", Severity.MEDIUM, _REVIEW),
     AlertType("complexity_explosion", Severity.MEDIUM, "alert_complexity"),
     AlertType("tests_replaced", Severity.MEDIUM, _REVIEW),
-    AlertType("tests_dropped", Severity.MEDIUM, _REVIEW, "a passing test should not go while nothing replaces it"),
+    AlertType("tests_dropped", Severity.MEDIUM, _REVIEW),
     AlertType("flaky_test", Severity.MEDIUM, _REVIEW),
     AlertType("stalled", Severity.MEDIUM, "suggest_termination"),
-    _of_finding(
-        "failure_hidden",
-        "a red test must not be deleted or skipped: its earlier form fails on this source",
-        rolls_back=True,
-    ),
-    _of_finding("green_by_edit", "a red test must turn green by the source: its earlier form fails on this source"),
-    _of_finding(
-        "demand_changed", "a test that passed must not be edited to pass: its earlier form fails on this source"
-    ),
-    _of_finding(
-        "outcome_forged", "settings and hooks must not decide how a test ends: the unedited test fails", rolls_back=True
-    ),
-    _of_finding("unproven", "a test turned green or went, and its earlier form could not be run on this source"),
-    _of_finding(
-        "removed_with_code", "a person confirms that a feature was to be removed together with its failing test"
-    ),
-    _of_finding("test_detected", "the source must not ask whether it is under test", "R1"),
-    _of_finding("runner_forged", "only the runner says how a test ended", "R2"),
-    _of_finding("equality_overloaded", "a comparison must compare", "R3"),
-    _of_finding("special_cased", "the source must not know the values of its tests", "R4"),
-    _of_finding("gate_lowered", "a gate must not be lowered within a loop", "R5"),
-    _of_finding("records_edited", "records and frozen configuration are the tracker's own", "R6", rolls_back=True),
-    _of_finding("not_looked_into", "a file that decides about tests must stay readable", "U"),
+    _of_finding("failure_hidden", rolls_back=True),
+    _of_finding("green_by_edit"),
+    _of_finding("demand_changed"),
+    _of_finding("outcome_forged", rolls_back=True),
+    _of_finding("unproven"),
+    _of_finding("removed_with_code"),
+    _of_finding("test_detected", "R1"),
+    _of_finding("runner_forged", "R2"),
+    _of_finding("equality_overloaded", "R3"),
+    _of_finding("special_cased", "R4"),
+    _of_finding("gate_lowered", "R5"),
+    _of_finding("records_edited", "R6", rolls_back=True),
+    _of_finding("not_looked_into", "U"),
 )
 TYPE_BY_RULE: Final[Mapping[str, AlertType]] = {kind.rule: kind for kind in TYPES if kind.rule}
 TYPE_BY_NAME: Final[Mapping[str, AlertType]] = {kind.name: kind for kind in TYPES}

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from math import fsum
-from types import MappingProxyType
 from typing import NamedTuple
 
-from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration
+from ralph_tracker.core.alert_rules import AlertFacts
+from ralph_tracker.core.lineage import FLAT, Judged, Lineage, PastIteration
 from ralph_tracker.core.metrics import (
     BY_NAME,
     KEY_METRICS,
     SCORE_DECIMALS,
-    Metrics,
-    Readings,
     delta,
     errors_at_size,
     half_up,
@@ -24,17 +22,19 @@ class MetricStep(NamedTuple):
     """The four metrics of an iteration and their previous values, as the rules compare them.
 
     `now` has error_count at the previous size; both hold only metrics measured on both sides. `missing` names metrics
-    that the lineage had and score components that were not measured now. `gained` and `lost` say whether tests became
-    believed or stopped passing. `named`: tests were compared by name. `uncovered`: fewer lines are covered than before.
+    that the lineage had and score components that were not measured now. `score_change` is that of the score.
     """
 
-    now: dict[str, float]
-    before: dict[str, float]
+    facts: AlertFacts
+    now: Mapping[str, float]
+    before: Mapping[str, float]
     missing: tuple[str, ...]
-    gained: bool = False
-    lost: bool = False
-    named: bool = False
-    uncovered: bool = False
+    score_change: float
+
+    @property
+    def is_named(self) -> bool:
+        """Return whether tests were compared by name."""
+        return self.facts.tests is not None
 
     def delta(self, name: str) -> float | None:
         """Return the difference at the recorded decimals, None if it cannot be compared."""
@@ -42,75 +42,55 @@ class MetricStep(NamedTuple):
             return None
         return delta(self.now[name], self.before[name], BY_NAME[name].decimals)
 
-    def without_fall(self, name: str) -> "MetricStep":
-        """Return the step with a fall of that metric ignored."""
-        if name not in self.now or self.now[name] >= self.before[name]:
-            return self
-        return self._replace(now={**self.now, name: self.before[name]})
 
-
-def step_of(
-    metrics: Metrics, readings: Readings, components: Mapping[str, float | None] = MappingProxyType({})
-) -> MetricStep:
+def _step(facts: AlertFacts, change: float) -> MetricStep:
     """Compare the four metrics with their previous values, errors at the previous size."""
     now, before, missing = {}, {}, []
     for name in KEY_METRICS:
-        reading, value = readings.get(name), metrics.number(name)
+        reading, value = facts.line.readings.get(name), facts.metrics.number(name)
         if reading is None:
             continue
         if value is None:
             missing.append(name)
             continue
-        earlier_loc = readings["loc_total"].value if "loc_total" in readings else None
-        now[name] = errors_at_size(int(value), metrics.loc_total, earlier_loc) if name == "error_count" else value
-        before[name] = reading.value
-    missing += [name for name, value in components.items() if value is None]
-    return MetricStep(now=now, before=before, missing=tuple(missing))
+        earlier_loc = facts.line.readings["loc_total"].value if "loc_total" in facts.line.readings else None
+        if name == "error_count":
+            value = errors_at_size(int(value), facts.metrics.loc_total, earlier_loc)
+        if name == "test_count" and facts.fall_is_explained:
+            value = max(value, reading.value)  # few tests went for nothing, so the count alone says nothing
+        now[name], before[name] = value, reading.value
+    missing += [name for name, value in facts.components.items() if value is None]
+    return MetricStep(facts, now, before, tuple(missing), change)
 
 
-class ScoreContext(NamedTuple):
-    """The parts of the score that the class depends on: this iteration and its lineage.
-
-    `given` says that the scores are handed in.
-    """
-
-    point: PastIteration
-    line: Lineage
-    given: bool
-
-    @property
-    def change(self) -> float:
-        """Return the change of the score since the previous iteration."""
-        return half_up(self.point.score - self.line.points[-1].score, SCORE_DECIMALS)
-
-
-def classify(step: MetricStep, scored: ScoreContext, thresholds: Thresholds, *, broke: bool) -> Classification:
-    """Return the class by the first rule that holds; the lineage must hold the baseline.
+def classify(facts: AlertFacts, point: PastIteration, *, broke: bool) -> Judged:
+    """Return the class of a point by the first rule that holds; the lineage must hold the baseline.
 
     `broke` says that a working test fails now, or that the build broke.
     """
     if broke:
         return "regression"
-    if not step.now and (scored.given or not step.missing):
-        return _by_score_alone(step, scored, thresholds)
-    if _is_regression(step, thresholds):
-        return "regression"
-    if step.named and step.gained and not step.lost and not step.missing:
-        return "forward"
-    if not step.missing and all(_is_steady(step, name, thresholds.stall.tolerance) for name in step.now):
-        return "stalled" if _is_stalled(scored, thresholds.stall) else "plateau"
-    better = (step.gained and not step.lost) or scored.change > 0
-    return "forward" if _is_forward(step, thresholds) or (better and not step.missing) else "plateau"
-
-
-def _by_score_alone(step: MetricStep, scored: ScoreContext, thresholds: Thresholds) -> Classification:
-    """Classify by scores only; a missing metric causes no regression, but prevents forward."""
-    change, band = scored.change, thresholds.classification.score_band
-    if change < -band:
-        return "regression"
-    if change > band:
+    limits, line = facts.state.thresholds, facts.line
+    step = _step(facts, half_up(point.score - line.points[-1].score, SCORE_DECIMALS))
+    gained = facts.gained and not facts.lost and not step.missing
+    flat: Judged = "plateau"
+    if not step.missing and _is_stalled(point, line, limits.stall):
+        flat = "stalled"
+    if not step.now and (facts.basis.given_score or not step.missing):  # the score alone
+        band = limits.classification.score_band
+        if abs(step.score_change) <= band:
+            return flat
+        if step.score_change < 0:
+            return "regression"
         return "plateau" if step.missing else "forward"
-    return "stalled" if not step.missing and _is_stalled(scored, thresholds.stall) else "plateau"
+    if _is_regression(step, limits):
+        return "regression"
+    if step.is_named and gained:
+        return "forward"
+    if not step.missing and all(_is_steady(step, name, limits.stall.tolerance) for name in step.now):
+        return flat
+    better = not step.missing and (gained or step.score_change > 0)
+    return "forward" if better or _is_forward(step, limits) else "plateau"
 
 
 def _is_regression(step: MetricStep, thresholds: Thresholds) -> bool:
@@ -118,10 +98,11 @@ def _is_regression(step: MetricStep, thresholds: Thresholds) -> bool:
     if _below(step, "test_count", 0) or _below(step, "pass_rate", limits.pass_rate_drop):
         return True
     less_covered = _below(step, "coverage_percentage", limits.coverage_drop)
-    if step.named:
+    gained = step.facts.gained
+    if step.is_named:
         # By name no loss can hide: untested new code lowers coverage and adds findings, but breaks nothing.
-        return less_covered and step.uncovered and not step.gained
-    return less_covered or (not step.gained and (step.delta("error_count") or 0) > thresholds.alerts.error_increase)
+        return less_covered and not gained and (step.facts.change("coverage_lines_covered") or 0) < 0
+    return less_covered or (not gained and (step.delta("error_count") or 0) > thresholds.alerts.error_increase)
 
 
 def _below(step: MetricStep, name: str, tolerance: float) -> bool:
@@ -145,15 +126,16 @@ def _is_forward(step: MetricStep, thresholds: Thresholds) -> bool:
     return good and (step.delta("coverage_percentage") or 0) >= 0
 
 
-def _is_stalled(scored: ScoreContext, thresholds: StallThresholds) -> bool:
+def _is_stalled(point: PastIteration, line: Lineage, thresholds: StallThresholds) -> bool:
     """Return whether the window is flat and nothing is better than just before it."""
-    earlier = scored.line.points[-(thresholds.window - 1) :]
-    if len(scored.line.points) < thresholds.window or any(p.classification not in FLAT for p in earlier):
+    earlier = line.points[-(thresholds.window - 1) :]
+    if len(line.points) < thresholds.window or any(each.classification not in FLAT for each in earlier):
         return False
-    if any(point.moved for point in (*earlier, scored.point)):
+    window = (*earlier, point)
+    if any(each.moved for each in window):
         return False
-    start = scored.line.points[-thresholds.window]
-    scores = [point.score for point in (*earlier, scored.point)]
+    start = line.points[-thresholds.window]
+    scores = [each.score for each in window]
     gain = half_up(scores[-1] - start.score, SCORE_DECIMALS)
     # The population variance: importing `statistics` takes longer than scoring.
     mean = fsum(scores) / len(scores)
@@ -161,7 +143,7 @@ def _is_stalled(scored: ScoreContext, thresholds: StallThresholds) -> bool:
     return (
         variance < thresholds.variance
         and gain <= thresholds.score_gain
-        and not any(_metric_is_better(name, scored.point, start) for name in KEY_METRICS)
+        and not any(_metric_is_better(name, point, start) for name in KEY_METRICS)
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.alert_rules import AlertFacts, ClosingFacts, missing_groups
+from ralph_tracker.core.alert_rules import AlertFacts, remaining_alert
 from ralph_tracker.core.alert_types import TYPE_BY_RULE, Alert, in_order
 from ralph_tracker.core.integrity_result import (
     REMOVED_WITH_CODE,
@@ -12,12 +12,9 @@ from ralph_tracker.core.integrity_result import (
     Integrity,
     Severity,
     Verdict,
-    is_clean,
 )
-from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import PASSED, Group, Measurement, Metrics, quantity
-from ralph_tracker.core.score import Basis
+from ralph_tracker.core.metrics import PASSED, quantity
 
 # The messages of findings from runs name the tests and files themselves.
 _OF_RUNS: Final = frozenset({*RERUN_RULES, REMOVED_WITH_CODE})
@@ -92,41 +89,18 @@ class IntegrityAlerts(NamedTuple):
     carried: tuple[Alert, ...] = ()
     fixed: tuple[Alert, ...] = ()
 
-    @property
-    def clean(self) -> bool:
-        """Return whether the verdict lets the iteration count."""
-        return is_clean(self.verdict)
 
-
-def integrity_alerts_of(
-    state: JudgeState, basis: Basis, facts: AlertFacts, metrics: Metrics, measurement: Measurement
-) -> IntegrityAlerts:
+def integrity_alerts_of(facts: AlertFacts) -> IntegrityAlerts:
     """Return the doubts about an iteration; a baseline is only doubted if its tests did not run."""
-    new = raise_integrity_alerts(facts)
-    carried, fixed = _carry_alerts(state, facts, metrics, measurement)
-    raised = [alert for alert in new if alert.id not in state.accepted]
-    verdict = None if measurement.integrity is None else _verdict(raised, facts, basis, metrics)
-    return IntegrityAlerts(verdict, new, carried, fixed)
-
-
-def _carry_alerts(
-    state: JudgeState, facts: AlertFacts, metrics: Metrics, measurement: Measurement
-) -> tuple[tuple[Alert, ...], tuple[Alert, ...]]:
-    integrity = measurement.integrity
-    fixing = ClosingFacts(
-        metrics=metrics,
-        tests=measurement.tests,
-        groups=frozenset(Group) - missing_groups(facts).keys(),  # what is measured now closes its alerts
-        findings=None if integrity is None else {each.key: each for each in integrity.findings},
-        explained=_explained(facts),
-        # tests that were not measured may not load yet; a loop without any has nothing else to wait for
-        loads=not facts.not_collected
-        and (facts.metrics.test_count is not None or "all_tests_pass" not in facts.components),
-        not_collected=None if facts.tests is None else facts.tests.not_collected,
+    new, explained = raise_integrity_alerts(facts), _explained(facts)
+    left = [(alert, remaining_alert(alert, facts, explained)) for alert in facts.line.open_alerts]
+    raised = [alert for alert in new if alert.id not in facts.state.accepted]
+    return IntegrityAlerts(
+        None if facts.measurement.integrity is None else _verdict(raised, facts, facts.measurement.integrity),
+        new,
+        in_order(now for _, now in left if now is not None),
+        in_order(alert for alert, now in left if now is None),
     )
-    left = [(alert, fixing.remaining_alert(alert)) for alert in state.lineage.open_alerts]
-    carried = in_order(now for _, now in left if now is not None)
-    return carried, in_order(alert for alert, now in left if now is None)
 
 
 def _explained(facts: AlertFacts) -> frozenset[str]:
@@ -137,15 +111,15 @@ def _explained(facts: AlertFacts) -> frozenset[str]:
     return (facts.earlier.held | facts.earlier.retired | facts.earlier.fixed) - many
 
 
-def _verdict(raised: Iterable[Alert], facts: AlertFacts, basis: Basis, metrics: Metrics) -> Verdict:
+def _verdict(raised: Iterable[Alert], facts: AlertFacts, found: Integrity) -> Verdict:
     """Return the verdict on this iteration alone; findings of earlier ones are asked, but do not lower it again."""
     held = [alert for alert in raised if raises_doubt(alert)]
     if any(alert.findings and alert.severity is Severity.CRITICAL for alert in held):
         return "TAMPERED"
-    counts = [count for count in (metrics.tests_passed, metrics.tests_failed) if count is not None]
-    tests_ran = sum(counts) > 0 if counts else metrics.pass_rate is not None
-    interrupted = facts.integrity is not None and any(each.is_interrupted for each in facts.integrity.reruns)
-    if facts.not_collected or facts.failing_runs or interrupted or (basis.has_tests and not tests_ran):
+    counts = [each for each in (facts.metrics.tests_passed, facts.metrics.tests_failed) if each is not None]
+    tests_ran = sum(counts) > 0 if counts else facts.metrics.pass_rate is not None
+    interrupted = any(each.is_interrupted for each in found.reruns)
+    if facts.not_collected or facts.failing_runs or interrupted or (facts.basis.has_tests and not tests_ran):
         return "UNPROVEN"
     return "SUSPECT" if any(alert.severity <= Severity.HIGH for alert in held) else "PASS"
 

@@ -12,8 +12,6 @@ SeverityWord = Literal["CRITICAL", "HIGH", "MEDIUM"]
 # As many tests and findings a document lists; it has their count beside them.
 TESTS_LISTED: Final = 20
 FINDINGS_LISTED: Final = 50
-# Our own rules look at the change, no other tool (integrity.tool).
-BUILTIN: Final = "builtin"
 # Found by running earlier tests again; such findings are checked in every later iteration by another run.
 RERUN_RULES: Final = ("failure_hidden", "green_by_edit", "demand_changed", "outcome_forged", "unproven")
 # A failing test that went together with the code that it called.

@@ -9,16 +9,12 @@ from typing import NamedTuple
 from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
 from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
-from ralph_tracker.core.classification import ScoreContext, classify, step_of
+from ralph_tracker.core.classification import classify
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide
-from ralph_tracker.core.integrity_alerts import (
-    IntegrityAlerts,
-    disbelieved_tests,
-    integrity_alerts_of,
-)
-from ralph_tracker.core.integrity_result import NOTHING_FOUND
+from ralph_tracker.core.integrity_alerts import IntegrityAlerts, disbelieved_tests, integrity_alerts_of
+from ralph_tracker.core.integrity_result import NOTHING_FOUND, is_clean
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import IgnoredTests, compare, extend_ranges
+from ralph_tracker.core.known_tests import ChangedTests, IgnoredTests, compare, extend_ranges
 from ralph_tracker.core.lineage import FLAT, Classification, Lineage, PastIteration, find_cycle
 from ralph_tracker.core.metrics import (
     BUILD_FAILED,
@@ -27,7 +23,6 @@ from ralph_tracker.core.metrics import (
     PASSED,
     Group,
     Measurement,
-    Metrics,
     read,
 )
 from ralph_tracker.core.objective import Progress, Weighed, weigh
@@ -60,28 +55,21 @@ class JudgementInputs(NamedTuple):
     pass.
     """
 
-    state: JudgeState
-    basis: Basis
-    metrics: Metrics
-    measurement: Measurement
+    facts: AlertFacts
     score: Score
     adjusted: float
     tally: TestTally | None
     point: PastIteration
-    facts: AlertFacts
     against_kept: Comparison
     disbelieved: frozenset[str]
     integrity_alerts: IntegrityAlerts
     weighed: Weighed | None = None
 
     @property
-    def number(self) -> int:
-        return self.point.iteration
-
-    @property
     def measured(self) -> bool:
         """Return whether tests were measured, if the loop has any."""
-        return not self.basis.has_tests or self.metrics.test_count is not None or self.metrics.pass_rate is not None
+        known = self.facts.metrics
+        return not self.facts.basis.has_tests or known.test_count is not None or known.pass_rate is not None
 
 
 class Assessment(NamedTuple):
@@ -107,48 +95,31 @@ class Assessment(NamedTuple):
 
 
 def assess(inputs: JudgementInputs) -> Assessment:
-    state, line, integrity_alerts = inputs.state, inputs.state.lineage, inputs.integrity_alerts
-    if inputs.number == 0:
-        new = raise_alerts(inputs.facts, "baseline", None)
-        return Assessment("baseline", new, (), (), _accepted_alert_ids(new, state), same_tree_cycle=False)
-    scored = ScoreContext(point=inputs.point, line=line, given=inputs.basis.given_score)
-    built = line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
-    build_failed = inputs.metrics.build_status == "failure" and built is not None and not built.value
-    failed = bool(inputs.facts.failing_runs) or build_failed
-    broke = working_tests_failing(inputs.facts) is not None or inputs.facts.build_broke or failed
-    covered = inputs.facts.change("coverage_lines_covered") or 0
-    step = step_of(inputs.metrics, line.readings, inputs.score.components)._replace(
-        gained=inputs.facts.gained,
-        lost=inputs.facts.lost,
-        named=inputs.facts.tests is not None,
-        uncovered=covered < 0,
-    )
-    if inputs.facts.fall_is_explained:
-        step = step.without_fall("test_count")  # few tests went for nothing, so the count alone says nothing
-    classification = classify(step, scored, state.thresholds, broke=broke)
+    facts, found = inputs.facts, inputs.integrity_alerts
+    if facts.iteration == 0:
+        new = raise_alerts(facts, "baseline", None)
+        return Assessment("baseline", new, (), (), _accepted_alert_ids(new, facts.state), same_tree_cycle=False)
+    built = facts.line.readings.get(BUILD_FAILED)  # a status has no delta: it fails and did not before
+    build_failed = facts.metrics.build_status == "failure" and built is not None and not built.value
+    failed = bool(facts.failing_runs) or build_failed
+    broke = working_tests_failing(facts) is not None or facts.build_broke or failed
+    classification: Classification = classify(facts, inputs.point, broke=broke)
     if classification in FLAT and inputs.weighed is not None and inputs.weighed.is_better:
         classification = "forward"
-    cycle = find_cycle(inputs.point, line, inputs.measurement, state.thresholds.cycling)
-    gained = (
-        () if inputs.facts.tests is None else set(inputs.facts.tests.gained).intersection(inputs.against_kept.gained)
-    )
-    if cycle is not None and not cycle.same_tree and integrity_alerts.clean and gained:
-        cycle = (
-            None  # where a test passes that passed neither just before nor in the kept one, numbers repeat by chance
-        )
-    kept = state.kept if state.kept is not None and state.kept.measured else None
-    new = in_order(
-        alert._replace(
-            rollback_to=None if kept is None else kept.iteration, rollback_score=None if kept is None else kept.score
-        )
-        for alert in (*integrity_alerts.new, *raise_alerts(inputs.facts, classification, cycle))
-    )
+    cycle = find_cycle(inputs.point, facts.line, facts.measurement, facts.state.thresholds.cycling)
+    gained = () if facts.tests is None else set(facts.tests.gained).intersection(inputs.against_kept.gained)
+    if gained and cycle is not None and not cycle.same_tree and is_clean(found.verdict):
+        cycle = None  # a test passes that passed neither just before nor in the kept one: numbers repeat by chance
+    raised, kept = (*found.new, *raise_alerts(facts, classification, cycle)), facts.state.kept
+    if kept is not None and kept.measured:
+        raised = tuple(each._replace(rollback_to=kept.iteration, rollback_score=kept.score) for each in raised)
+    new = in_order(raised)
     return Assessment(
         classification,
         new,
-        integrity_alerts.carried,
-        tuple(alert.id for alert in integrity_alerts.fixed),
-        _accepted_alert_ids((*new, *integrity_alerts.carried), state),
+        found.carried,
+        tuple(alert.id for alert in found.fixed),
+        _accepted_alert_ids((*new, *found.carried), facts.state),
         same_tree_cycle=cycle is not None and cycle.same_tree,
     )
 
@@ -157,14 +128,7 @@ def _accepted_alert_ids(alerts: tuple[Alert, ...], state: JudgeState) -> tuple[s
     return tuple(alert.id for alert in alerts if alert.id in state.accepted)
 
 
-def alert_facts_of(
-    state: JudgeState,
-    basis: Basis,
-    metrics: Metrics,
-    measurement: Measurement,
-    score: Score,
-    disbelieved: frozenset[str],
-) -> AlertFacts:
+def _compared(state: JudgeState, measurement: Measurement, disbelieved: frozenset[str]) -> ChangedTests | None:
     line, earlier = state.lineage, (measurement.integrity or NOTHING_FOUND).earlier
     ignored = IgnoredTests(
         not_loaded=frozenset(measurement.not_loaded),
@@ -172,27 +136,7 @@ def alert_facts_of(
         not_collected_before=line.not_collected_before,
         not_loaded_before=line.not_loaded,
     )
-    return AlertFacts(
-        iteration=state.iteration + 1,
-        previous=line.head or 0,
-        metrics=metrics,
-        readings=line.readings,
-        tests=compare(state.known, measurement.tests, state.flaky, ignored),
-        components=score.components,
-        missing=measurement.missing,
-        basis=basis,
-        thresholds=state.thresholds,
-        config_changed=measurement.config_changed,
-        already_missing=frozenset(a.group for a in line.open_alerts if a.group is not None),
-        integrity=measurement.integrity,
-        open_findings=frozenset(f.key for alert in line.open_alerts for f in alert.findings),
-        accepted_findings=state.accepted_findings,
-        not_loaded={place: why for place, why in measurement.not_loaded.items() if place not in line.not_loaded},
-        failing_named=measurement.failing_named,
-        passing=0 if state.kept is None else state.kept.passing,
-        failing_runs=line.failing_runs_now(measurement.not_loaded),
-        failed_first=frozenset() if measurement.tests is None else measurement.tests.failed_first,
-    )
+    return compare(state.known, measurement.tests, state.flaky, ignored)
 
 
 class Judgement(NamedTuple):
@@ -251,11 +195,12 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         measurement = measurement._replace(integrity=priced)
     found = measurement.integrity or NOTHING_FOUND
     disbelieved = disbelieved_tests(found, state.accepted_findings)
-    facts = alert_facts_of(state, basis, metrics, measurement, score, disbelieved)
-    against_kept = _against_kept(state, facts, measurement, disbelieved)
+    tests = _compared(state, measurement, disbelieved)
+    facts = AlertFacts(state, basis, metrics, measurement, score.components, tests)
+    against_kept = _against_kept(facts, disbelieved)
     facts = facts._replace(dropped=against_kept.dropped)
-    integrity_alerts = integrity_alerts_of(state, basis, facts, metrics, measurement)
-    tally = _tally(state, facts, measurement, against_kept, disbelieved)
+    integrity_alerts = integrity_alerts_of(facts)
+    tally = _tally(facts, against_kept, disbelieved)
     adjusted = adjusted_score(basis, metrics, measurement.quality_score, tally, found.suppressions)
     point = PastIteration(
         iteration=number,
@@ -268,15 +213,11 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
         moved=bool(found.retired),
     )
     inputs = JudgementInputs(
-        state,
-        basis,
-        metrics,
-        measurement,
+        facts,
         score,
         adjusted,
         tally,
         point,
-        facts,
         against_kept,
         disbelieved,
         integrity_alerts,
@@ -289,7 +230,6 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     if not number:
         target = state.thresholds.loop.target_score
         state = state._replace(met_target=target is not None and adjusted >= target)
-        inputs = inputs._replace(state=state)
     cost = state.cost_usd
     if measurement.usage is not None and measurement.usage.cost_usd is not None:
         cost = (cost or 0.0) + measurement.usage.cost_usd
@@ -309,9 +249,8 @@ def _judge(state: JudgeState, measurement: Measurement, basis: Basis) -> Judgeme
     return Judgement(inputs, assessment, decision, after, walked)
 
 
-def _against_kept(
-    state: JudgeState, facts: AlertFacts, measurement: Measurement, disbelieved: frozenset[str]
-) -> Comparison:
+def _against_kept(facts: AlertFacts, disbelieved: frozenset[str]) -> Comparison:
+    state, measurement = facts.state, facts.measurement
     if state.kept is None:
         return Comparison()
     against = compare_with_kept(
@@ -331,15 +270,9 @@ def _against_kept(
     return against
 
 
-def _tally(
-    state: JudgeState,
-    facts: AlertFacts,
-    measurement: Measurement,
-    against_kept: Comparison,
-    disbelieved: frozenset[str],
-) -> TestTally | None:
+def _tally(facts: AlertFacts, against_kept: Comparison, disbelieved: frozenset[str]) -> TestTally | None:
     """Return the tests that the adjusted score counts (semantics § 2), None where only a rate is known."""
-    tests = measurement.tests
+    state, measurement, tests = facts.state, facts.measurement, facts.measurement.tests
     if tests is None:
         passed, failed = facts.metrics.tests_passed, facts.metrics.tests_failed
     else:
@@ -370,7 +303,7 @@ def _tally(
 
 def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIteration, Kept, Progress]:
     """Return the iteration as later choices see it, and the kept iteration and the progress after it."""
-    state, metrics, tests = inputs.state, inputs.metrics, inputs.measurement.tests
+    state, metrics, tests = inputs.facts.state, inputs.facts.metrics, inputs.facts.measurement.tests
     asked = open_questions(assessment.counting)
     step = Step(
         score=inputs.adjusted,
@@ -379,12 +312,12 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         built=metrics.build_status != "failure" and not (inputs.facts.not_collected or inputs.facts.failing_runs),
         measured=inputs.measured,
         questions=asked,
-        by_tests=inputs.basis.has_tests and not inputs.basis.given_score,
+        by_tests=inputs.facts.basis.has_tests and not inputs.facts.basis.given_score,
         refuse=state.thresholds.selection.questions == "refuse",
         weighed=inputs.weighed,
     )
     here = Kept(
-        iteration=inputs.number,
+        iteration=inputs.facts.iteration,
         outcomes=None if tests is None else tests.outcomes,
         metrics=metrics,
         score=inputs.adjusted,
@@ -396,7 +329,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
     kept = state.kept
     refusal = None if kept is None else why_worse(kept, step)
     walked = WalkedIteration(
-        iteration=inputs.number,
+        iteration=inputs.facts.iteration,
         quality_score=inputs.score.value,
         score=inputs.adjusted,
         verified=refusal is None or refusal.rule not in VERIFYING,
@@ -410,7 +343,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
     progress = state.progress
     if inputs.weighed is not None:
         rule = None if refusal is None else refusal.rule
-        progress = inputs.weighed.progress(inputs.number, progress, rule, gained=walked.gained > 0)
+        progress = inputs.weighed.progress(inputs.facts.iteration, progress, rule, gained=walked.gained > 0)
     if kept is None:
         return walked._replace(verified=why_unsound(here, step) is None), here, progress
     if state.thresholds.selection.against == "baseline":
@@ -429,19 +362,19 @@ def _is_best(walked: WalkedIteration, state: JudgeState) -> bool:
 def _decision(
     inputs: JudgementInputs, assessment: Assessment, walked: WalkedIteration, best: WalkedIteration, cost: float | None
 ) -> Decision:
-    if inputs.number == 0:
+    if inputs.facts.iteration == 0:
         return BASELINE_DECISION
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
-    window = inputs.state.lineage.points[-inputs.state.thresholds.stall.window :]
+    window = inputs.facts.state.lineage.points[-inputs.facts.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    level = inputs.state.progress.level
-    improving = level is not None and inputs.number - level.best <= inputs.state.thresholds.stall.window
-    now, passing = inputs.point.tasks_done, bool(inputs.metrics.tests_passed)
+    level = inputs.facts.state.progress.level
+    improving = level is not None and inputs.facts.iteration - level.best <= inputs.facts.state.thresholds.stall.window
+    now, passing = inputs.point.tasks_done, bool(inputs.facts.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
-    holds = passing and inputs.metrics.tests_failed == 0
-    before_it, tree = inputs.state.lineage.points[-1], inputs.measurement.tree
+    holds = passing and inputs.facts.metrics.tests_failed == 0
+    before_it, tree = inputs.facts.state.lineage.points[-1], inputs.facts.measurement.tree
     facts = DecisionFacts(
-        iteration=inputs.number,
+        iteration=inputs.facts.iteration,
         classification=assessment.classification,
         alerts=assessment.counting,
         score=inputs.adjusted,
@@ -450,46 +383,42 @@ def _decision(
         verified=walked.verified,
         evidence=inputs.score.evidence,
         trusted=inputs.integrity_alerts.verdict in {None, "PASS"},
-        target_tests_hold=not inputs.basis.has_tests or holds,
+        target_tests_hold=not inputs.facts.basis.has_tests or holds,
         same_tree_cycle=assessment.same_tree_cycle,
         cost_usd=cost,
-        elapsed_s=inputs.measurement.elapsed_s,
-        rollbacks=inputs.state.rollbacks,
-        blocked=inputs.measurement.blocked,
+        elapsed_s=inputs.facts.measurement.elapsed_s,
+        rollbacks=inputs.facts.state.rollbacks,
+        blocked=inputs.facts.measurement.blocked,
         questions=len(set(open_questions(assessment.counting).values())),
-        met_target=inputs.state.met_target,
-        open_tasks=None if inputs.measurement.plan is None else inputs.measurement.plan[1],
-        working=ticked or improving or (inputs.basis.has_tests and not _has_run_tests(inputs)),
-        green=holds and not inputs.measurement.not_loaded and inputs.metrics.build_status != "failure",
+        met_target=inputs.facts.state.met_target,
+        open_tasks=None if inputs.facts.measurement.plan is None else inputs.facts.measurement.plan[1],
+        working=ticked or improving or (inputs.facts.basis.has_tests and not _has_run_tests(inputs)),
+        green=holds and not inputs.facts.measurement.not_loaded and inputs.facts.metrics.build_status != "failure",
         unchanged=tree is not None and tree == before_it.tree,
         gained=walked.gained > 0,
     )
-    return decide(facts, inputs.state.thresholds)
+    return decide(facts, inputs.facts.state.thresholds)
 
 
 def _has_run_tests(inputs: JudgementInputs) -> bool:
     """Return whether a test of the loop ran in this iteration or any before it."""
-    counts = (inputs.metrics.tests_passed, inputs.metrics.tests_failed)
-    before = (inputs.state.lineage.readings.get(name) for name in ("tests_passed", "tests_failed"))
+    counts = (inputs.facts.metrics.tests_passed, inputs.facts.metrics.tests_failed)
+    before = (inputs.facts.state.lineage.readings.get(name) for name in ("tests_passed", "tests_failed"))
     return any(counts) or any(each is not None and each.value for each in before)
 
 
 def _line_after(inputs: JudgementInputs, lasting: tuple[Alert, ...]) -> Lineage:
-    line, point, thresholds, found = (
-        inputs.state.lineage,
-        inputs.point,
-        inputs.state.thresholds,
-        inputs.measurement.integrity,
-    )
+    line, point, thresholds = inputs.facts.line, inputs.point, inputs.facts.state.thresholds
+    found = inputs.facts.measurement.integrity
     after = Lineage(
         segments=extend_ranges(line.segments, point.iteration),
-        readings=read(inputs.metrics, point.iteration, line.readings),
+        readings=read(inputs.facts.metrics, point.iteration, line.readings),
         points=(*line.points, point)[-max(thresholds.stall.window, 1) :],
         complete=line.complete,
         open_alerts=lasting,
         suppressions=line.suppressions if found is None else found.suppressions,
         references=line.references if found is None else found.references,
-        not_loaded=frozenset(inputs.measurement.not_loaded),
+        not_loaded=frozenset(inputs.facts.measurement.not_loaded),
         failing_runs=inputs.facts.failing_runs,
     )
     if not point.has(after.parts()):

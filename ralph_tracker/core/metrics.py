@@ -223,6 +223,7 @@ class FurtherMetric(ValueObject, document="value unit direction"):
     `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of an objective
     `value` is the median of `samples`; one with a `max_loss` (a share of the start, 0.02 for 2 %) is a guard, any other
     `objective` is the goal. `counted` samples are those of an earlier iteration, whose check did not run again.
+    `segment` names the benchmark and the machine of an objective.
     """
 
     name: str
@@ -233,6 +234,7 @@ class FurtherMetric(ValueObject, document="value unit direction"):
     objective: bool = False
     max_loss: float | None = None
     counted: bool = False
+    segment: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return its document, with the samples where there are any."""

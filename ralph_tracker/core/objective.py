@@ -61,6 +61,12 @@ def compare(objective: FurtherMetric, values: Sequence[float], best: Sequence[fl
     return "better" if gain > 0 else "worse"
 
 
+def apart(one: Sequence[float], other: Sequence[float], noise: Noise) -> float | None:
+    """Return by how many widths of noise two states differ; None where the noise is unknown or 0."""
+    width = noise.width(len(one), len(other)) * abs(median(other))
+    return abs(median(one) - median(other)) / width if width else None
+
+
 def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequence[float]) -> bool:
     """Return whether a guard lost more than it may against the start, which small steps down cannot move."""
     if guard.max_loss is None:
@@ -114,10 +120,14 @@ def after_state(objective: FurtherMetric, level: Level | None, state: State) -> 
 
 
 class Progress(NamedTuple):
-    """How far a loop has come with its objective, and the repeats with which each guard began."""
+    """How far a loop has come with its objective, and the repeats with which each guard began.
+
+    `segment` names the benchmark and the machine that they are of; with another one all begins anew.
+    """
 
     level: Level | None = None
     starts: Mapping[str, tuple[float, ...]] = {}
+    segment: str = ""
 
 
 class Weighed(NamedTuple):
@@ -159,17 +169,26 @@ def weigh(before: Progress, number: int, metrics: Iterable[FurtherMetric]) -> We
     if goal is None:
         return None
     guards = [each for each in objectives if each.max_loss is not None]
+    anew = "" not in {before.segment, goal.segment} and before.segment != goal.segment
+    before = Progress() if anew else before
     starts = {each.name: each.samples for each in guards if each.samples} | dict(before.starts)
-    state = State(number, (), goal.samples) if goal.counted else State(number, goal.samples)
+    # Figures that scatter do not come twice: they are those of an earlier run.
+    stale = before.level is not None and len(set(goal.samples)) > 1 and goal.samples == before.level.values
+    state = State(number, (), goal.samples) if goal.counted or stale else State(number, goal.samples)
     level, outcome = after_state(goal, before.level, state)
-    weighed = Weighed(goal, Progress(level, starts), outcome, next(filter(None, map(_loss(starts), guards)), None))
+    after = Progress(level, starts, goal.segment or before.segment)
+    weighed = Weighed(goal, after, outcome, next(filter(None, map(_loss(starts), guards)), None))
     if not goal.samples:
         return weighed._replace(worse=f"has no number for {goal.name}", note=f"{goal.name}: no number")
-    shown = f"{goal.name} {_shown(median(goal.samples), goal)}"
+    shown = f"{goal.name} {in_unit(median(goal.samples), goal)}"
     if before.level is None or level is None or outcome is None:
-        return weighed._replace(note=shown)
+        why = ", which begins anew: its benchmark or the machine is another one" if anew else ""
+        return weighed._replace(note=f"{shown}{why}")
+    if stale and not goal.counted:
+        note = f"{shown}, every figure as in iteration {before.level.best}; let its check measure anew"
+        return weighed._replace(note=note)
     then = median(before.level.values)
-    than, spread = f"iteration {before.level.best} ({_shown(then, goal)})", _spread_in_words(level.noise)
+    than, spread = f"iteration {before.level.best} ({in_unit(then, goal)})", _spread_in_words(level.noise)
     if outcome == "not distinguishable":
         return weighed._replace(note=f"{shown}, within the noise of {than}, {spread}")
     share = f"{percent(abs(median(goal.samples) - then) / abs(then))} " if then else ""
@@ -184,13 +203,14 @@ def _loss(starts: Mapping[str, tuple[float, ...]]) -> Callable[[FurtherMetric], 
             return None
         if not guard.samples:
             return f"has no number for the guard {guard.name}"
-        now, then = (_shown(median(values), guard) for values in (guard.samples, start))
+        now, then = (in_unit(median(values), guard) for values in (guard.samples, start))
         return f"has {guard.name} {now}, which may lose {percent(guard.max_loss or 0)} of {then} at the start"
 
     return of_guard
 
 
-def _shown(value: float, metric: FurtherMetric) -> str:
+def in_unit(value: float, metric: FurtherMetric) -> str:
+    """Return a number for people, with four digits that count and its unit."""
     return f"{plain_number(float(f'{value:.4g}'))} {metric.unit}"
 
 

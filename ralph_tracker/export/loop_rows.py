@@ -36,13 +36,15 @@ VALUES: Final[Mapping[str, type[int] | type[float]]] = {
     "plan.open": int,
     **{f"usage.{name}": int if name in {"input_tokens", "output_tokens", "turns"} else float for name in Usage._fields},
 }
+# Before the names of numbers that a configuration adds: objectives, metrics of plug-ins.
+FURTHER: Final = "metrics."
 TEXTS: Final = ("classification", "action", "verdict", "build_status", "message")
 # Sections of the configuration that hold commands, addresses, names of files or people's words.
 _NOT_PARAMETERS: Final = frozenset(
     {"version", "checks", "plan", "codebase", "snapshot", "prices", "severity", "export"}
 )
 # The only texts of a configuration that are exported: words that the schema lists.
-_WORDS: Final = frozenset({"selection.mode", "integrity.tool", "integrity.rerun", "checkpoints.unattended"})
+_WORDS: Final = frozenset({"selection.mode", "integrity.rerun", "checkpoints.unattended"})
 _KEYS: Final = ("loop_id", "iteration", "timestamp")
 COLUMNS: Final = (*_KEYS, *TEXTS, *VALUES)
 
@@ -146,28 +148,36 @@ def _values(iteration: Mapping[str, Any]) -> dict[str, int | float]:
     }
     if "build_status" in quality:
         found["quality.build_success"] = int(quality["build_status"] == "success")
-    return {name: kind(found[name]) for name, kind in VALUES.items() if found.get(name) is not None}
+    known = {name: kind(found[name]) for name, kind in VALUES.items() if found.get(name) is not None}
+    further = (iteration.get("metrics") or {}).items()
+    return known | {f"{FURTHER}{name}": float(each["value"]) for name, each in further if each["value"] is not None}
 
 
 def records(loops: Iterable[ExportedLoop]) -> Iterator[dict[str, Any]]:
-    """Yield each iteration of the loops by column; None is "not measured". `alerts` beside the columns is a list."""
+    """Yield each iteration of the loops by column; None is "not measured".
+
+    `metrics` beside the columns are numbers that a configuration adds, by their names, and `alerts` is a list.
+    """
     for loop in loops:
         for row in loop.rows(0, loop.summary().iteration):
             keys = (loop.loop_id, row.number, row.at.isoformat())
             texts = {name: row.texts.get(name) for name in TEXTS}
             values = {name: row.values.get(name) for name in VALUES}
-            yield {**dict(zip(_KEYS, keys, strict=True)), **texts, **values, "alerts": list(row.alerts)}
+            further = {name: each for name, each in row.values.items() if name.startswith(FURTHER)}
+            more = {"metrics": {name.removeprefix(FURTHER): each for name, each in further.items()}}
+            yield {**dict(zip(_KEYS, keys, strict=True)), **texts, **values, "alerts": list(row.alerts), **more}
 
 
 def csv_lines(loops: Iterable[ExportedLoop]) -> Iterator[str]:
-    """Yield the table as CSV with a head; what was not measured is empty, alerts are their ids."""
+    """Yield the table as CSV with a head; what was not measured is empty, alerts are their ids, metrics are JSON."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow((*COLUMNS, "alerts"))
+    writer.writerow((*COLUMNS, "alerts", "metrics"))
     for record in records(loops):
         yield _empty_buffer(buffer)
         ids = " ".join(alert["id"] for alert in record["alerts"])
-        writer.writerow([*(record[name] for name in COLUMNS), ids])
+        further = json.dumps(record["metrics"]) if record["metrics"] else ""
+        writer.writerow([*(record[name] for name in COLUMNS), ids, further])
     yield _empty_buffer(buffer)
 
 
@@ -197,12 +207,15 @@ def write_parquet(loops: Iterable[ExportedLoop], file: Path) -> int:
     typed: dict[str, type] = {"loop_id": str, "iteration": int, **dict.fromkeys(TEXTS, str), **VALUES}
     fields = [(name, pa.timestamp("us", tz="UTC") if name == "timestamp" else kinds[typed[name]]) for name in COLUMNS]
     alert = pa.struct([(name, pa.string()) for name in ("id", "type", "severity", "message")])
-    schema = pa.schema([*fields, ("alerts", pa.list_(alert))])
+    schema = pa.schema([*fields, ("alerts", pa.list_(alert)), ("metrics", pa.map_(pa.string(), pa.float64()))])
     staged, count = file.with_name(temporary_name()), 0
     with as_store_error(file):
         try:
             with parquet.ParquetWriter(staged, schema) as writer:
-                rows = ({**row, "timestamp": datetime.fromisoformat(row["timestamp"])} for row in records(loops))
+                rows = (
+                    {**row, "timestamp": datetime.fromisoformat(row["timestamp"]), "metrics": [*row["metrics"].items()]}
+                    for row in records(loops)
+                )
                 while batch := list(islice(rows, 5000)):
                     writer.write_table(pa.Table.from_pylist(batch, schema=schema))
                     count += len(batch)

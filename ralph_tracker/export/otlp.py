@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from ralph_tracker.errors import ConfigError
-from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
+from ralph_tracker.export.loop_rows import FURTHER, VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.post import post
 from ralph_tracker.store.export_queue import PendingExport
@@ -107,7 +107,8 @@ class OtlpReceiver:
 
     def _gauges(self, rows: Sequence[Row]) -> list[dict[str, Any]]:
         found = []
-        for name, kind in VALUES.items():
+        further = {name: float for row in rows for name in row.values if name.startswith(FURTHER)}
+        for name, kind in {**VALUES, **further}.items():
             field = "as_int" if kind is int else "as_double"
             points = [
                 {"time_unix_nano": _nano(row), "attributes": self._of(row), field: row.values[name]}

@@ -68,7 +68,7 @@ _ERRORS: Final = (
     r"(?P<what>CMake Error at (?P<file>[^\s:]+):(?P<number>\d{1,9}).*)",
     r"(?:PHP )?(?P<what>(?:Parse|Fatal) error: .+ in (?P<file>\S+\.\w+)(?: on line |:)(?P<number>\d{1,9}))$",
     # Ruby: the place of its loader, which comes first, is not that of the error
-    r"(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
+    r"\s*(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
     r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
     r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
     rf"{_MODULE} .+ from ['\"]?(?P<file>[^'\"\s]+).*)",  # jest, vite, vitest, bun
@@ -84,7 +84,7 @@ _ERRORS: Final = (
     r"thread .* panicked at '(?P<what>[^']+)(?:', (?P<file>\S+\.rs):(?P<number>\d{1,9}):\d+)?$",  # before 1.73
     r"(?P<what>import file mismatch:)$",  # pytest, of two test files of one name
     r"(?P<what>An error occurred inside PHPUnit\.)$",
-    r"\s*(?P<what>(?:\w+::)*[A-Z]\w*(?:Error|Exception):)$",  # RSpec
+    r"\s*(?P<what>(?!SyntaxError:)(?:\w+::)*[A-Z]\w*(?:Error|Exception):)$",  # RSpec
     r"INTERNALERROR> (?P<what>(?:\w+\.)*[A-Z]\w*: .+)",  # pytest; with filterwarnings = error also a warning
     # Python, Ruby, Node, Java, .NET
     rf"{_UNEXPECTED}(?P<what>(?:\w+\.)*(?:[A-Z]\w*(?:Error|Exception|Exit){_CODE}(?:: .+)?|Error{_CODE}: .+))$",
@@ -98,7 +98,7 @@ _BEFORE: Final = (
     r"|(\S+\.\w+):(\d{1,9}):\d+ [\w/]+ (?:FIXABLE )*━|ERROR in (?:\./)?(\S+\.\w+):?[ :](\d{1,9})\b"
 )
 _AFTER: Final = (
-    r"\s*(?:-->|╭─\[|[❯›] (?:.*[ (])?|#|at .*\(|at (?:async )?|│|Location: )?\s*(?:file://)?(?:\./)?"
+    r"\s*(?:-->|╭─\[|[❯›] (?:.*[ (])?|#|at .*\(|at (?:async )?|│|Location: |File: )?\s*(?:file://)?(?:\./)?"
     rf"(?P<file>[^\s()\[\]:?]+\.\w+){_QUERY}:(?P<number>\d{{1,9}})(?::\d+|:in\b|$)"
 )
 # What follows the error in a stack trace of JavaScript, Java or .NET.
@@ -111,7 +111,7 @@ _NAMED: Final = rf"\s*(?:Uncaught )?[A-Z][\w$.]*{_CODE}: \S"
 _MESSAGE_BELOW: Final = {"CMake Error at ": 1, "import file mismatch:": 4, "An error occurred inside PHPUnit.": 1}
 _ENDED_BY_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: \*\*\* \[.*\] Error \d+")
 _OF_MAKE: Final = re.compile(r"g?make(?:\[\d+\])?: ")
-_LIBRARY: Final = r"site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/"
+_LIBRARY: Final = r"/gems/|site-packages|dist-packages|/lib/python\d|<frozen|node_modules|node:|/rustc/"
 _PYTEST: Final = re.compile(r"E(?: {2,}|$)")
 
 

@@ -7,7 +7,7 @@ calls. The rest is program source (code that no check loads as any of these) and
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Final, Literal
 
@@ -71,7 +71,6 @@ _TABLE: Final[tuple[tuple[FileKind | None, str], ...]] = (
     ("support", rf"/({_OF_TESTS})/(.*/)?[^/]*{_CODE} | /features/(.*/)?steps/.*\.py$"),
     ("data", r"/(tests?|__tests__|e2e|cypress|test-[^/]*|tests_[^/]*)/"),
 )
-_KINDS: Final = tuple((kind, re.compile(pattern, re.VERBOSE)) for kind, pattern in _TABLE)
 _LOADED_BY_ITSELF: Final = re.compile(
     r"/(conftest\.py|(site|user)customize[./].*|[^/]*\.pth|[^/]*-info/.*|__mocks__/.*|[^/]*[sS]etup-?[tT]ests?\.\w+"
     r"|(jest|vitest|bun|mocha|test)[.-]setup\.\w+|(spec|test|rails)_helper\.\w+)$"
@@ -100,13 +99,19 @@ _REPORTS: Final = (".xml", ".json", ".info", ".lcov", ".txt", ".html")
 _DATA: Final = re.compile(r"\.(json\w?|txt|[ct]sv|xml|dat|bin|out|expected)$")
 
 
+@cache
+def _kinds() -> tuple[tuple[FileKind | None, re.Pattern[str]], ...]:
+    """Return the table with its patterns, which take as long to compile as all else that a hook imports."""
+    return tuple((kind, re.compile(pattern, re.VERBOSE)) for kind, pattern in _TABLE)
+
+
 def kind_of_file(path: str) -> FileKind | None:
     """Return how a file decides about tests, by its name; None if it does not.
 
     test: holds tests. support: code that tests or runners load (conftest.py, helpers, fixtures, start-up files). data:
     files that they read (golden files, snapshots). settings: of the runner, alone or mixed with others.
     """
-    return next((kind for kind, pattern in _KINDS if pattern.search(f"/{path}")), None)
+    return next((kind for kind, pattern in _kinds() if pattern.search(f"/{path}")), None)
 
 
 def is_code(path: str) -> bool:

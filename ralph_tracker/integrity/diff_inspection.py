@@ -62,11 +62,6 @@ def inspect(
 def _find_matches(rule: Rule, files: Iterable[ChangedFile]) -> Iterator[Finding]:
     """Yield the matches of a rule whose text occurs more often than before in all files together."""
     looked_at = [file for file in files if rule.looks_at(file)]
-    if rule.is_of_whole_file:
-        for file in looked_at:
-            if not file.is_gone:
-                yield Finding(rule.id, rule.severity, rule.message, file.path, about=rule.message)
-        return
     matches = [(file, match) for file in looked_at for match in rule.matches(file.new)]
     known = Counter(_key(match) for file in looked_at for match in rule.matches(file.old)) if matches else Counter()
     for file, match in matches:

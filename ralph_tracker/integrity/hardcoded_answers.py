@@ -2,14 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import Finding, Severity
 from ralph_tracker.integrity.file_versions import ChangedFile, Text, one_line
 from ralph_tracker.integrity.inline_tests import parted
-from ralph_tracker.integrity.test_blocks import blocks_of
+from ralph_tracker.integrity.report_ids import files_of, split_id, text_before_tests, text_of
 
 _LITERAL: Final = re.compile(
     r"\"(?P<double>(?:[^\"\\\n]|\\.){0,200})\"|'(?P<single>(?:[^'\\\n]|\\.){0,200})'|`(?P<back>[^`\n]{0,200})`"
@@ -121,7 +121,10 @@ def find_hardcoded_answers(
         return
     inside = {file.path: parted(file.path, file.new.text)[1] for file in files}
     texts = {**tests, **{path: text for path, text in inside.items() if text}}
-    asked = [_asked(test, block) for test, block in blocks_of(green_ids, texts).items()]
+    found = (
+        (test, _test_text(test, [texts[path] for path in paths])) for test, paths in files_of(green_ids, texts).items()
+    )
+    asked = [_asked(test, text) for test, text in found]
     if not asked:
         return
     known = Counter(_key(branch) for file in files for branch in _branches(file.old))
@@ -139,6 +142,13 @@ def find_hardcoded_answers(
                 message = f"The source names an input of {test}; compute the answer instead."
                 shown, about = one_line(branch.text), branch.text[:100]
                 yield Finding("R4", Severity.HIGH, message, file.path, line=branch.line, new=shown, about=about)
+
+
+def _test_text(test: str, texts: Sequence[str]) -> str:
+    """Return a test's own text with the constants of its file; the whole file where a title is made of parameters."""
+    found = ((text, text_of(test, text)) for text in texts)
+    whole = "" if split_id(test).function.isidentifier() else "".join(texts[:1])
+    return next((f"{text_before_tests(text)}\n{own}" for text, own in found if own), whole)
 
 
 def _asked(test: str, block: str) -> _Asked:

@@ -17,16 +17,16 @@ from ralph_tracker.integrity.file_versions import ChangedFile, Text
 class Rule:
     """One rule: a pattern, where it is searched, and the message.
 
-    `where` is "source" (code outside the tests), "tests" (code of the tests, with conftest and setup files), "programs"
-    (both) or a pattern for the path. A text without one of `words` is not searched; () searches all. A match is excused
-    by `unless` in the matched text, a file by `unless_path`. `in_new_files` is False if a new file cannot weaken
-    anything. `pattern` None: the file itself is the finding. A finding shows the group `shown`, else the whole match.
+    `where` is "source" (code outside the tests), "programs" (code of both) or a pattern for the path. A text without one
+    of `words` is not searched; () searches all. A match is excused by `unless` in the matched text, a file by
+    `unless_path`. `in_new_files` is False if a new file cannot weaken anything. A finding shows the group `shown`, else
+    the whole match.
     """
 
     def __init__(  # noqa: PLR0913  # a row has that many columns
         self,
         id: str,  # noqa: A002  # the name of the column
-        pattern: str | None,
+        pattern: str,
         message: str,
         *,
         where: str = "source",
@@ -37,8 +37,7 @@ class Rule:
         severity: Severity = Severity.HIGH,
     ) -> None:
         self.id, self.message, self.where, self.severity = id, message, where, severity
-        self.is_of_whole_file = pattern is None
-        self._pattern, self._words, self._in_new_files = pattern or "", words, in_new_files
+        self._pattern, self._words, self._in_new_files = pattern, words, in_new_files
         self._unless, self._unless_path = unless, unless_path
 
     @cached_property
@@ -51,8 +50,6 @@ class Rule:
             return False
         if self.where == "source":
             looked_at = file.is_source
-        elif self.where == "tests":
-            looked_at = file.is_code and file.kind in {"test", "support", "data"}
         elif self.where == "programs":
             looked_at = file.is_code
         else:
@@ -133,7 +130,7 @@ _ASKING: Final = (
 )
 
 
-# ── R2: the runner is replaced, or ends early ─────────────────────────────────────────────────────────────────────────
+# ── R2: the runner or its assertions are replaced ────────────────────────────────────────────────────────────────────────
 def _hook(names: str, deeds: str, message: str, unless: str) -> Rule:
     """Return the rule for hooks of pytest whose body (indented or empty lines) does one of the deeds."""
     body = r"(?:\n(?:[ \t][^\n]*)?){0,60}?\n[ \t]+[^\n]*?"
@@ -157,12 +154,6 @@ _FORGING: Final = (
         "A hook of pytest replaces the running of the test; remove it.",
         r"runtestprotocol\(|testfunction\(|funcitem\.funcargs|item\.obj\b|asyncio|yield\s*\n\s*return",
     ),
-    _hook(
-        "collection_modifyitems|itemcollected",
-        r"\bitems\[:\]\s*=|\bitems\.(?:clear|remove|pop)\(|\bdel items\b|add_marker\([^\n]*(?:skip|xfail)",
-        "A hook of pytest takes collected tests out of the run; select tests on the command line instead.",
-        r"getoption|getvalue|option\.|environ|items\[:\]\s*=\s*(?:sorted|reversed|list\(sorted)|platform|find_spec|which\(",
-    ),
     Rule(
         "R2",
         r"\b_pytest(?:\.\w+)+\s*=(?!=)"
@@ -174,51 +165,6 @@ _FORGING: Final = (
         where="programs",
         words=("pytest", "TestCase", "TestResult", "AssertionError", "builtins", "def assert", "expect", "assert.", "global", "window"),
         unless=r"=\s*(?:chai\.|require\(|chai\b)",
-    ),
-    # At top level, since a test may test `sys.exit(0)`.
-    Rule(
-        "R2",
-        r"""^(?:sys\.exit|exit|quit|raise SystemExit)\((?:0|None)?\)|^[^"'\n]*\bos\._exit\((?:0|os\.EX_OK)\)|^[ \t]*pytest\.exit\([^\n]*(?:returncode\s*=\s*0|,\s*0\s*\))|^[ \t]*atexit\.register\([^\n]*_exit"""
-        r"""|^[ \t]*process\.(?:exit|reallyExit)\(0?\)|\bprocess\.exitCode\s*=\s*0\b|\b(?:os|syscall)\.Exit\(0\)|\bprocess::exit\(\s*0\s*\)|\bSystem\.exit\(\s*0\s*\)""",
-        "The tests end early with exit status 0; remove the exit.",
-        where="tests",
-        words=("exit", "Exit", "quit("),
-        unless_path=r"helper",
-    ),
-    Rule(
-        "R2",
-        r"^[ \t]+(?:sys\.exit|raise SystemExit)\((?:0|None)?\)",
-        "The set-up of the tests exits with status 0; remove the exit.",
-        where=r"(^|/)conftest\.py$",
-        words=("xit",),
-    ),
-    Rule(
-        "R2",
-        None,
-        "Python runs this file at every start, before the tests; remove it.",
-        where=r"(^|/)(sitecustomize|usercustomize)\.py$|\.pth$",
-        unless_path=r"(^|/)(tests?|testdata|fixtures)/",
-    ),
-    Rule(
-        "R2",
-        None,
-        "The file shadows a part of the test runner; rename it.",
-        where=r"^(src/)?(_?pytest|unittest|pluggy|nose2?)(\.py|/__init__\.py)$|(^|/)(node_modules/\.bin/|\.?venv/bin/|bin/)(pytest|py\.test|python3?|jest|vitest|mocha|node|npm|npx|cargo|go|mvn|gradle)$|(^|/)node_modules/(jest|vitest|mocha|@jest|@vitest)[^/]*/",
-    ),
-    Rule(
-        "R2",
-        r"\bPYTEST_PLUGINS\s*[:=]\s*\S[^\n]*|(?:addopts|PYTEST_ADDOPTS)[^\n]*[\s\"']-p[ =](?!no:|xdist|pytest|asyncio|randomly)[\w.]+",
-        "A plugin is loaded into every run of the tests; register it in conftest.py, where it is seen.",
-        where=r"(^|/)(pyproject\.toml|pytest\.ini|\.pytest\.ini|tox\.ini|setup\.cfg|Makefile|\.env|noxfile\.py)$|\.ya?ml$",
-        words=("PYTEST_PLUGINS", "-p"),
-    ),
-    Rule(
-        "R2",
-        r"""["']?\^?[^"'\n]*(?:\bsrc\b|\blib\b|\./|@/)[^"'\n]*["']\s*:\s*\[?\s*["'][^"'\n]*(?:mock|stub|fake|double)[^"'\n]*["']""",
-        "Source under test is mapped to a stand-in; let the tests import the source.",
-        where=r"(^|/)((jest|vitest|vite)\.config[\w.]*\.[cm]?[jt]s|jest\.config\.json|package\.json)$",
-        words=("mock", "stub", "fake", "double"),
-        unless=r"css|less|scss|svg|png|jpg|gif|woff|asset|style",
     ),
 )
 
@@ -258,56 +204,24 @@ COMMANDS: Final = (
 )
 CHECKERS: Final = r"(?:py\.?test|unittest|tox|nox|mypy|pyright|ruff|flake8|pylint|bandit|coverage|jest|vitest|mocha|eslint|tsc|(?:npm|yarn|pnpm|bun) (?:run )?(?:test|lint|check)\w*|go (?:test|vet)|golangci-lint|staticcheck|cargo (?:test|nextest|clippy)|mvnw?\b[^\n]*\b(?:test|verify)|gradlew?\b[^\n]*\b(?:test|check)|make (?:test|check|lint))"
 _SETTINGS: Final = r"(^|/)(pyproject\.toml|(\.?pytest|tox|mypy|\.mypy)\.ini|setup\.cfg|package\.json|\.mocharc[\w.]*|(jest|vitest|vite|karma)\.config[\w.]*|\.?nycrc[\w.]*)$"
-_MAKE: Final = r"(^|/)(GNU)?[Mm]akefile$|\.mk$"
-
-
-def _gate(pattern: str, message: str, *words: str, where: str = COMMANDS, unless: str = r"(?!)") -> Rule:
-    return Rule("R5", pattern, message, where=where, words=words, unless=unless, in_new_files=False)
 
 
 _GATES: Final = (
-    _gate(
-        rf"^[^\n]*\b{CHECKERS}\b[^\n]*?(?:\|\||;)\s*(?:true|:|exit 0|echo\b[^\n]*)[^\n]*|^\s*(?:-\s*)?(?:run:\s*)?set \+e\b[^\n]*|\s--(?:exit-zero|passWithNoTests|no-fail|pass-with-no-tests)\b",
+    Rule(
+        "R5",
+        rf"^[^\n]*\b{CHECKERS}\b[^\n]*?(?:\|\||;)\s*(?:true|:|exit 0|echo\b[^\n]*)[^\n]*|^\t-\s*{CHECKERS}[^\n]*|^\s*(?:-\s*)?(?:run:\s*)?set \+e\b[^\n]*|\s--(?:exit-zero|passWithNoTests|no-fail|pass-with-no-tests)\b",
         "A check that fails does not count any more; let its failure count.",
-        *("||", ";", "set +e", "--"),
         where=f"{COMMANDS}|{_SETTINGS}",
+        words=("||", ";", "set +e", "--", "\t-"),
+        in_new_files=False,
     ),
-    _gate(
-        rf"^\s*-\s*{CHECKERS}[^\n]*", "A leading `-` lets make ignore the failure of a check; remove it.", where=_MAKE
-    ),
-    _gate(
+    Rule(
+        "R5",
         r"^\s*(?:continue-on-error|allow_failure|continueOnError|ignore_outcome|ignore_errors)\s*[:=]\s*[\"']?true\b[^\n]*|^\s*(?:-\s*)?if:\s*[\"']?(?:\$\{\{\s*)?(?:false|0)\b[^\n]*|^\s*when:\s*(?:never|manual)\b",
         "CI does not run the step or lets it fail; let it run and its failure count.",
-        *("continue", "allow_failure", "ignore_", "if:", "when:"),
         where=CI + r"|(^|/)tox\.ini$",
-    ),
-    _gate(
-        r"-D(?:skipTests|skipITs|maven\.test\.skip)(?!=false)|-Dmaven\.test\.failure\.ignore|<(?:skipTests|skipITs|testFailureIgnore|maven\.test\.skip)>\s*true|\bignoreFailures\s*=\s*true|\bgradlew?\b[^\n]*\s-x\s+test\b|^\s*(?:autotests|test)\s*=\s*false\b",
-        "The build skips tests or ignores their failure; let them run and count.",
-        *("skip", "ignore", "Ignore", "-x", "exclude", "test"),
-        where=COMMANDS + r"|(^|/)(pom\.xml|Cargo\.toml)$|\.gradle(\.kts)?$|(^|/)\.mvn/",
-    ),
-    _gate(
-        r"(?:addopts|PYTEST_ADDOPTS|\bpytest\b|\bjest\b|\bvitest\b)[^\n]*[\s\"'](?:--deselect|--ignore(?:-glob)?|--testPathIgnorePatterns|-k|--exclude)[ =][^\n]*|^\s*(?:--deselect|--ignore(?:-glob)?)[ =][^\n]*",
-        "Tests are left out of the run by an option; run them all.",
-        *("-k", "--deselect", "--ignore", "IgnorePatterns", "--exclude"),
-        where=f"{COMMANDS}|{_SETTINGS}",
-        unless=r"--ignore(?:-glob)?[ =](?:\.\w|\S*(?:node_modules|\.venv|venv|build|dist|docs?|examples?|benchmarks?)\b)",
-    ),
-    Rule(
-        "R5",
-        r"^[ \t]*collect_ignore(?:_glob)?(?:\s*\+?=(?!=)|\.(?:append|extend)\()[^\n]*",
-        "Test files are left out of the collection; collect them all.",
-        where=r"(^|/)conftest\.py$",
-        words=("collect_ignore",),
-        unless=r"=\s*\[\s*\]|[\"'](?:setup\.py|docs|build)[\"']",
-    ),
-    Rule(
-        "R5",
-        r"\b(?:it|test|describe|suite|context)\.only\b[^\n]*|^[ \t]*(?:fit|fdescribe|ftest)\s*\([^\n]*",
-        "`.only` leaves every other test of the file out; remove it.",
-        where="tests",
-        words=(".only", "fit", "fdescribe", "ftest"),
+        words=("continue", "allow_failure", "ignore_", "if:", "when:"),
+        in_new_files=False,
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Parse the ids of a report (`tests.test_box.TestBox::test_lid[1]`) and find the test file of each."""
+"""Parse the ids of a report (`tests.test_box.TestBox::test_lid[1]`) and find the test file and the text of each."""
 
 import re
 from collections import defaultdict
@@ -14,6 +14,8 @@ SEPARATOR: Final = "::"
 _FUNCTION: Final = r"(?a)(?:^|::)(?:([^\W\d]\w*)(?=[\[(#]|\Z| \()|((?:Test|Benchmark|Example|Fuzz)\w*)(?=/))"
 _ORDINAL: Final = r"#\d+\Z"
 _CARGO_TARGET: Final = r"\A\S+ (?:(?:\S*/)?(?:lib|main)|\S*?([^/\s]+))\.rs(?=::)"
+# Where a test or a helper begins.
+_START: Final = re.compile(r"(?m)^[ \t]*(?:(?:async|export|pub|public|static) +)*(?:def|fun|func|fn|void|it|test)\b")
 
 
 class ReportId(NamedTuple):
@@ -70,6 +72,25 @@ def files_of(ids: Iterable[str], texts: Mapping[str, str]) -> Mapping[str, tuple
         near = by_owner[parts.owner] or _at_root(parts, places) or list(texts)
         found[test] = tuple(near) if len(near) == 1 else _holding(parts, near, texts)
     return found
+
+
+def text_of(test: str, text: str) -> str:
+    """Return the lines of a test in the text of its file, with those directly above; "" where its name is not there."""
+    name = split_id(test).function.rpartition(" > ")[2]
+    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) if name else None
+    if found is None:
+        return ""
+    starts = [each.start() for each in _START.finditer(text)]
+    first = max((start for start in starts if start <= found.start()), default=0)
+    end = min((start for start in starts if start > found.start()), default=len(text))
+    above, below = text.rfind("\n\n", 0, first), text.rfind("\n\n", found.end(), end)
+    return text[max(above, 0) : end if below < 0 or end == len(text) else below]
+
+
+def text_before_tests(text: str) -> str:
+    """Return what stands before the first test of a file: its imports and constants."""
+    found = _START.search(text)
+    return text if found is None else text[: found.start()]
 
 
 def _holding(test: ReportId, paths: Collection[str], texts: Mapping[str, str]) -> tuple[str, ...]:

@@ -66,7 +66,6 @@ _TABLE: Final = tuple(
 )
 _WORDS: Final = {"and": "or", "or": "and"}
 _UNSEEN: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|//.*|(?<!\S)#.*|/\*.*?\*/")
-_COMMENT: Final = ("//", "#", "*", "/*", "--")
 
 
 class SmallError(NamedTuple):
@@ -125,7 +124,7 @@ def _by_line(path: str, text: str) -> Iterator[tuple[int, int, str]]:
     inside = range(text.index(tests), text.index(tests) + len(tests)) if tests else range(0)
     at = 0
     for line in text.split("\n"):
-        if at not in inside and not line.strip().startswith(_COMMENT):
+        if at not in inside and not line.strip().startswith(("//", "#", "*", "/*", "--")):
             shown = _UNSEEN.sub(lambda hidden: "\0" * len(hidden[0]), line)
             for pattern, new in _TABLE:
                 for match in pattern.finditer(shown):

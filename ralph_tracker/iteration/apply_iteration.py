@@ -23,7 +23,6 @@ NOTHING_KEPT: Final = (
 )
 OUTPUT: Final = Path(".aiwg") / "output"
 _AS_RECORDED: Final = "measured again already, with the same result"
-_FILES_SHOWN: Final = 8
 _REVERSED: Final = {"A": "D", "D": "A"}
 
 
@@ -64,7 +63,7 @@ class Placement(NamedTuple):
     @property
     def lines(self) -> tuple[str, ...]:
         """Return it for people: the number of files with the first paths, then tests."""
-        shown = first_few(self.files, _FILES_SHOWN)
+        shown = first_few(self.files, 8)
         changes = f"applying it changes {quantity(len(self.files), 'file')} in the working tree: {shown}"
         lines = [changes if self.files else f"the working tree is iteration {self.number} already"]
         lines += [f"gained since iteration {self.since}: {names_in_short(self.gained)}"] if self.gained else []

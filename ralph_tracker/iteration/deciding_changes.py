@@ -9,7 +9,7 @@ from ralph_tracker.integrity.deciding_files import DecidingFiles, is_code, is_na
 from ralph_tracker.integrity.fates import Edit, Lost
 from ralph_tracker.integrity.inline_tests import differ, parted, with_tests
 from ralph_tracker.integrity.missing_names import gone_from_source, is_import_failure, missing_names
-from ralph_tracker.integrity.report_ids import files_of, split_id
+from ralph_tracker.integrity.report_ids import files_of, text_of
 from ralph_tracker.integrity.runner_settings import settings_for_retry
 from ralph_tracker.iteration.file_forms import EarlierFile, FileForms, Texts
 from ralph_tracker.store.snapshots.snapshot_types import Change
@@ -20,8 +20,7 @@ _CONDITION: Final = re.compile(
 _EXPECTS_ERROR: Final = re.compile(
     r"raises|assertRaises|toThrow|rejects|throws|should_panic|expectException|raise_error"
 )
-# Where a test begins, and what brings names into a file.
-_NEXT: Final = re.compile(r"\n\s*(?:async )?(?:def|it|test|func|fn)\b")
+# What brings names into a file.
 _IMPORT: Final = re.compile(r"\b(?:import|require|from|use)\b")
 _WORD: Final = re.compile(r"\w+")
 # A name of another module is given another value while a test file is loaded.
@@ -274,7 +273,6 @@ class DecidingChanges:
         return _EXPECTS_ERROR.search(self._body(test)) is not None
 
     def _body(self, test: str) -> str:
-        """Return the text of the earlier form of a test, up to where the next one begins; "" if it is not found."""
-        name = split_id(test).function.rpartition(" > ")[2]
-        found = (self.files.then(path, self.kept).partition(name)[2] for path in self.own_files(test))
-        return next((_NEXT.split(text, maxsplit=1)[0] for text in found if text), "")
+        """Return the text of the earlier form of a test; "" if it is not found."""
+        found = (text_of(test, self.files.then(path, self.kept)) for path in self.own_files(test))
+        return next(filter(None, found), "")

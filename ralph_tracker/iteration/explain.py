@@ -79,6 +79,33 @@ _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
         )
     ),
 }
+# What each type of alert asks for that goes neither by thresholds nor by its tests, and the metric shown beside it.
+_ASKS: Final[Mapping[str, str]] = {
+    "test_deletion": "the count of tests must not fall",
+    "functionality_loss": "passing tests must not be deleted, skipped or renamed away",
+    "metric_missing": "what the loop has is to be measured in every iteration; missing, it counts 0",
+    "config_changed": "the configuration is frozen at pre-loop; a change is reported but not used",
+    "file_deletion": "the count of source files must not fall",
+    "tests_dropped": "a passing test should not go while nothing replaces it",
+    "failure_hidden": "a red test must not be deleted or skipped: its earlier form fails on this source",
+    "green_by_edit": "a red test must turn green by the source: its earlier form fails on this source",
+    "demand_changed": "a test that passed must not be edited to pass: its earlier form fails on this source",
+    "outcome_forged": "settings and hooks must not decide how a test ends: the unedited test fails",
+    "unproven": "a test turned green or went, and its earlier form could not be run on this source",
+    "removed_with_code": "a person confirms that a feature was to be removed together with its failing test",
+    "test_detected": "the source must not ask whether it is under test",
+    "runner_forged": "only the runner says how a test ended",
+    "equality_overloaded": "a comparison must compare",
+    "special_cased": "the source must not know the values of its tests",
+    "gate_lowered": "a gate must not be lowered within a loop",
+    "records_edited": "records and frozen configuration are the tracker's own",
+    "not_looked_into": "a file that decides about tests must stay readable",
+}
+_COMPARED: Final[Mapping[str, str]] = {
+    "test_deletion": "test_count",
+    "functionality_loss": "tests_passed",
+    "file_deletion": "file_count",
+}
 
 
 class KeptPoint(NamedTuple):
@@ -343,10 +370,7 @@ def why_raised(alert: Document, record: Document, thresholds: Thresholds) -> str
 
 
 def _rule_with_numbers(kind: AlertType, at: _AlertValues) -> tuple[str, Sequence[str]]:
-    """Return the rule of a type of alert, and the numbers that it compares.
-
-    The table of types has the rules that go neither by thresholds nor by the tests of the alert.
-    """
+    """Return the rule of a type of alert, and the numbers that it compares."""
     limits, numbers = at.thresholds, list[str]()
     match kind.name:
         case "working_tests_failing" if at.tests:
@@ -391,7 +415,8 @@ def _rule_with_numbers(kind: AlertType, at: _AlertValues) -> tuple[str, Sequence
                 f"±{plain_number(limits.stall.tolerance)} of the one before (stall.tolerance) and no better score"
             )
         case _:
-            rule, numbers = kind.asks, [] if kind.metric is None else [at.numbers(kind.metric)]
+            rule = _ASKS.get(kind.name, "")
+            numbers = [at.numbers(_COMPARED[kind.name])] if kind.name in _COMPARED else []
     return rule, numbers
 
 

@@ -152,7 +152,7 @@ def _standing(it: IterationView, found: Explanation | None) -> Iterator[StoryLin
 def _checks(found: Explanation) -> Iterator[StoryLine]:
     for check in found.checks or ():
         from_iteration = check.get("from_iteration")
-        origin = "" if from_iteration is None else f" in iteration {from_iteration}: its inputs are the same"
+        origin = "" if from_iteration is None else f" in iteration {from_iteration}: what it reads is the same"
         yield StoryLine(f"check {check['name']}: {check['summary']}{origin}")
     if found.output is not None:
         yield StoryLine(f"output of the checks: {found.output}/")

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, config_of
-from ralph_tracker.core.integrity_result import BUILTIN
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short, without_unloaded
 from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
@@ -41,17 +40,17 @@ from ralph_tracker.iteration.repeat_failing import (
     run_again_in_place,
     run_failed_again,
 )
-from ralph_tracker.iteration.tamper_check import OtherTool, Reruns, TamperCheck
+from ralph_tracker.iteration.tamper_check import Reruns, TamperCheck
 from ralph_tracker.iteration.unchanged_checks import (
     EarlierResult,
+    check_keys,
     earlier_durations,
     earlier_results,
-    input_keys,
     put_in_place,
 )
-from ralph_tracker.measure.installed_tools import absent, measured_with, require_commands
+from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
 from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
@@ -185,12 +184,12 @@ class Checkout(NamedTuple):
 class MeasureTarget(NamedTuple):
     """Where and what to measure: the project, its checks, the code to count, and a folder of ours for the results.
 
-    `severity` overrides the severity of lint findings, by prefix of their code. `tool` compares files: ours or another.
-    `may_be_absent` names the checks whose command need not exist yet. `rerun` says when earlier tests are run again,
-    `rerun_timeout_s` how long a check of such a run may take. `plan` is the configured file of tasks, None to look for
-    it. `checkout` is the commit whose checks ran already, None to run them. `metrics` name those of plug-ins,
-    `objectives` are as configured. `earlier` is what counts again if nothing differs from it. `fresh` runs also the
-    checks whose inputs did not change. `quarantine` has the tests that may decide nothing, and until when.
+    `severity` overrides the severity of lint findings, by prefix of their code. `may_be_absent` names the checks whose
+    command need not exist yet. `rerun` says when earlier tests are run again, `rerun_timeout_s` how long a check of
+    such a run may take. `plan` is the configured file of tasks, None to look for it. `checkout` is the commit whose
+    checks ran already, None to run them. `metrics` name those of plug-ins, `objectives` are as configured. `earlier` is
+    what counts again if nothing differs from it. `fresh` runs also the checks that would read the same; else results
+    may be those of the ten iterations up to `last`. `quarantine` has the tests that may decide nothing, and until when.
     """
 
     root: Path
@@ -200,7 +199,6 @@ class MeasureTarget(NamedTuple):
     cache: Path
     environment: Mapping[str, str]
     severity: Mapping[str, Severity] = {}
-    tool: str = BUILTIN
     may_be_absent: Collection[str] = ()
     plan: str | None = None
     rerun: str = "each"
@@ -210,19 +208,18 @@ class MeasureTarget(NamedTuple):
     objectives: Mapping[str, Mapping[str, Any]] = {}
     earlier: "EarlierMeasurement | None" = None
     fresh: bool = False
+    last: int = -1
     quarantine: Mapping[str, str] = {}
 
 
 class EarlierMeasurement(NamedTuple):
-    """What was measured at the iteration that a tree descends from; it counts again where nothing differs.
+    """What was measured at the iteration `number`, from which a tree descends; it counts again where nothing differs.
 
-    `number` is the iteration that the checks ran for, `how` the digest of its configuration and tools, `folder` has its
-    reports and output.
+    `folder` has its reports and output.
     """
 
     measurement: Measurement
     number: int
-    how: str
     checks: tuple[CheckDocument, ...]
     listed: ListedDiagnostics
     folder: Path
@@ -235,16 +232,18 @@ class EarlierMeasurement(NamedTuple):
             return None
         if recorded[0].tests is not None and recorded[0].tests.flaky:
             return None
-        if recorded[0].integrity is not None and recorded[0].integrity.unproven is not None:
-            return None  # its earlier tests are still to be run
         plain, listed = kept_json(store.paths, head, CHECKS), listed_diagnostics(store, head)
         try:
-            number, how, checks = int(plain["measured_in"]), str(plain["measured_with"]), tuple(plain["checks"])
+            checks: tuple[Any, ...] = tuple({"from_iteration": head, **each} for each in plain["checks"])
             ended = all(each["exit_code"] is not None and not each["timed_out"] for each in checks)
         except (KeyError, TypeError, ValueError):
             return None
         folder = store.paths.iteration(head)
-        return cls(recorded[0], number, how, checks, listed, folder) if ended and listed is not None else None
+        return cls(recorded[0], head, checks, listed, folder) if ended and listed is not None else None
+
+    def is_of(self, tree: str, keys: Mapping[str, str]) -> bool:
+        """Return whether it is that of a tree, with checks of these keys."""
+        return self.measurement.tree == tree and {each["name"]: each.get("key") for each in self.checks} == keys
 
     def again(self, kept: KeptIteration, scratch: Path) -> "TreeMeasurement":
         """Return it for the same tree, with copies of its reports and output."""
@@ -254,19 +253,19 @@ class EarlierMeasurement(NamedTuple):
                 if (self.folder / name).is_dir():
                     shutil.copytree(self.folder / name, scratch / name, symlinks=True, dirs_exist_ok=True)
         before = self.measurement
-        same = f"{SAME_AS}tree, configuration and tools are those of iteration {self.number}; --fresh runs"
+        ran_in = max((each["from_iteration"] for each in self.checks), default=self.number)
+        same = f"{SAME_AS}tree, configuration and tools are those of iteration {ran_in}"
         return TreeMeasurement(
             metrics=before.metrics,
             tests=before.tests,
             missing=before.missing,
-            notes=(f"{same} the checks", *tree_notes(kept)),
+            notes=(f"{same}; --fresh runs the checks", *tree_notes(kept)),
             measures=(),
             kept=kept,
             scratch=scratch,
             not_loaded=before.not_loaded,
             listed=self.listed,
             further=tuple(each._replace(counted=True) for each in before.further),
-            how=self.how,
             earlier=self,
         )
 
@@ -274,11 +273,10 @@ class EarlierMeasurement(NamedTuple):
 class TreeMeasurement(NamedTuple):
     """What was measured, the result of each check, and what was kept.
 
-    `scratch` has the raw reports and the captured output of the checks that `ran`. `judged` is the report of a tool
-    that compares files, or why there is none; None if no check is of that kind. `not_loaded` maps what did not build,
-    so that its tests have no report, to the first error line. `listed` are the findings by target. `inputs` are the
-    digests of what the checks read, `taken` the results of an earlier iteration. `how` is the digest of the
-    configuration and tools; `earlier` is what was taken because nothing differs from it (None: the checks ran).
+    `scratch` has the raw reports and the captured output of the checks that `ran`. `not_loaded` maps what did not
+    build, so that its tests have no report, to the first error line. `listed` are the findings by target. `keys` are
+    the digests of what decides about each check, `taken` the results of an earlier iteration. `earlier` is what was
+    taken whole because nothing differs from it.
     """
 
     metrics: Metrics
@@ -289,13 +287,11 @@ class TreeMeasurement(NamedTuple):
     kept: KeptIteration
     scratch: Path
     ran: tuple[CheckResult, ...] = ()
-    judged: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     listed: ListedDiagnostics = ListedDiagnostics()
     further: tuple[FurtherMetric, ...] = ()
-    inputs: Mapping[str, str] = {}
+    keys: Mapping[str, str] = {}
     taken: Mapping[str, EarlierResult] = {}
-    how: str | None = None
     earlier: EarlierMeasurement | None = None
 
     def fill(self, folder: Path, iteration_snapshots: IterationSnapshots, number: int) -> None:
@@ -309,11 +305,8 @@ class TreeMeasurement(NamedTuple):
             if (self.scratch / name).is_dir() and any((self.scratch / name).iterdir()):
                 (self.scratch / name).rename(folder / name)
         earlier = self.earlier
-        checks = list(earlier.checks) if earlier is not None else [self._document(each) for each in self.ran]
-        document: dict[str, Any] = {"schema_version": SCHEMA_VERSION, "checks": checks}
-        if self.how is not None:
-            document |= {"measured_in": number if earlier is None else earlier.number, "measured_with": self.how}
-        write_new(folder / CHECKS, to_json(document), durable=False)
+        checks = [self._document(each) for each in self.ran] if earlier is None else earlier.checks
+        write_new(folder / CHECKS, to_json({"schema_version": SCHEMA_VERSION, "checks": checks}), durable=False)
         write_new(folder / FINDINGS, to_json(listed_document(self.listed)), durable=False)
         iteration_snapshots.fill(folder, self.kept, number)
 
@@ -328,8 +321,8 @@ class TreeMeasurement(NamedTuple):
             "duration_s": finished.duration_s,
             "summary": finished.summary,
         }
-        if check in self.inputs:
-            document["inputs"] = self.inputs[check]
+        if check in self.keys:
+            document["key"] = self.keys[check]
         if check in self.taken:
             document["from_iteration"] = self.taken[check].ran_in
         return document
@@ -371,17 +364,14 @@ def measure_tree(
     if not allow_missing:
         there = [check for check in target.checks if check.name not in target.may_be_absent]
         require_commands(there, target.root, target.environment)
-    # Held-back tests are outside of the tree.
-    can_repeat = target.checkout is None and all(check.held_back is None for check in target.checks)
-    how = measured_with(target.root, target.checks, target.severity, target.environment) if can_repeat else None
     kept = iteration_snapshots.capture(previous, segments)
+    tree, earlier = kept.snapshot.tree, target.earlier
+    keys = _keys(target, iteration_snapshots, kept)
     with as_store_error(target.scratch):
         shutil.rmtree(target.scratch, ignore_errors=True)
-    earlier = target.earlier
-    same = earlier is not None and (earlier.how, earlier.measurement.tree) == (how, kept.snapshot.tree)
-    if earlier is not None and same and kept.snapshot.quiescent:
+    if earlier is not None and earlier.is_of(tree, keys):
         return earlier.again(kept, target.scratch)
-    files = iteration_snapshots.store.paths(kept.snapshot.tree)
+    files = iteration_snapshots.store.paths(tree)
     code = count_code(
         target.root,
         files,
@@ -390,18 +380,15 @@ def measure_tree(
         exclude=target.codebase["exclude"],
     )
     guard = RecordGuard(iteration_snapshots.paths)
-    inputs: dict[str, str] = {}
-    taken: dict[str, EarlierResult] = {}
+    taken: Mapping[str, EarlierResult] = {}
     if target.checkout is None:
-        if any(check.inputs for check in target.checks):
-            tree = iteration_snapshots.store.changes(None, kept.snapshot.tree)
-            inputs = input_keys(target.checks, tree, target.root, target.environment)
-            taken = {} if target.fresh else earlier_results(iteration_snapshots.paths, previous, target.checks, inputs)
+        if not target.fresh:
+            taken = earlier_results(iteration_snapshots.paths, previous, target.last, target.checks, keys)
         with guard.read_only():
             results, measured = _run_checks_and_read(
                 target,
                 iteration_snapshots,
-                kept.snapshot.tree,
+                tree,
                 allow_missing=allow_missing,
                 progress=progress,
                 on_end=guard.put_back,
@@ -443,7 +430,9 @@ def measure_tree(
     of_tree: dict[str, Any] = {name: take(facts) for name, take in TREE_METRICS.items()}
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
-    objectives = read_objectives(target.objectives, results, taken)
+    objectives = _objectives(
+        target, iteration_snapshots, kept.snapshot.tree, results, taken, partial(_repeat, target, guard, progress)
+    )
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
         measured = _with_parse_errors(measured, target, kept)
@@ -451,6 +440,9 @@ def measure_tree(
     if code.complexity_score is None:
         missing[Group.CODE] = next(iter(measured.not_loaded.values()), "no function was found in the code in scope")
     notes = (*measured.notes, *code.notes, *problems, *objectives.problems, *tree_notes(kept), *guard.notes)
+    if taken:
+        origins = names_in_short([f"{name} (iteration {each.ran_in})" for name, each in taken.items()])
+        notes = (*notes, f"not_run_again: {origins}; what they read is the same; --fresh runs them")
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -465,13 +457,53 @@ def measure_tree(
         kept=kept,
         scratch=target.scratch,
         ran=results,
-        judged=measured.integrity,
         not_loaded=measured.not_loaded,
         listed=list_diagnostics(measured.diagnostics, new_lines, covered),
         further=(*further, *objectives.found),
-        inputs=inputs,
+        keys=keys,
         taken=taken,
-        how=how,
+    )
+
+
+def _keys(target: MeasureTarget, iteration_snapshots: IterationSnapshots, kept: KeptIteration) -> Mapping[str, str]:
+    """Return the key of each check, none where the tree may be another one when a check reads it."""
+    if target.checkout is not None or not kept.snapshot.quiescent:
+        return {}
+    changes = partial(iteration_snapshots.store.changes, None, kept.snapshot.tree)
+    return check_keys(target.checks, kept.snapshot.tree, changes, target.root, target.severity, target.environment)
+
+
+def _objectives(
+    target: MeasureTarget,
+    iteration_snapshots: IterationSnapshots,
+    tree: str,
+    results: Sequence[CheckResult],
+    taken: Collection[str],
+    repeat: Callable[[Sequence[Check], int], Sequence[CheckResult]],
+) -> Objectives:
+    """Read the numbers of objectives, after as many runs as these ask for; of a checkout there is one."""
+    if not target.objectives:
+        return Objectives((), ())
+    if target.checkout is None:
+        results = (*results, *repeat_checks(target.objectives, results, taken, repeat))
+    ids = {each.path: each.new_id for each in iteration_snapshots.store.changes(None, tree)}
+    benchmarks = {check.name: segment_of(check, ids) for check in target.checks}
+    return read_objectives(target.objectives, results, taken, benchmarks)
+
+
+def _repeat(
+    target: MeasureTarget, guard: RecordGuard, progress: Progress | None, checks: Sequence[Check], turn: int
+) -> tuple[CheckResult, ...]:
+    """Run checks of objectives once more; what they print and report is read, and not kept."""
+    folder = target.scratch / "repeats" / str(turn)
+    return run_checks(
+        checks,
+        root=target.root,
+        folder=folder / "output",
+        reports=folder / "reports",
+        environment=environment_for_checks(target.environment, target.root),
+        on_progress=progress,
+        on_end=guard.put_back,
     )
 
 
@@ -696,7 +728,7 @@ class IterationMeasurer:
         cache = store.paths.folder / CODE_CACHE
         target = target_of(config, root, store.paths.staging, cache, environment)._replace(checkout=commit)
         target = target._replace(fresh=self.fresh)
-        if not self.fresh and target.tool == BUILTIN:
+        if not self.fresh:
             target = target._replace(earlier=EarlierMeasurement.of(store, state.lineage.head))
         return self._measure_target(target, iteration_snapshots, state, allow_missing=allow_missing, progress=progress)
 
@@ -728,7 +760,7 @@ class IterationMeasurer:
         cache = folder / CODE_CACHE
         with suppress(OSError):  # without the index every file is read
             shutil.copyfile(store.paths.folder / CODE_CACHE, cache)
-        target = target_of(loop.config, store.paths.root, folder, cache, environment)
+        target = target_of(loop.config, store.paths.root, folder, cache, environment)._replace(fresh=True)
         return self._measure_target(
             target, ReadOnlyFiles(store, folder / "store"), state, allow_missing=True, progress=progress
         )
@@ -744,7 +776,7 @@ class IterationMeasurer:
     ) -> MeasuredIteration:
         line = state.lineage
         measured = measure_tree(
-            target,
+            target._replace(last=state.iteration),
             iteration_snapshots,
             line.head,
             line.segments,
@@ -764,7 +796,7 @@ class IterationMeasurer:
         )
         measurement = self._set_aside(_with_tree(measurement, measured.kept, measured.notes), target.quarantine)
         return MeasuredIteration(
-            self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target, measured),
+            self._with_integrity(measurement, iteration_snapshots, measured.kept, state, target),
             iteration_snapshots,
             measured.kept,
             measured,
@@ -777,12 +809,10 @@ class IterationMeasurer:
         kept: KeptIteration,
         state: JudgeState,
         target: MeasureTarget | None = None,
-        measured: TreeMeasurement | None = None,
     ) -> Measurement:
         """Add the findings of integrity rules, and of a run of earlier tests if checks measure (`target`)."""
-        reruns = tool = None
-        ran = measured is None or measured.earlier is None
-        if target is not None and ran and target.rerun in {"each", "touched"}:
+        reruns = None
+        if target is not None and target.rerun in {"each", "touched"}:
             runner = ScratchRunner(
                 iteration_snapshots, target.checks, target.environment, target.rerun_timeout_s, target.scratch
             )
@@ -791,10 +821,8 @@ class IterationMeasurer:
             commands = [command_text(check) for check in target.checks]
             touched, own = target.rerun == "touched", target.checkout is None
             reruns = Reruns(runner, only_touched=touched, commands=commands, own_packages=own)
-        if target is not None and target.tool != BUILTIN:
-            tool = OtherTool(target.tool, None if measured is None else measured.judged)
         tests, not_loaded = measurement.tests, measurement.not_loaded
-        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns, tool=tool)
+        check = TamperCheck(iteration_snapshots, state, kept, tests, not_loaded=not_loaded, reruns=reruns)
         return measurement._replace(integrity=check.integrity())
 
     def _unmeasured(self) -> Measurement:
@@ -836,7 +864,6 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         cache=cache,
         environment=environment,
         severity=config.document["severity"],
-        tool=integrity.get("tool", BUILTIN),
         plan=config.document.get("plan"),
         rerun=integrity.get("rerun", "each"),
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),

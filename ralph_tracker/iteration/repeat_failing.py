@@ -164,7 +164,7 @@ def run_again(
     the loop's. Output and reports go to `folder`, which must not exist.
     """
     ran = run_checks(
-        [_limited(check, tests.get(check.name, ()), root) for check in needed_checks(checks, tests)],
+        [limited_to_tests(check, tests.get(check.name, ()), root) for check in needed_checks(checks, tests)],
         root=root,
         folder=folder / "output",
         reports=folder / "reports",
@@ -195,7 +195,7 @@ def _not_run(check: Check) -> CheckResult:
     return CheckResult(check, FinishedCommand(problem="not run again"), (), Path(), Path())
 
 
-def _limited(check: Check, tests: Collection[str], root: Path) -> Check:
+def limited_to_tests(check: Check, tests: Collection[str], root: Path) -> Check:
     """Return the check limited to the files of the tests, which may be named from its own folder."""
     files = []
     for test in tests:

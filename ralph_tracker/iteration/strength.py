@@ -1,6 +1,7 @@
 """Find out what the tests notice: small errors are put into the lines that a loop changed, one at a time, in copies."""
 
 import json
+import re
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -39,7 +40,6 @@ from ralph_tracker.store.loop_store import LoopStore
 _GIVEN: Final = "strength runs the loop's tests, and this loop's metrics are handed in"
 # What a run may take that an error has made slower: so many times what it takes without, and some seconds.
 _SLOWER, _MORE_S = 3.0, 2.0
-_LISTED: Final = 5
 Reach = Mapping[str, Mapping[int, frozenset[str]]]
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class Strength(ValueObject, shown="iteration tried noticed"):
         return {
             "event": "strength",
             **{name: getattr(self, name) for name in ("iteration", "since", *counts)},
-            "missed": [f"{each.file}:{each.line}: {each.old} → {each.new}" for each in self.missed[:_LISTED]],
+            "missed": [f"{each.file}:{each.line}: {' → '.join(filter(None, each[2:]))}" for each in self.missed[:5]],
         }
 
 
@@ -220,7 +220,8 @@ def strength_as_reported(store: LoopStore, number: int, since: int | None, mutan
     snapshots = IterationSnapshots(store)
     tree, root = snapshots.tree(number), f"{snapshots.paths.root}/"
     places = _source_lines(snapshots, tree) if since is None else _changed_lines(snapshots, since, tree)
-    named = [each._replace(file=each.file.removeprefix(root)) for each in mutants]
+    texts = _texts(snapshots, tree)
+    named = [_placed(each._replace(file=each.file.removeprefix(root)), texts) for each in mutants]
     found = [each for each in named if each.line in places.get(each.file, ())]
     if not found:
         raise InputError(
@@ -250,11 +251,31 @@ def _changed_lines(snapshots: IterationSnapshots, since: int, tree: str) -> dict
 
 def _source_lines(snapshots: IterationSnapshots, tree: str) -> dict[str, range]:
     """Return all lines of the source files of a tree, by path."""
-    source = [
-        each for each in snapshots.store.changes(None, tree) if is_code(each.path) and kind_of_file(each.path) is None
-    ]
-    texts = snapshots.store.contents(each.new_id for each in source if each.new_id)
-    return {each.path: range(1, texts[each.new_id].count(b"\n") + 2) for each in source if each.new_id in texts}
+    texts = _texts(snapshots, tree)
+    return {path: range(1, text.count(b"\n") + 2) for path, text in texts.items() if kind_of_file(path) is None}
+
+
+def _texts(snapshots: IterationSnapshots, tree: str) -> dict[str, bytes]:
+    """Return the files of a tree that are code, by path."""
+    code = [each for each in snapshots.store.changes(None, tree) if is_code(each.path)]
+    texts = snapshots.store.contents(each.new_id for each in code if each.new_id)
+    return {each.path: texts[each.new_id] for each in code if each.new_id in texts}
+
+
+def _placed(mutant: Mutant, texts: Mapping[str, bytes]) -> Mutant:
+    """Return an error with the path of its file in the tree, and its line in the file."""
+    file = mutant.file
+    if file.startswith("**/"):
+        file = next((path for path in texts if f"/{path}".endswith(file[2:])), file)
+    if not mutant.within:
+        return mutant._replace(file=file)
+    names, text, at = mutant.within.split("."), texts.get(file, b"").decode("utf-8", "replace"), 0
+    for word, name in zip(("class", "def")[-len(names) :], names, strict=False):
+        found = re.compile(rf"^(?:[ \t]*@.*\n)*[ \t]*(?:async )?{word} {re.escape(name)}\b", re.MULTILINE).search(
+            text, at
+        )
+        at = at if found is None else found.start()
+    return mutant._replace(file=file, line=text.count("\n", 0, at) + mutant.line)
 
 
 def _copy_of(
@@ -330,13 +351,22 @@ def _reach(results: Sequence[CheckResult], tests: TestResults) -> Reach:
         parts = _plain_name(test).split(".")
         for start in range(max(len(parts) - 1, 1)):  # a context names the module as it was imported
             known.setdefault(".".join(parts[start:]), []).append(test)
+        known.setdefault(f"*.{_method(parts)}", []).append(test)
     found: dict[str, dict[int, frozenset[str]]] = {}
     for path, contexts in _contexts(results):
         for line, names in contexts.items():
-            near = frozenset(test for name in names for test in known.get(_plain_name(name), ()))
+            plain = [_plain_name(name) for name in names]
+            # A context of a method names the class that defines it, and the tests of its subclasses run it, too.
+            plain += [f"*.{method}" for name in plain if (method := _method(name.split(".")))]
+            near = frozenset(test for name in plain for test in known.get(name, ()))
             if line.isdecimal():
                 found.setdefault(path, {})[int(line)] = near
     return found
+
+
+def _method(parts: Sequence[str]) -> str | None:
+    """Return the name of a test that is a method, by its dotted name; None for a function."""
+    return parts[-1] if len(parts) > 1 and parts[-2][:1].isupper() else None
 
 
 def _contexts(results: Sequence[CheckResult]) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:

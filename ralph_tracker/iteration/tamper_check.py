@@ -9,7 +9,7 @@ from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Inspection
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, cut_short
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
-from ralph_tracker.errors import InputError, StoreError
+from ralph_tracker.errors import StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.iteration.earlier_run import Asked, EarlierRun, Shown
 from ralph_tracker.iteration.earlier_tests import Runner
@@ -35,13 +35,6 @@ class Reruns(NamedTuple):
     own_packages: bool = True
 
 
-class OtherTool(NamedTuple):
-    """A tool used instead of our rules; `judged` is its report, or why there is none."""
-
-    name: str
-    judged: bytes | str | None = None
-
-
 class TamperCheck:
     """The check of an iteration whose tree is kept against its lineage and the kept iteration.
 
@@ -58,7 +51,6 @@ class TamperCheck:
         *,
         not_loaded: Collection[str] = (),
         reruns: Reruns | None = None,
-        tool: OtherTool | None = None,
     ) -> None:
         self._iteration_files = iteration_snapshots
         self._state = state
@@ -66,7 +58,6 @@ class TamperCheck:
         self._tests = tests
         self._not_loaded = frozenset(not_loaded)
         self._reruns = reruns
-        self._tool = tool
 
     def integrity(self) -> Integrity:
         """Return what was found; after a bug of ours that is reported, and open findings stay open."""
@@ -92,8 +83,7 @@ class TamperCheck:
         inspection = self._inspect_change()
         found = inspection.findings
         shown = self._run_earlier(head, inspection)
-        asked = self._open if self._tool is None else ()  # another tool tells each time what stands
-        standing = [each for each in asked if each.rule in _STANDS_WITH_ITS_LINE and self._line_exists(each)]
+        standing = [each for each in self._open if each.rule in _STANDS_WITH_ITS_LINE and self._line_exists(each)]
         findings = {
             each.key: each for each in (*self._edited_records(head), *found, *shown.findings, *standing, *shown.still)
         }
@@ -194,27 +184,14 @@ class TamperCheck:
     # Rules and records.
 
     def _inspect_change(self) -> Inspection:
-        """Return what our rules, or another tool in their place, find in the change."""
+        """Return what the rules find in the change."""
         changes = changed_files(self._iteration_files, self._kept.changed)
         if not changes:
             return Inspection()
         from ralph_tracker.integrity.diff_inspection import inspect  # noqa: PLC0415  # once something changed
 
         before, tests = self._before_in_earlier_form, self._unchanged_tests()
-        inspection = inspect(changes, before, self._reported, tests, optimises=self._optimises)
-        if self._tool is None:
-            return inspection
-        from ralph_tracker.integrity.external_findings import read  # noqa: PLC0415  # only if another tool is used
-
-        name, judged = self._tool
-        if not isinstance(judged, bytes):
-            unread = {name: judged or "no check of kind integrity has a report"}
-            return inspection._replace(findings=self._open, unread=unread)
-        try:
-            found = read(name, judged, {*self._state.known.present, *self._reported})
-        except InputError as error:
-            return inspection._replace(findings=self._open, unread={name: str(error)})
-        return inspection._replace(findings=found, unread={})
+        return inspect(changes, before, self._reported, tests, optimises=self._optimises)
 
     @property
     def _optimises(self) -> bool:

@@ -1,13 +1,14 @@
-"""Take the results of checks whose inputs did not change from an earlier iteration, in place of running them again.
+"""Take the results of checks that would read the same from an earlier iteration, in place of running them again.
 
-Only checks that name their `inputs` are taken, and only what a run would give again: a run of tests that failed, was
-ended or was repeated is none, nor are checks that changed kept files or whose records differ from their seal.
+Only what a run would give again is taken: a run of tests that failed, was ended or was repeated is none, nor are checks
+that changed kept files or whose records differ from their seal.
 """
 
 import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -15,7 +16,7 @@ from ralph_tracker.core.metrics import Group
 from ralph_tracker.integrity.deciding_files import kind_of_file
 from ralph_tracker.iteration.repeat_failing import REPEAT, SECOND_RUN
 from ralph_tracker.measure.find_reports import PLACEHOLDER, has_wildcard, matcher, matching_files
-from ralph_tracker.measure.installed_tools import measured_with
+from ralph_tracker.measure.installed_tools import measured_with, packages_in
 from ralph_tracker.measure.process import FinishedCommand
 from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, Instead
@@ -25,7 +26,6 @@ from ralph_tracker.store.loop_reader import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 
-_LOOKED_AT: Final = 10
 _REPORTS: Final = f"{PLACEHOLDER}/"
 
 
@@ -37,40 +37,49 @@ class EarlierResult(NamedTuple):
     finished: FinishedCommand
 
 
-def input_keys(
-    checks: Sequence[Check], tree: Iterable[Change], root: Path, environment: Mapping[str, str]
+def check_keys(
+    checks: Sequence[Check],
+    tree: str,
+    changes: Callable[[], Iterable[Change]],
+    root: Path,
+    severity: Mapping[str, object],
+    environment: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return what decides about the result of each check that names its inputs, and of all that it needs, as a digest.
+    """Return what decides about the result of each check, and of all that it needs, as a digest.
 
-    That is the content of the files that it names, of settings of test runners and what these load, its section of the
-    configuration, the versions of the tools that it starts, and known variables.
+    That is the content of the files that it reads (those named as its inputs, settings of test runners and what these
+    load; without inputs the whole `tree`), its section of the configuration, the versions of the tools that it starts,
+    and known variables. Tests that are held back have none: they are not in the tree. `changes` lists the files.
     """
-    files = [(change.path, change.new_mode, change.new_id) for change in tree]
+    packages = cache(packages_in)  # the checks of a project share their environments
+    files = [(each.path, each.new_mode, each.new_id) for each in (changes() if any(c.inputs for c in checks) else ())]
     keys: dict[str, str] = {}
     for check in checks:  # in running order
-        outside = [each for each in check.reports if each != STANDARD_OUTPUT and not each.startswith(_REPORTS)]
-        if not check.inputs or outside or check.held_back is not None or not keys.keys() >= set(check.needs):
+        if check.held_back is not None or not keys.keys() >= set(check.needs):
             continue
         reads = matcher(check.inputs)
         parts = [
-            measured_with(root, [check], {}, environment),
+            measured_with(root, [check], severity, environment, packages),
             [keys[name] for name in check.needs],
-            [file for file in files if reads(file[0]) or kind_of_file(file[0]) in {"settings", "support"}],
+            [file for file in files if reads(file[0]) or kind_of_file(file[0]) in {"settings", "support"}]
+            if check.inputs
+            else tree,
         ]
         keys[check.name] = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
     return keys
 
 
 def earlier_results(
-    paths: LoopPaths, head: int | None, checks: Sequence[Check], keys: Mapping[str, str]
+    paths: LoopPaths, head: int | None, last: int, checks: Sequence[Check], keys: Mapping[str, str]
 ) -> dict[str, EarlierResult]:
-    """Return the results to take, from the iteration `head` or one of the few before it.
+    """Return the results to take, from the iteration `head` or one of the few before the `last`.
 
-    A check is run even so where another one runs that needs it.
+    A check is run even so where another one runs that needs it, or may: those without inputs run together.
     """
     found: dict[str, EarlierResult] = {}
     seals = Seals(paths)
-    for number in [] if head is None or not keys else range(head, max(head - _LOOKED_AT, -1), -1):
+    recent = () if head is None or not keys else (head, *range(last, max(last - 10, -1), -1))
+    for number in dict.fromkeys(recent):
         document, manifest = (kept_json(paths, number, name) for name in (CHECKS, MANIFEST))
         if not isinstance(document, dict) or not isinstance(manifest, dict):
             continue
@@ -80,13 +89,15 @@ def earlier_results(
             for check in checks
             if check.name in keys and check.name not in found
             for each in document.get("checks", ())
-            if each.get("name") == check.name and each.get("inputs") == keys[check.name]
-            if (result := _result(check, each, document.get("measured_in", number), number, folder)) is not None
+            if each.get("name") == check.name and each.get("key") == keys[check.name]
+            if (result := _result(check, each, number, folder)) is not None
         }
         unchanged = manifest.get("tree_after_checks") in {None, manifest.get("tree")}
         repeated = any((folder / name).exists() for name in (REPEAT, SECOND_RUN))
         if of_it and unchanged and not repeated and not seals.broken_files(number):
             found |= of_it
+    if not all(check.inputs or check.name in found for check in checks):
+        found = {check.name: found[check.name] for check in checks if check.inputs and check.name in found}
     for check in reversed(checks):
         if check.name not in found:
             for name in check.needs:
@@ -101,14 +112,16 @@ def earlier_durations(paths: LoopPaths, head: int | None) -> dict[str, float]:
     return {each["name"]: each["duration_s"] for each in checks if each.get("duration_s")}
 
 
-def _result(check: Check, plain: Mapping[str, Any], ran_in: int, number: int, folder: Path) -> EarlierResult | None:
+def _result(check: Check, plain: Mapping[str, Any], number: int, folder: Path) -> EarlierResult | None:
     code, duration = plain["exit_code"], plain["duration_s"]
     if code is None or plain["timed_out"] or (code and measured_kind(check) in {Group.TESTS, None}):
+        return None
+    if any(each != STANDARD_OUTPUT and not each.startswith(_REPORTS) for each in check.reports):
         return None
     output = folder / "output" / f"{check.name}.stdout"
     if output.exists() and output.stat().st_size >= OUTPUT_KEPT:
         return None
-    return EarlierResult(number, plain.get("from_iteration", ran_in), FinishedCommand(code, duration_s=duration))
+    return EarlierResult(number, plain.get("from_iteration", number), FinishedCommand(code, duration_s=duration))
 
 
 def put_in_place(paths: LoopPaths, results: Mapping[str, EarlierResult]) -> dict[str, Instead]:

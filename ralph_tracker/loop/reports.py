@@ -143,8 +143,9 @@ def selection_of(
     mode: SelectionMode | None = None,
     iteration: int | None = None,
     reason: str | None = None,
+    choice: Choice | None = None,
 ) -> Selection:
-    """Select among the iterations of a loop, with the questions that the selected one leaves open.
+    """Select among the iterations of a loop, with the questions that the selected one leaves open; `choice` is made.
 
     Raises KeyError for an iteration that is not among them, ConfigError for a mode that nobody brings, or that fails.
     """
@@ -155,7 +156,7 @@ def selection_of(
         contenders,
         thresholds,
         mode=mode,
-        choosing=mode_of(mode) if iteration is None else None,
+        choosing=(lambda *_: choice) if choice else mode_of(mode) if iteration is None else None,
         iteration=iteration,
         reason=reason,
     )

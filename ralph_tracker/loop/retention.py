@@ -37,7 +37,6 @@ _LEFTOVERS: Final = (
 _AGAIN: Final = "run `ralph-tracker gc --yes` again"
 KEEP_LAST: Final = 10
 UNDOS_KEPT: Final = 10
-_OURS: Final = 2
 _OF_ALERT: Final = re.compile(r"it(\d+)-")
 
 
@@ -100,7 +99,7 @@ def occupied_bytes(path: Path) -> int:
     for place, _, names in os.walk(path):
         for name in names:
             status = os.lstat(f"{place}/{name}")
-            total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink <= _OURS else 0
+            total += status.st_size if stat.S_ISREG(status.st_mode) and status.st_nlink <= 2 else 0
     return total
 
 

@@ -1,5 +1,6 @@
 """Start a loop: measure the baseline, freeze the configuration, and end or replace a running loop."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from ralph_tracker.core.judge import judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, Measurement, Metrics, quantity
-from ralph_tracker.errors import ConfigError, LoopError, RecordError, StoreError
+from ralph_tracker.errors import ConfigError, LoopError, LoopWarning, RecordError, StoreError
 from ralph_tracker.iteration.measure_iteration import (
     IterationMeasurer,
     MeasuredIteration,
@@ -135,8 +136,7 @@ class LoopStart:
                 question = self._question(config) if configured else None
                 refuse_unmeasured(measured.measurement, configured_by(without_given(config)), question)
             asked = self._question_where_nothing_passes(measured.measurement.metrics, config)
-            if outlives:
-                begin_links(store.paths)
+            unlinked = begin_links(store.paths) if outlives else None
             measured = with_notes(measured, [*asked, *self._failing_traced(measured)])
             judgement = judge_or_refuse(lambda: judge_baseline(state, measured.measurement, configured))
             at = measured.measurement.timestamp
@@ -150,6 +150,8 @@ class LoopStart:
                 self.trust.mark_loop(store.paths, document)
             store.write(store.paths.loop_file, document)
             record, _ = record_iteration(store, judgement, measured, at)
+            if unlinked is not None:
+                warnings.warn(unlinked, LoopWarning, stacklevel=2)
         return record
 
     def _question_where_nothing_passes(self, metrics: Metrics, config: Config) -> list[str]:

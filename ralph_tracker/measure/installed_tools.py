@@ -11,7 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -294,18 +294,30 @@ def prefixes(root: Path, checks: Sequence[Check], environment: Mapping[str, str]
         yield Path(environment["VIRTUAL_ENV"])
 
 
-def tool_versions(root: Path, checks: Sequence[Check], environment: Mapping[str, str]) -> str:
+def packages_in(prefix: Path) -> list[Path]:
+    """Return the metadata folders of the packages of a Python environment."""
+    return [
+        site for pattern in SITES for kind in ("dist-info", "egg-info") for site in prefix.glob(f"{pattern}/*.{kind}")
+    ]
+
+
+def tool_versions(
+    root: Path,
+    checks: Sequence[Check],
+    environment: Mapping[str, str],
+    packages: Callable[[Path], Sequence[Path]] = packages_in,
+) -> str:
     """Return a digest of the programs that the checks start, what runs those, and the packages beside them.
 
-    Programs are told apart by path, size and time: none is run.
+    Programs are told apart by path, size and time: none is run. `packages` may remember what it listed.
     """
-    names = {name for name in map(command_of, checks) if name is not None}.union(_RUNTIMES, _INTERPRETERS)
-    programs = [_file_now(find_program(name, root, environment)) for name in sorted(names)]
+    started = {name for name in map(command_of, checks) if name is not None}.union(_RUNTIMES, _INTERPRETERS)
+    programs = [_file_now(find_program(name, root, environment)) for name in sorted(started)]
     environments = {*prefixes(root, checks, environment), *(file.parent for file in root.glob("*/pyvenv.cfg"))}
     pythons = [_file_now(prefix / "bin" / "python") for prefix in sorted(environments)]
-    packages = {site.name for prefix in environments for site in _packages(prefix)}
+    names = {site.name for prefix in environments for site in packages(prefix)}
     node = [_content(root / "node_modules" / name) for name in _INSTALLED]
-    return hashlib.sha256(json.dumps([programs, pythons, sorted(packages), node]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([programs, pythons, sorted(names), node]).encode()).hexdigest()
 
 
 def _file_now(path: Path | str | None) -> list[object] | None:
@@ -327,10 +339,14 @@ def reaching_variables(checks: Sequence[Check], environment: Mapping[str, str]) 
 
 
 def measured_with(
-    root: Path, checks: Sequence[Check], severity: Mapping[str, object], environment: Mapping[str, str]
+    root: Path,
+    checks: Sequence[Check],
+    severity: Mapping[str, object],
+    environment: Mapping[str, str],
+    packages: Callable[[Path], Sequence[Path]] = packages_in,
 ) -> str:
     """Return a digest of what decides, beside the tree, about the numbers: checks, tools, variables; no thresholds."""
-    tools, variables = tool_versions(root, checks, environment), reaching_variables(checks, environment)
+    tools, variables = tool_versions(root, checks, environment, packages), reaching_variables(checks, environment)
     parts = [__version__, checks, severity, tools, variables]
     return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()
 
@@ -359,16 +375,10 @@ def portable_tools(root: Path, checks: Sequence[Check], environment: Mapping[str
             elif b"python" in head:
                 environments.add(Path(os.fsdecode(head[2:].split()[0])).parent.parent)
     for place in environments:
-        for site in _packages(place):
+        for site in packages_in(place):
             name, _, version = site.stem.partition("-")
             found[f"package {name}"] = version
     return {**found, **{f"node_modules/{name}": _content(root / "node_modules" / name) for name in _INSTALLED}}
-
-
-def _packages(prefix: Path) -> list[Path]:
-    return [
-        site for pattern in SITES for kind in ("dist-info", "egg-info") for site in prefix.glob(f"{pattern}/*.{kind}")
-    ]
 
 
 def _content(file: Path) -> str | None:

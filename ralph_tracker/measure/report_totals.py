@@ -89,7 +89,6 @@ def as_json(path: Path, root: Path, python: str = sys.executable, *, settings: b
 
 
 BUILD: Final = "build"
-INTEGRITY: Final = "integrity"
 METRICS: Final = "metrics"  # numbers of objectives, which are no reports
 NO_LINES: Final = "the report has no line to cover"
 # The value by which a group of checks is known to be measured.
@@ -125,9 +124,9 @@ class CheckTotals(NamedTuple):
     `missing` says per group why nothing was measured, `measures` per check in running order; `notes` are for a person
     to read. `not_loaded` maps what did not build or load, so that its tests could not be collected (a file, package or
     suite as the report names it; else the file of the first error, or the check), to the tool's first error line,
-    whether or not other tests were reported. `integrity` is the report of the check of that kind, or why it is missing;
-    None without such a check. `coverage` is the sum of its reports, None where it is missing. `diagnostics` are the
-    findings of linters, type checkers and failed builds, with the group of each and paths relative to the project.
+    whether or not other tests were reported. `coverage` is the sum of its reports, None where it is missing.
+    `diagnostics` are the findings of linters, type checkers and failed builds, with the group of each and paths
+    relative to the project.
     """
 
     metrics: Metrics
@@ -135,7 +134,6 @@ class CheckTotals(NamedTuple):
     missing: Mapping[str, str] = {}
     notes: tuple[str, ...] = ()
     measures: tuple[MetricSource, ...] = ()
-    integrity: bytes | str | None = None
     not_loaded: Mapping[str, str] = {}
     coverage: CoverageReport | None = None
     diagnostics: tuple[tuple[Group, Diagnostic], ...] = ()
@@ -145,7 +143,7 @@ def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
     shared = check.kind is None and check.name == Group.TYPES and check.format in _OF_TYPES
     declared = check.name if shared else _declared_kind(check)
-    return declared or (check.name if check.name in {*Group, INTEGRITY} else None)
+    return declared or (check.name if check.name in {*Group} else None)
 
 
 def _declared_kind(check: Check) -> str | None:
@@ -171,10 +169,7 @@ def read_results(
         elif not result.check.reports and not result.finished.succeeded:
             gathered.note(f"{result.check.name}: {result.finished.summary}")
         for found in result.reports if kind not in {BUILD, METRICS} else ():
-            if kind == INTEGRITY:
-                gathered.judge(result, found)
-            else:
-                gathered.take(result, found, kind)
+            gathered.take(result, found, kind)
         if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
             gathered.did_not_build(result)  # although other tests ran
         gathered.leave_out(result)
@@ -207,7 +202,6 @@ class _Totals:
         }
         self._foreign: list[tuple[FoundReport, Unreadable, str]] = []
         self._readable: set[str] = set()  # the suffixes of the reports of the check that is read
-        self._integrity: bytes | str | None = None
         self._diagnostics: list[tuple[Group, Diagnostic]] = []
 
     def fail(self, name: str, kind: str | None, why: str) -> None:
@@ -437,13 +431,6 @@ class _Totals:
             text = text.replace(folder, "")
         return text
 
-    def judge(self, result: CheckResult, found: FoundReport) -> None:
-        """Keep the raw report of a tool that compares files; the last one counts."""
-        read = _bytes(found, result.secrets)
-        if isinstance(read, Unreadable):
-            self.fail(result.check.name, None, _why(result, found, read))
-        self._integrity = _why(result, found, read) if isinstance(read, Unreadable) else read
-
     def miss(self, kind: str | None, why: str) -> None:
         """Record why a group was not measured; the first reason is kept."""
         if kind is None:
@@ -491,7 +478,6 @@ class _Totals:
             missing=self._missing,
             notes=tuple(self._notes),
             measures=tuple(self._measures.values()),
-            integrity=self._integrity,
             not_loaded=self._not_loaded,
             coverage=None if Group.COVERAGE in self._missing else self._sums.get(Group.COVERAGE),
             diagnostics=tuple(self._diagnostics),

@@ -15,7 +15,7 @@ from ralph_tracker.core.integrity_result import (
     SuppressionKind,
     Verdict,
 )
-from ralph_tracker.core.judge import Judgement, JudgementInputs
+from ralph_tracker.core.judge import Judgement
 from ralph_tracker.core.lineage import Classification
 from ralph_tracker.core.metrics import (
     METRICS,
@@ -318,25 +318,25 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
 def record_of(judgement: Judgement) -> IterationRecord:
     """Return the record of a judged iteration."""
     inputs, assessment, walked = judgement.inputs, judgement.assessment, judgement.walked
-    basis, measurement, state = inputs.basis, inputs.measurement, inputs.state
+    state, basis, metrics, measurement, *_ = facts = inputs.facts
     found, verdict, best = measurement.integrity, inputs.integrity_alerts.verdict, judgement.state.best
-    if not inputs.number or best is None:
+    if not facts.iteration or best is None:
         tracker, from_baseline = BestTracker(), {}
     else:
         tracker = BestTracker(best.iteration, best.quality_score, best.score, best.verified)
-        from_baseline = deltas(inputs.metrics, read(basis.baseline, 0))
+        from_baseline = deltas(metrics, read(basis.baseline, 0))
     return IterationRecord(
         loop_id=state.loop_id,
-        iteration=inputs.number,
+        iteration=facts.iteration,
         previous=state.lineage.head,
         timestamp=measurement.timestamp,
         classification=assessment.classification,
-        metrics=inputs.metrics,
+        metrics=metrics,
         quality_score=inputs.score.value,
         adjusted_score=inputs.adjusted,
         adjusted_because=why_adjusted(
             basis,
-            inputs.metrics,
+            metrics,
             inputs.score.value,
             inputs.adjusted,
             inputs.tally,
@@ -353,7 +353,7 @@ def record_of(judgement: Judgement) -> IterationRecord:
         best=tracker,
         decision=judgement.decision,
         message=message_of(judgement.decision, assessment.classification, assessment.counting),
-        from_previous=deltas(inputs.metrics, state.lineage.readings),
+        from_previous=deltas(metrics, state.lineage.readings),
         from_baseline=from_baseline,
         alerts=assessment.new,
         open_alerts=assessment.carried,
@@ -364,7 +364,7 @@ def record_of(judgement: Judgement) -> IterationRecord:
         tree=measurement.tree,
         integrity=None if found is None or verdict is None else IntegrityRecord(verdict, found),
         plan=measurement.plan,
-        notes=(*_notes(inputs), *measurement.notes),
+        notes=(*_notes(judgement), *measurement.notes),
         further=measurement.further,
         objective_note="" if inputs.weighed is None else inputs.weighed.note,
     )
@@ -379,11 +379,12 @@ def target_note(target: float, score: float) -> str:
     )
 
 
-def _notes(inputs: JudgementInputs) -> list[str]:
-    notes = [inputs.weighed.note] if inputs.weighed is not None else []
-    if inputs.number == 0 and inputs.state.met_target:
-        notes.append(target_note(inputs.state.thresholds.loop.target_score or 0, inputs.adjusted))
-    given, used = inputs.measurement.metrics.error_count, inputs.metrics.error_count
+def _notes(judgement: Judgement) -> list[str]:
+    facts, weighed = judgement.inputs.facts, judgement.inputs.weighed
+    notes = [weighed.note] if weighed is not None else []
+    if facts.iteration == 0 and judgement.state.met_target:
+        notes.append(target_note(facts.state.thresholds.loop.target_score or 0, judgement.inputs.adjusted))
+    given, used = facts.measurement.metrics.error_count, facts.metrics.error_count
     if given is not None and given != used:
         sums = "not recorded" if used is None else f"{used} is recorded"
         notes.append(f"error_count {given} was given; this loop sums it from its parts since the baseline: {sums}")

@@ -99,7 +99,8 @@ class Selection(ValueObject, shown="loop_id mode iteration score accepted applie
     reaches the acceptance threshold. `passed_over` says why the latest iteration and the one with most passing tests
     were not selected. `questions` are those that the selected one leaves open. `override_reason` is a person's.
     `folder` is the loop's, as users see it. `applied` says where the files went; `report` is the
-    path of the report. `verified_again` is whether it was measured again first; `unreadable` names what is damaged.
+    path of the report. `verified_again` is whether it was measured again first; `chosen_because` is
+    the mode's own reason; `unreadable` names what is damaged.
     """
 
     loop_id: str
@@ -122,6 +123,7 @@ class Selection(ValueObject, shown="loop_id mode iteration score accepted applie
     applied: AppliedDocument = NOT_APPLIED
     report: str = ""
     verified_again: bool = False
+    chosen_because: str | None = None
     unreadable: tuple[str, ...] = ()
 
     @property
@@ -229,12 +231,13 @@ def select(
         accepted=selected.adjusted >= thresholds.score.acceptance,
         delta=half_up(lead, SCORE_DECIMALS),
         improvement_percentage=half_up(lead / final.adjusted * 100, 1) if final.adjusted else None,
-        why_not_final=_why_not_final(selected, final, is_by_mode=reason is None),
+        why_not_final=_why_not_final(selected, final, why, is_by_mode=reason is None),
         degradation=degradation,
         rationale=(*filter(None, [why]), *_rationale(contenders, selected, degradation, reason)),
         peak_by_quality_score=peak_by_quality([each.walked for each in contenders]),
         passed_over=passed_over(contenders, selected),
         override_reason=reason,
+        chosen_because=why,
     )
 
 
@@ -262,10 +265,13 @@ def _why_passed_over(each: SelectionCandidate, selected: SelectionCandidate) -> 
     return f"Not taken: {label} {refusal.why}{fix}"
 
 
-def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, is_by_mode: bool) -> str | None:
+def _why_not_final(
+    selected: SelectionCandidate, final: SelectionCandidate, because: str | None, *, is_by_mode: bool
+) -> str | None:
     """Return the first reason that holds, None if the final one was selected or no reason applies.
 
-    `is_by_mode` is False if a person named the iteration: then a tie is no reason.
+    `because` is the mode's own reason for the selected one. `is_by_mode` is False if a person named the iteration: then
+    a tie is no reason.
     """
     last = final.walked
     why = None if last.refusal is None else f"Final iteration {last.refusal.why}"
@@ -273,7 +279,7 @@ def _why_not_final(selected: SelectionCandidate, final: SelectionCandidate, *, i
         (_is_degraded(selected, final), f"Quality degraded after iteration {selected.iteration}"),
         (not last.verified, "Final iteration is not verified"),
         (is_by_mode and why is not None, why),
-        (is_by_mode and final.adjusted <= selected.adjusted, "Tie: the earlier iteration is kept"),
+        (is_by_mode and final.adjusted <= selected.adjusted, because or "Tie: the earlier iteration is kept"),
     )
     if selected.iteration == final.iteration:
         return None

@@ -67,15 +67,13 @@ class _Coverage(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """The totals; `compared` is the report of a tool that compares files, `not_compared` why there is none."""
+    """The totals, and how each check ended."""
 
     metrics: Metrics
     tests: TestResults | None
     missing: Mapping[str, str]
     notes: tuple[str, ...]
     measures: tuple[MetricSource, ...]
-    compared: bytes | None
-    not_compared: str | None
     not_loaded: Mapping[str, str]
     coverage: _Coverage | None
     diagnostics: tuple[tuple[Group, Diagnostic], ...]
@@ -154,8 +152,6 @@ def write_results(folder: Path, totals: CheckTotals, ran: tuple[CheckResult, ...
         missing=totals.missing,
         notes=totals.notes,
         measures=totals.measures,
-        compared=totals.integrity if isinstance(totals.integrity, bytes) else None,
-        not_compared=totals.integrity if isinstance(totals.integrity, str) else None,
         not_loaded=totals.not_loaded,
         coverage=coverage,
         diagnostics=totals.diagnostics,
@@ -180,7 +176,6 @@ def read_written(folder: Path, checks: tuple[Check, ...]) -> Results | None:
         missing=kept.missing,
         notes=kept.notes,
         measures=kept.measures,
-        integrity=kept.not_compared if kept.compared is None else kept.compared,
         not_loaded=kept.not_loaded,
         coverage=None if kept.coverage is None else CoverageReport(*kept.coverage),
         diagnostics=kept.diagnostics,

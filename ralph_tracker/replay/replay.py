@@ -15,6 +15,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final, NamedTuple
 
+from ralph_tracker.codec import decode, encode
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.known_tests import is_of_run
 from ralph_tracker.core.metrics import Group, TestResults, quantity
@@ -61,8 +62,6 @@ from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.tracker import Tracker
 
-SCHEMA_VERSION: Final = 1
-
 
 class ReplayJournal(NamedTuple):
     """The commits of a replay, oldest first, and a digest of how they are measured.
@@ -77,16 +76,9 @@ class ReplayJournal(NamedTuple):
     def write(self, paths: LoopPaths) -> None:
         """Write the file. Raises StoreError if the disk refuses."""
         path = paths.folder / REPLAYED
-        commits = [commit._asdict() for commit in self.commits]
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "digest": self.digest,
-            "first": self.first,
-            "commits": commits,
-        }
         with as_store_error(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(path, json.dumps(document, indent=1).encode() + b"\n")
+            write_whole(path, json.dumps({"schema_version": 1, **encode(self)}, indent=1).encode() + b"\n")
 
 
 def read_replay_journal(paths: LoopPaths) -> ReplayJournal | None:
@@ -96,8 +88,7 @@ def read_replay_journal(paths: LoopPaths) -> ReplayJournal | None:
     if plain is None and not path.exists():
         return None
     try:
-        commits = tuple(Commit(**each) for each in plain["commits"])
-        return ReplayJournal(commits, plain["digest"], plain.get("first", 0))
+        return decode(ReplayJournal, {name: plain[name] for name in ReplayJournal._fields})
     except (KeyError, TypeError, AttributeError):
         raise RecordError(f"{paths.shown}/{REPLAYED}: damaged; remove {paths.shown} and replay again") from None
 
@@ -448,7 +439,9 @@ class Replay:
         Raises NothingMeasuredError if none was measured.
         """
         try:
-            return self._tracker._replace(loop_id=self.loop_id).select_output(mode=mode, apply=apply)
+            return self._tracker._replace(loop_id=self.loop_id, measures_again=False).select_output(
+                mode=mode, apply=apply
+            )
         except NothingMeasuredError as error:
             raise NothingMeasuredError(self.loop_id, error.why, _MEND) from None
 

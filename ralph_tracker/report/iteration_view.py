@@ -19,6 +19,7 @@ from ralph_tracker.report.wording import (
 from ralph_tracker.short_text import percent
 
 Document = Mapping[str, Any]
+_SPREAD: Final = 2  # so many repeats have one
 _RANK: Final = {severity.name: int(severity) for severity in Severity}
 FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
@@ -226,11 +227,16 @@ def _metric_row(spec: MetricSpec, record: Document) -> MetricRow:
 
 
 def _further_row(name: str, metric: Document) -> MetricRow:
-    current = further_value(metric)
-    if samples := metric.get("samples"):
-        least, most = (plain_number(float(f"{each:.4g}")) for each in (min(samples), max(samples)))
-        current = f"{current} ({len(samples)} from {least} to {most})" if len(samples) > 1 else current
-    return MetricRow(name, current, ABSENT, ABSENT, ABSENT, ABSENT)
+    return MetricRow(name, with_spread(metric), ABSENT, ABSENT, ABSENT, ABSENT)
+
+
+def with_spread(metric: Document) -> str:
+    """Return a metric beside the table with its unit, and how many repeats it has from where to where."""
+    samples = metric.get("samples") or ()
+    if len(samples) < _SPREAD:
+        return further_value(metric)
+    least, most = (plain_number(float(f"{each:.4g}")) for each in (min(samples), max(samples)))
+    return f"{further_value(metric)} ({len(samples)} from {least} to {most})"
 
 
 def further_value(metric: Document) -> str:

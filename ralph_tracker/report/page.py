@@ -14,7 +14,7 @@ from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.records.output_selection import Selection
 from ralph_tracker.report import charts
 from ralph_tracker.report.escaping import for_terminal
-from ralph_tracker.report.iteration_view import AlertRow, FindingRow, findings_of
+from ralph_tracker.report.iteration_view import AlertRow, FindingRow, findings_of, further_value, with_spread
 from ralph_tracker.report.loop_view import (
     IterationRow,
     LoopStory,
@@ -174,6 +174,11 @@ def page_view(
         if each.text
     )
     numbers = [c.iteration for c in selection.contenders]
+    objectives: dict[str, dict[int, Mapping[str, Any]]] = {}
+    for at, document in documents.items():
+        for name, metric in (document["iteration_metrics"].get("metrics") or {}).items():
+            if metric.get("samples"):
+                objectives.setdefault(name, {})[at] = metric
     marks = _marks(view, story, selection, documents)
     reasons: dict[int, list[str]] = {}
     for mark in marks:
@@ -204,11 +209,22 @@ def page_view(
             {at: row.get("previous_iteration") for at, row in story.rows.items()},
             {c.iteration: c.walked.passing for c in selection.contenders},
         ),
-        multiples=tuple(
-            _multiple(list(zip(numbers, values, strict=True)), spec, view.selected) for values, spec in moved.items()
+        multiples=(
+            *(_of_objective(name, own, view.selected) for name, own in objectives.items()),
+            *(
+                _multiple(list(zip(numbers, values, strict=True)), spec, view.selected)
+                for values, spec in moved.items()
+            ),
         ),
         metric_rows=tuple(
-            (at, tuple(number(values[place], spec) for values, spec in moved.items())) for place, at in shown
+            (
+                at,
+                (
+                    *(with_spread(own.get(at) or {}) for own in objectives.values()),
+                    *(number(values[place], spec) for values, spec in moved.items()),
+                ),
+            )
+            for place, at in shown
         ),
         parts=charts.stacked_chart({name: parts[name] for name in named}, "Parts of the score, in percent"),
         part_names=tuple(name.capitalize() for name in named),
@@ -332,6 +348,15 @@ def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     values = (known[0], known[-1], min(known), max(known), dict(series).get(taken))
     listed = "|".join(number(value, spec) for _, value in series)
     return Multiple(spec.label, picture, listed, *(number(value, spec) for value in values))
+
+
+def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], taken: int) -> Multiple:
+    """Return the numbers of an objective, of which each is shown with the spread of its repeats."""
+    picture = charts.small([(at, each["value"]) for at, each in metrics.items()], f"{name} over the iterations", taken)
+    known = sorted(metrics.values(), key=lambda each: each["value"])
+    first, *_, last = [*metrics.values()] * 2
+    values = (first, last, known[0], known[-1], metrics.get(taken) or {})
+    return Multiple(name, picture, "|".join(map(with_spread, metrics.values())), *map(further_value, values))
 
 
 def _rows_shown(numbers: Sequence[int], taken: int) -> list[tuple[int, int]]:

@@ -26,12 +26,10 @@ from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
 class SavedPlan(NamedTuple):
     """A plan file with its progress.
 
-    `is_begun` is whether a state was kept already, `has_changed` whether the file was edited since; a plan continues as
-    it was begun.
+    `has_changed` is whether the file was edited since the plan was begun; it continues as it was begun.
     """
 
     state: PlanState
-    is_begun: bool
     has_changed: bool
 
 
@@ -93,12 +91,12 @@ def read_plan(path: Path) -> SavedPlan:
     state_file = state_path(path)
     plain = read_json(state_file)
     if plain is None and read_own_file(state_file) is None:
-        return SavedPlan(new_plan_state(plan, digest), is_begun=False, has_changed=False)
+        return SavedPlan(new_plan_state(plan, digest), has_changed=False)
     try:
         state = state_from_plain(plain)
     except ValueError as error:
         raise RecordError(f"{state_file}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
-    return SavedPlan(state, is_begun=True, has_changed=state.digest not in {"", digest})
+    return SavedPlan(state, has_changed=state.digest not in {"", digest})
 
 
 def write_plan_state(path: Path, plain: Mapping[str, Any]) -> None:

@@ -74,8 +74,6 @@ def tool_line(name: str, success: bool | None) -> str:  # noqa: FBT001  # as on_
 class ToolLog:
     """The log of tools: the last ones by name and outcome, earlier ones as a count."""
 
-    __slots__ = ("_earlier", "_tools")
-
     def __init__(self) -> None:
         self._tools: deque[_Tool] = deque(maxlen=KEPT_TOOLS)
         self._earlier = 0
@@ -156,8 +154,6 @@ class Interaction:
     `cancelled` is whether the session should end: a cancel word, or a no or no answer at a checkpoint. `tools_used`
     counts the tool calls since the start or the last approval.
     """
-
-    __slots__ = ("_approved", "_callbacks", "_every", "_log", "_tasks", "_turn", "cancelled", "tools_used")
 
     def __init__(self, callbacks: AgentCallbacks | None = None, every: int = 20) -> None:
         """Create it; `every` is the number of tool calls from the start, or an approval, to the next checkpoint."""

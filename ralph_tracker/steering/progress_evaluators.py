@@ -53,8 +53,6 @@ class ProgressEvaluator(Protocol):
 class SessionProgress:
     """The progress of a session, from its events; memory is constant."""
 
-    __slots__ = ("_cost_usd", "_outputs", "_tokens", "turns_completed")
-
     def __init__(self) -> None:
         self.turns_completed = 0
         self._tokens: int | None = 0
@@ -231,7 +229,6 @@ class AllAgree:
     Each has `timeout_s` seconds unless it sets its own; an error in one does not affect the others.
     """
 
-    __slots__ = ("_evaluators", "_timeout_s")
     timeout_s: Final[None] = None
 
     def __init__(self, *evaluators: ProgressEvaluator, each_timeout_s: float | None = EVALUATION_TIMEOUT_S) -> None:
@@ -255,21 +252,6 @@ class ProgressMonitor:
 
     An evaluation is not a turn, and unless more than the time has changed the evaluator is not asked again.
     """
-
-    __slots__ = (
-        "_asked",
-        "_began",
-        "_characters",
-        "_evaluated",
-        "_evaluator",
-        "_interval",
-        "_now",
-        "_progress",
-        "_said",
-        "_timeout_s",
-        "_total_turns",
-        "_verdict",
-    )
 
     def __init__(
         self,
@@ -448,7 +430,6 @@ class InteractiveProgressEvaluator:
     nobody approved.
     """
 
-    __slots__ = ("_ask",)
     timeout_s: Final[None] = None
 
     def __init__(self, ask: Callable[[str], Awaitable[str | None]] = ask_at_terminal) -> None:

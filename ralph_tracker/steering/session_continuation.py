@@ -192,8 +192,6 @@ _KEPT: Final = 2048  # bounds the memory; older things are forgotten and count a
 class _Known:
     """The most recent things seen."""
 
-    __slots__ = ("_hashes",)
-
     def __init__(self) -> None:
         self._hashes: dict[int, None] = {}
 
@@ -235,30 +233,6 @@ class ProgressMetrics:
     tool, `consecutive_file_revisits` the latest consecutive repeats, of any tool. `near_repeats` counts what has come
     since the last progress that is no exact repeat: failed calls, known files read again, turns of talk, said texts.
     """
-
-    __slots__ = (
-        "_calls",
-        "_change_reported",
-        "_epoch",
-        "_files",
-        "_has_tools",
-        "_news",
-        "_passing",
-        "_said",
-        "_thresholds",
-        "_told",
-        "_tools_before",
-        "_trees",
-        "_window",
-        "consecutive_file_revisits",
-        "files_revisited",
-        "iterations_without_tools",
-        "near_repeats",
-        "tools_used",
-        "total_file_reads",
-        "total_iterations",
-        "unique_files_read",
-    )
 
     def __init__(self, thresholds: ContinuationThresholds | None = None) -> None:
         """Begin a session; `thresholds` None are the defaults."""
@@ -426,17 +400,6 @@ class Continuation:
     the last turn that reported it, None until then, which is never held against a session.
     """
 
-    __slots__ = (
-        "_before",
-        "_nudged",
-        "_nudged_at",
-        "context_tokens",
-        "interventions",
-        "limits",
-        "metrics",
-        "thresholds",
-    )
-
     def __init__(
         self,
         complexity: Complexity = "medium",
@@ -601,8 +564,6 @@ class Guidance:
     A message that no tool call came for counts as not given, so that a later turn may give it again. `is_forced` is
     whether the last turn was forced.
     """
-
-    __slots__ = ("_continuation", "_said", "_words", "is_forced")
 
     def __init__(self, continuation: Continuation) -> None:
         self._continuation = continuation

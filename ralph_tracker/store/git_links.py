@@ -7,6 +7,7 @@ power cut the next writer links what is missing.
 """
 
 import os
+import re
 import shutil
 import stat
 import time
@@ -32,17 +33,22 @@ from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import latest_iteration
 from ralph_tracker.store.snapshots.objects import PACKS
-from ralph_tracker.store.snapshots.snapshot_types import OBJECTS
+from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS
 from ralph_tracker.store.snapshots.user_repository import repository_around
 
 FOLDER: Final = "ralph-tracker"
 _BASELINE: Final = document_name(0).rstrip("/")
+_ITERATIONS: Final = "iterations"
 _NOT_LINKED: Final = frozenset({"tmp", "store/tmp", "trees"})
 # What was committed there goes by gc and by packing alone: whatever else takes it from the loop is an accident.
-_COMMITTED: Final = ("iterations", "packed", "progress", "store")
+_COMMITTED: Final = (_ITERATIONS, "packed", "progress", "store")
 # Files of a project beside its loops: the current one, and what the user trusts, by marks that name the project's path.
 _SHARED: Final = ("current", "trust")
 _CONTENTS: Final = f"store/{OBJECTS}"
+# The folders to which each iteration adds a name, so that there are many; what has one is written once.
+_GROWING: Final = frozenset({_ITERATIONS, "progress", "reports", f"store/{ITERATIONS}".rstrip("/")})
+_OF_ITERATION: Final = re.compile(r"(iteration-)?\d")
+_WRITTEN_ONCE: Final = -1
 # A folder's time is that of a clock which ticks every 10 ms at the least often: what changes within a tick looks alike.
 _TICK_NS: Final = 20_000_000
 
@@ -61,8 +67,8 @@ def links_folder(root: Path) -> Path | None:
     return folder
 
 
-def begin_links(paths: LoopPaths) -> None:
-    """Link a new loop from now on; warn in one line if that cannot be done. Without git there are none."""
+def begin_links(paths: LoopPaths) -> str | None:
+    """Link a new loop from now on; return why that cannot be done, in one line. Without git there are no links."""
     try:
         base = links_folder(paths.root)
         if base is not None:
@@ -70,10 +76,8 @@ def begin_links(paths: LoopPaths) -> None:
             _make_folders(base / paths.loop_id)
     except (OSError, StoreError) as error:
         why = error.strerror if isinstance(error, OSError) else error
-        text = f"no hard links can be made below git's folder ({why}); `git clean -fdx` would end this loop"
-        warnings.warn(text, LoopWarning, stacklevel=2)
-    else:
-        renew_links(paths)
+        return f"no hard links can be made below git's folder ({why}); `git clean -fdx` would end this loop"
+    return None
 
 
 def renew_links(paths: LoopPaths, grown: Collection[str] | None = None, *, whole: bool = False) -> bool:
@@ -194,11 +198,11 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
     try:
         is_changed = whole or os.lstat(target).st_mtime_ns != found.st_mtime_ns
         if is_changed:
-            linked = _inodes(target)
+            linked = _inodes(target, written_once=grown is not None and name in _GROWING)
     except FileNotFoundError:
         os.mkdir(target, stat.S_IMODE(found.st_mode))  # noqa: PTH102  # of many, as all below
         is_changed = True
-    if not is_changed and found.st_nlink == 2:  # no folder in it
+    if not is_changed and (found.st_nlink == 2 or name == _ITERATIONS):  # no folder in it, or none that changes
         return
     if name == _CONTENTS and grown is not None:
         for each in {PACKS, *grown}:
@@ -207,12 +211,12 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
         return
     with os.scandir(source) as entries:
         for entry in entries:
-            below = f"{name}/{entry.name}" if name else entry.name
-            if below in _NOT_LINKED or entry.name.startswith(TEMPORARY):
-                continue
             inode = linked.pop(entry.name, None)
+            below = f"{name}/{entry.name}" if name else entry.name
+            if inode == _WRITTEN_ONCE or below in _NOT_LINKED or entry.name.startswith(TEMPORARY):
+                continue
             if entry.is_dir(follow_symlinks=False):
-                is_new = whole or name != "iterations" or (is_changed and inode is None)
+                is_new = whole or name != _ITERATIONS or inode is None
                 if is_new and not (entry.name == ARTIFACTS and name.startswith("iterations/")):
                     _renew(below, entry.path, f"{target}/{entry.name}", grown, whole=whole)
             elif is_changed and inode != entry.inode() and entry.is_file(follow_symlinks=False):
@@ -226,7 +230,10 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
     os.utime(target, ns=(told, told))
 
 
-def _inodes(folder: str) -> dict[str, int]:
+def _inodes(folder: str, *, written_once: bool) -> dict[str, int]:
+    """Return the file behind each name; of a folder that grows, only that there is one of each iteration."""
+    if written_once:
+        return dict.fromkeys(filter(_OF_ITERATION.match, os.listdir(folder)), _WRITTEN_ONCE)  # noqa: PTH208
     with os.scandir(folder) as entries:
         return {entry.name: entry.inode() for entry in entries}
 

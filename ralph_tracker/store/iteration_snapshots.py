@@ -57,8 +57,8 @@ COLLECTABLE: Final = (ARTIFACTS, "reports")
 class CheckDocument(TypedDict):
     """How a check ended; `exit_code` or `signal` is there, neither where it could not be started.
 
-    `inputs` is the digest of what decides about its result, where that is known; `from_iteration` is where it ran last,
-    if it was not run again.
+    `key` is the digest of what decides about its result, where that is known; `from_iteration` is where it ran last, if
+    it was not run again.
     """
 
     name: str
@@ -68,7 +68,7 @@ class CheckDocument(TypedDict):
     problem: str | None
     duration_s: float
     summary: str
-    inputs: NotRequired[str]
+    key: NotRequired[str]
     from_iteration: NotRequired[int]
 
 

@@ -162,10 +162,11 @@ class LoopStore(SealedRecords):
     """The writable store of one loop; only the holder of `write_lock()` may write."""
 
     @contextmanager
-    def write_lock(self, purpose: str) -> Iterator[bool]:
+    def write_lock(self, purpose: str, *, whole: bool = False) -> Iterator[bool]:
         """Lock the loop, and yield whether the last writer was killed or failed, so that derived files need a rebuild.
 
-        The sign is the staging folder: a writer that ends well, or refuses before writing, removes it.
+        The sign is the staging folder: a writer that ends well, or refuses before writing, removes it. With `whole`,
+        every file is linked below git's folder again: those of earlier calls may have been replaced.
         """
         if not self.exists:
             told_if_brought_back(ProjectPaths(self.paths.root))
@@ -182,7 +183,7 @@ class LoopStore(SealedRecords):
                 ends_well = not unfinished and not isinstance(error, StoreError)
                 raise
             finally:
-                if ends_well and renew_links(self.paths, None if unfinished else self.grown):
+                if ends_well and renew_links(self.paths, None if unfinished else self.grown, whole=whole):
                     self.grown.clear()
                     with suppress(OSError):  # the next writer rebuilds once more, which changes nothing
                         self.paths.staging.rmdir()

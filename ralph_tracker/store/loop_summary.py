@@ -22,7 +22,6 @@ EVENTS: Final[Mapping[str, Mapping[str, type]]] = {"rollback": {"to": int, "afte
 START_ANEW = "copy it back from a backup, or start anew with `ralph-tracker hook pre-loop --new`"
 # A loop of any length keeps within these bounds.
 _NUMBERS_AT_LEAST: Final = 10_000
-_NUMBERS_A_NAME: Final = 100
 INTERRUPTED = "iteration {} was interrupted; the next command finishes or redoes it"
 NEXT_LOOP = "start another one with `ralph-tracker hook pre-loop`"
 
@@ -158,7 +157,7 @@ def _highest(names: int) -> int:
     Each iteration has a folder, or a 25th of a pack. A clone can bring one with any number, and every number up to the
     latest is looked at.
     """
-    return _NUMBERS_AT_LEAST + _NUMBERS_A_NAME * names
+    return _NUMBERS_AT_LEAST + 100 * names
 
 
 def _is_far_off(paths: LoopPaths, number: int) -> bool:

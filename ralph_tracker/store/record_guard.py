@@ -10,7 +10,6 @@ from ralph_tracker.safe_files import read_own_file, write_whole
 from ralph_tracker.short_text import first_few
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 
-_WRITERS: Final = 0o222
 _DOCUMENTS: Final = (
     *("metrics.json", "measurement.json", "tests.json", "state.json", "seal.json"),
     *(MANIFEST, "checks.json", "findings.json"),
@@ -41,7 +40,7 @@ class RecordGuard:
             with suppress(OSError, StoreError):
                 data = read_own_file(path)
                 mode = path.lstat().st_mode & 0o777
-                path.chmod(mode & ~_WRITERS)
+                path.chmod(mode & ~0o222)
                 if data is not None:
                     rights[path] = mode
                     self._kept[path] = (_status(path), data)

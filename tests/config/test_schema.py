@@ -84,3 +84,9 @@ def test_every_section_is_exact_and_strict():
             with pytest.raises(ValidationError, match="extra_forbidden"):
                 ConfigDocument.model_validate({name: {"surprise": 1}})
             assert field.get_default().model_config["strict"]
+
+
+def test_a_loop_that_began_when_other_checkers_could_be_named_goes_on_with_our_rules():
+    assert ConfigDocument.model_validate({"integrity": {"tool": "builtin"}}) == ConfigDocument()
+    with pytest.raises(ValidationError, match=r"integrity\.tool"):
+        ConfigDocument.model_validate({"integrity": {"tool": "checkwash"}})

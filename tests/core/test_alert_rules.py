@@ -2,14 +2,24 @@
 
 import pytest
 
-from ralph_tracker.core.alert_rules import ClosingFacts
-from ralph_tracker.core.metrics import Group, Metrics, TestResults
+from ralph_tracker.core.alert_rules import AlertFacts, remaining_alert
+from ralph_tracker.core.judge_state import JudgeState
+from ralph_tracker.core.metrics import Group, Measurement, Metrics, TestResults
+from ralph_tracker.core.score import basis_of
+from ralph_tracker.core.thresholds import Thresholds
 
 P, F, S = "passed", "failed", "skipped"
 
 
 def counts(count, passed, failed):
     return {"test_count": count, "tests_passed": passed, "tests_failed": failed, "tests_skipped": None}
+
+
+def facts(**metrics):
+    """Return the facts of an iteration of which only these metrics are known."""
+    known, state = Metrics(**metrics), JudgeState("a loop", Thresholds())
+    basis = basis_of(known, state.thresholds, given_score=False)
+    return AlertFacts(state, basis, known, Measurement(known, ""), {}, None)
 
 
 def said(record):
@@ -429,20 +439,20 @@ class TestClosing:
     def test_by_name(self, make_alert, before, now, expected):
         alert = make_alert("test_deletion", tests=before)
         tests = None if now is None else TestResults(now)
-        assert (
-            ClosingFacts(Metrics(test_count=99, tests_passed=99), tests, frozenset()).remaining_alert(alert) is None
-        ) is expected
+        now = facts(test_count=99, tests_passed=99)
+        now = now._replace(measurement=now.measurement._replace(tests=tests))
+        assert (remaining_alert(alert, now) is None) is expected
 
     @pytest.mark.parametrize(("count", "expected"), [(10, True), (11, True), (9, False), (None, False)], ids=str)
     def test_by_count_where_no_names_are_known(self, make_alert, count, expected):
         alert = make_alert("test_deletion", until=("test_count", 10))
-        assert (ClosingFacts(Metrics(test_count=count), None, frozenset()).remaining_alert(alert) is None) is expected
+        assert (remaining_alert(alert, facts(test_count=count)) is None) is expected
 
-    @pytest.mark.parametrize(("measured", "expected"), [({"lint"}, True), ({"types"}, False)])
-    def test_what_was_missing_closes_when_measured(self, make_alert, measured, expected):
-        alert = make_alert("metric_missing", group="lint")
-        assert (ClosingFacts(Metrics(), None, frozenset(measured)).remaining_alert(alert) is None) is expected
+    @pytest.mark.parametrize(("missing", "expected"), [("build_success", True), ("no_lint_errors", False)])
+    def test_what_was_missing_closes_when_measured(self, make_alert, missing, expected):
+        now = facts()._replace(components={missing: None})
+        assert (remaining_alert(make_alert("metric_missing", group="lint"), now) is None) is expected
 
     def test_one_that_is_about_nothing_to_come_back_stays(self, make_alert):
         alert = make_alert("functionality_loss")
-        assert ClosingFacts(Metrics(tests_passed=99), None, frozenset()).remaining_alert(alert) == alert
+        assert remaining_alert(alert, facts(tests_passed=99)) == alert

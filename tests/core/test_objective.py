@@ -17,6 +17,7 @@ from ralph_tracker.core.objective import (
     State,
     Weighed,
     after_state,
+    apart,
     believable,
     compare,
     loses_too_much,
@@ -201,6 +202,41 @@ def test_a_loop_without_a_goal_weighs_nothing() -> None:
 )
 def test_a_note_tells_how_the_number_stands(metric: FurtherMetric, note: str) -> None:
     assert _weighed(START, 1, metric, _guard(50)).note == note
+
+
+def test_with_another_benchmark_or_machine_all_begins_anew() -> None:
+    start = _weighed(Progress(), 0, _goal(100, segment="a"), _guard(50)).after
+    other = _weighed(start, 1, _goal(200, segment="b"), _guard(90))
+    assert (other.outcome, other.worse, other.lost) == (None, None, None)
+    assert other.note == "time 200 ms, which begins anew: its benchmark or the machine is another one"
+    assert other.after == Progress(Level(1, 1, (200,)), {"size": (90,)}, "b")
+
+
+@pytest.mark.parametrize(("before", "now"), [("", "b"), ("a", ""), ("a", "a")])
+def test_the_same_benchmark_and_one_that_is_not_known_go_on(before: str, now: str) -> None:
+    start = _weighed(Progress(), 0, _goal(100, segment=before)).after
+    worse = _weighed(start, 1, _goal(200, segment=now))
+    assert (worse.outcome, worse.after.segment) == ("worse", now or before)
+
+
+def test_figures_that_scatter_and_are_the_same_are_those_of_an_earlier_run() -> None:
+    again = _weighed(START, 1, _goal(98, 100, 102), _guard(50))
+    assert again.note == "time 100 ms, every figure as in iteration 0; let its check measure anew"
+    assert again.after.level is not None
+    assert START.level is not None
+    assert again.after.level.noise == START.level.noise
+
+
+def test_figures_that_never_scatter_may_be_the_same() -> None:
+    start = _weighed(Progress(), 0, _goal(100, 100, 100)).after
+    assert _weighed(start, 1, _goal(100, 100, 100)).note == (
+        "time 100 ms, within the noise of iteration 0 (100 ms), spread 0 %"
+    )
+
+
+@pytest.mark.parametrize(("noise", "widths"), [(TWO_PERCENT, 1.414), (Noise(), None), (Noise(0, 4), None)])
+def test_a_difference_counts_in_widths_of_noise(noise: Noise, widths: float | None) -> None:
+    assert apart((108.0,), (100.0,), noise) == (None if widths is None else pytest.approx(widths, abs=0.001))
 
 
 def test_more_is_better_where_the_direction_is_up() -> None:

@@ -79,7 +79,7 @@ def test_tables_have_the_same_columns_and_an_empty_cell_where_nothing_was_measur
         ("1", "2", ""),
     ] * 2
     documents = [json.loads(line) for line in json_lines([loop])]
-    assert [list(document) for document in documents] == [[*COLUMNS, "alerts"]] * 2
+    assert [list(document) for document in documents] == [[*COLUMNS, "alerts", "metrics"]] * 2
     assert documents[1]["quality.type_errors"] is None
     assert rows[1]["alerts"].split() == [alert["id"] for alert in documents[1]["alerts"]]
 

@@ -23,6 +23,52 @@ GOOGLE = {
 }
 MITATA = {"benchmarks": [{"runs": [{"name": "join", "stats": {"p50": 390.5}}, {"name": "bad", "error": {}}]}]}
 LINES = "starts\nMETRIC p95=4.1 ms\nMETRIC p95=4.3 ms\nMETRIC size=12 kB\n"
+GO_JSON = "".join(
+    json.dumps({"Action": "output", "Package": package, "Output": output}) + "\n"
+    for package, output in (
+        ("a", "BenchmarkJoin-2 \t 185"),
+        ("b", "PASS\n"),
+        ("a", "\t 67.5 ns/op\t 1 allocs/op\n"),
+        ("a", "BenchmarkJoin-2 \t 167\t 60.5 ns/op\t 1 allocs/op\n"),
+    )
+)
+GO_FAILS = "BenchmarkJoin-2 \t 185\t 67.5 ns/op\n--- FAIL: BenchmarkJoin-2\n    a_test.go:3: broken\nFAIL\n"
+ASV = {
+    "result_columns": ["result", "params", "samples"],
+    "results": {
+        "b.time_sum": [[2.5, 21.5], [["10", "1000"]]],
+        "b.time_all": [[3.0], [], [[2.0, 4.0]]],
+        "b.time_fail": [None, []],
+        "b.lost": None,
+    },
+}
+K6 = {"root_group": {}, "metrics": {"http_req_duration": {"med": 1.5, "p(95)": 8.25, "thresholds": {"p(95)<9": False}}}}
+K6_CROSSED = {
+    "root_group": {},
+    "metrics": {**K6["metrics"], "http_req_failed": {"value": 1, "thresholds": {"rate<1": True}}},
+}
+K6_OWN = {
+    "root_group": {},
+    "metrics": {"latency": {"values": {"med": 1.5}, "thresholds": {"med<1": {"ok": False}}}},
+}
+CRITERION = (
+    "Benchmarking grp/sum: Analyzing\ngrp/sum                 time:   [112.19 ns 117.52 ns 122.03 ns]\n"
+    "                        change: [-3.3% +0.2% +4.1%] (p = 0.92 > 0.05)\n"
+    "a name that is long\n                        time:   [1.1000 µs 1.2500 µs 1.3000 µs]\n"
+)
+RAW_CSV = (
+    "group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count\n"
+    "grp,sum,,,,300.0,ns,2\ngrp,sum,,,,640.0,ns,4\n"
+)
+CARGO_CRITERION = (
+    '{"reason":"benchmark-complete","id":"norm","median":{"estimate":3.5,"unit":"ns"}}\n'
+    '{"reason":"group-complete","group_name":"norm"}\n'
+)
+BENCHMARK_JS = [
+    {"name": "concat", "hz": 9.5, "stats": {"sample": [0.25, 0.5]}},
+    {"name": "boom", "hz": 0, "error": "Error: bad", "stats": {"sample": []}},
+]
+RESULTS = "commit\tval_bpb\tstatus\tdescription\na1\t0.998\tkeep\tstart\nb2\t0.991\tdiscard\twider\n"
 GO = "goos: linux\nBenchmarkJoin-2 \t 185\t 67.5 ns/op\t 1 allocs/op\nBenchmarkJoin-2 \t 167\t 60.5 ns/op\nPASS\n"
 
 
@@ -41,6 +87,25 @@ def read(tmp_path: Path, text: str, name: str, unit: str, *, exit_code: int = 0,
     [
         pytest.param(LINES, "p95", "ms", (4.1, 4.3), id="lines"),
         pytest.param(GO, "BenchmarkJoin", "ns/op", (67.5, 60.5), id="go"),
+        pytest.param(GO, "BenchmarkJoin", "allocs/op", (1.0,), id="another unit of go"),
+        pytest.param(GO_JSON, "BenchmarkJoin", "ns/op", (67.5, 60.5), id="go test -json, whose lines are in pieces"),
+        pytest.param(ASV, "b.time_sum(1000)", "s", (21.5,), id="asv"),
+        pytest.param(ASV, "b.time_all", "s", (2.0, 4.0), id="asv with its samples"),
+        pytest.param(K6, "http_req_duration/p(95)", "ms", (8.25,), id="k6"),
+        pytest.param(CRITERION, "grp/sum", "ns", (117.52,), id="Criterion's text"),
+        pytest.param(CRITERION, "a name that is long", "ns", (1250.0,), id="a long name and another unit"),
+        pytest.param(RAW_CSV, "grp/sum", "ns", (150.0, 160.0), id="Criterion's raw.csv"),
+        pytest.param(CARGO_CRITERION, "norm", "ns", (3.5,), id="cargo-criterion"),
+        pytest.param(BENCHMARK_JS, "concat", "ms", (250.0, 500.0), id="benchmark.js"),
+        pytest.param(
+            "concat x 1,476,799 ops/sec ±10.79% (8 runs sampled)\nboom: \n",
+            "concat",
+            "ops/sec",
+            (1476799.0,),
+            id="its text",
+        ),
+        pytest.param(RESULTS, "val_bpb", "bits/byte", (0.991,), id="the last row of results.tsv"),
+        pytest.param("METRIC p95=4100 us\n", "p95", "ms", (4.1,), id="another unit of time"),
         pytest.param(HYPERFINE, "build", "s", (1.5, 1.7, 1.6), id="hyperfine"),
         pytest.param(PYTEST, "test_sum", "s", (0.2, 0.4), id="pytest-benchmark"),
         pytest.param(
@@ -120,6 +185,19 @@ def test_a_pointer_names_a_place_in_json(tmp_path, pointer, samples):
         pytest.param("", "p95", {}, "has neither a line", id="nothing was said"),
         pytest.param(LINES, "p99", {}, "no 'p99' among 2 benchmarks ('p95', 'size')", id="another name"),
         pytest.param(LINES, "size", {}, "its check says 'kB', the configuration ms", id="another unit"),
+        pytest.param(
+            json.dumps(GOOGLE), "copy", {"unit": "MB"}, "its check says 'ns', the configuration MB", id="no time"
+        ),
+        pytest.param(GO_FAILS, "BenchmarkJoin", {"unit": "ns/op"}, "go test says that 'BenchmarkJoin' failed", id="go"),
+        pytest.param(json.dumps(ASV), "b.time_fail", {}, "is no number", id="asv says null"),
+        pytest.param(json.dumps(K6_CROSSED), "http_req_duration/med", {}, "k6 says that", id="a threshold is crossed"),
+        pytest.param(json.dumps(K6_OWN), "latency/med", {}, "k6 says that", id="of a summary of one's own"),
+        pytest.param(json.dumps(BENCHMARK_JS), "boom", {}, "benchmark.js says that 'boom' failed", id="benchmark.js"),
+        pytest.param("boom: \n", "boom", {}, "has neither a line", id="its text"),
+        pytest.param(RESULTS + "c3\t0.000000\tcrash\toom\n", "val_bpb", {}, "the last row says", id="a crash is 0"),
+        pytest.param(RESULTS.partition("\n")[0], "val_bpb", {}, "has neither a line", id="no row"),
+        pytest.param(CARGO_CRITERION[:-20], "norm", {}, "has neither a line", id="a line that is cut"),
+        pytest.param('{"root_group": {}, "metrics": {"a": 7}}', "a", {}, "has neither a line", id="another shape"),
         pytest.param("METRIC p95=nan ms\n", "p95", {}, "is no number", id="not a number"),
         pytest.param("METRIC p95=inf ms\n", "p95", {}, "is no number", id="infinity"),
         pytest.param("METRIC p95=crash ms\n", "p95", {}, "is no number", id="a word"),
@@ -159,3 +237,15 @@ def test_a_report_counts_before_what_is_printed(tmp_path):
     result = CheckResult(Check("speed", "./bench"), FinishedCommand(0), found, output, output)
     section = {"check": "speed", "direction": "down", "unit": "ms"}
     assert read_objectives({"p95": section}, [result]).found[0].samples == (2.0,)
+
+
+def test_each_of_several_reports_is_read(tmp_path):
+    found = []
+    for name, value in (("a", 1), ("b", 2)):
+        report = tmp_path / f"{name}.json"
+        report.write_text(json.dumps([{"name": name, "size": value}]))
+        found.append(FoundReport(report.name, report))
+    result = CheckResult(Check("speed", "./bench"), FinishedCommand(0), tuple(found), tmp_path, tmp_path)
+    section = {"check": "speed", "direction": "down", "unit": "B"}
+    read = read_objectives({"a": section, "b": section}, [result])
+    assert ([each.samples for each in read.found], read.problems) == ([(1.0,), (2.0,)], ())

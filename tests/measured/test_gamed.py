@@ -1,6 +1,5 @@
 """A score that was gamed, with real pytest: the fix is the peak, and none of the ways round it ever is."""
 
-import json
 import sys
 
 import pytest
@@ -275,19 +274,3 @@ def test_what_was_edited_while_nothing_could_be_run_is_run_later(workshop):
     shop.write("shop.py", FIX)
     again = shop.turn()
     assert (again.integrity.verdict, len(again.integrity.found.reruns)) == ("PASS", 1)
-
-
-def test_another_tool_may_look_at_the_change_and_earlier_tests_are_run_all_the_same(workshop):
-    findings = {"schema": 1, "tool": "tampercheck", "version": "0.1.1", "findings": []}
-    workshop.write("tool.json", json.dumps(findings))
-    tells = {"run": ["cat", "tool.json"], "reports": ["-"], "kind": "integrity"}
-    shop = fixed(workshop, {"tamper": tells}, integrity={"tool": "tampercheck"})
-    focused = {"kind": "test-focused", "severity": "high", "path": "tests/test_shop.py", "line": 5, "evidence": "-"}
-    shop.write("tool.json", json.dumps({**findings, "findings": [focused]}))
-    shop.write("tests/test_more.py", "def test_more():\n    assert True\n")
-    assert shop.turn().integrity.verdict == "SUSPECT"
-    shop.write("tool.json", json.dumps(findings))
-    shop.write("shop.py", BUG)
-    shop.write("tests/test_shop.py", TESTS.replace(FAILING, ""))
-    last = shop.turn()
-    assert (last.integrity.verdict, kinds(last) & {"demand_changed"}) == ("SUSPECT", {"demand_changed"})

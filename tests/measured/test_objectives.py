@@ -1,5 +1,6 @@
 """A loop that optimises a number, with tests and guards held: what is taken, what is not, and why."""
 
+import csv
 import json
 
 import pytest
@@ -17,13 +18,14 @@ def shop(workshop):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
     workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL, "size": GUARD})
     says(workshop, 100, 102, 98)
+    workshop.write("speed.sh", ". ./says.sh\n")
     workshop.start()
     return workshop
 
 
 def says(shop, *values, size=100, code=0):
     lines = [f"echo METRIC latency={value} ms" for value in values]
-    shop.write("speed.sh", "\n".join([*lines, f"echo METRIC size={size} kB", f"exit {code}", ""]))
+    shop.write("says.sh", "\n".join([*lines, f"echo METRIC size={size} kB", f"exit {code}", ""]))
     return shop
 
 
@@ -124,6 +126,28 @@ def test_history_and_the_agent_are_told_how_the_number_stands(shop, capsys):
     assert "latency 50 ms, 37.5 % better than iteration 1 (80 ms), spread 2.3 %; it has size 103 kB, which" in told
 
 
+def test_exports_have_the_numbers(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    run(["export", "--to", "jsonl", "--root", str(shop.root)])
+    assert json.loads(capsys.readouterr().out.splitlines()[1])["metrics"] == {"latency": 80.0, "size": 100.0}
+    run(["export", "--to", "csv", "--root", str(shop.root)])
+    *_, last = csv.DictReader(capsys.readouterr().out.splitlines())
+    assert json.loads(last["metrics"]) == {"latency": 80.0, "size": 100.0}
+
+
+def test_page_and_report_have_the_number_with_its_spread(shop, capsys):
+    says(shop, 80, 82, 78).turn()
+    file = shop.root.parent / "page.html"
+    run(["report", "--html", str(file), "--root", str(shop.root)])
+    page = file.read_text()
+    assert "latency over the iterations" in page
+    assert "80 ms (3 from 78 to 82)" in page
+    run(["report", "1", "--root", str(shop.root)])
+    report = capsys.readouterr().out
+    assert "80 ms (3 from 78 to 82)" in report
+    assert "latency 80 ms, 20 % better than iteration 0 (100 ms), spread 2.3 %" in report
+
+
 def test_the_agent_is_told_that_guards_hold(shop, capsys):
     run(["feedback", "--root", str(shop.root)])
     assert "latency 100 ms; guards hold." in capsys.readouterr().out.splitlines()
@@ -132,9 +156,87 @@ def test_the_agent_is_told_that_guards_hold(shop, capsys):
 def test_a_goal_alone_has_no_guards(workshop, capsys):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}
     workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL})
+    workshop.write("speed.sh", ". ./says.sh\n")
     says(workshop, 100, 102, 98).start()
     run(["feedback", "--root", str(workshop.root)])
     assert "latency 100 ms." in capsys.readouterr().out.splitlines()
+
+
+def counts_up(shop, **more):
+    """Let the benchmark print one figure, which is one more in each run."""
+    count = "n=$(($(cat ../runs) + 1)); echo $n > ../runs"
+    shop.write("speed.sh", f"{count}; echo METRIC latency=$n ms; echo METRIC size=100 kB\n")
+    (shop.root.parent / "runs").write_text("0\n")
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
+    goal = {"latency": {**GOAL, **more}, "size": GUARD}
+    shop.configure({"tests": HANDS_ON, "speed": speed}, objectives=goal)
+    return shop
+
+
+def test_a_check_runs_as_often_as_its_objective_asks(workshop):
+    record = counts_up(workshop, repeats=3).start()
+    assert {each.name: each.samples for each in record.further} == {"latency": (1, 2, 3), "size": (100, 100, 100)}
+
+
+def test_a_repeat_that_fails_leaves_no_number(workshop):
+    counts_up(workshop, repeats=3)
+    workshop.write("speed.sh", (workshop.root / "speed.sh").read_text() + "test $n -lt 3\n")
+    assert workshop.start().further[0].samples == ()
+
+
+def test_with_another_benchmark_the_number_begins_anew(shop):
+    shop.write("speed.sh", "# another one\n. ./says.sh\n")
+    assert (
+        says(shop, 700).turn().notes[0]
+        == "latency 700 ms, which begins anew: its benchmark or the machine is another one"
+    )
+
+
+def costs(shop, latency, size=100, *, lucky=None):
+    """Let the benchmark need so long; the first run of it is a lucky one where one is given."""
+    here = f"test -e ../seen-{latency} && now={latency} || now={lucky or latency}; : > ../seen-{latency}"
+    noise = "for n in 0 2 -2; do echo METRIC latency=$((now + n)) ms; done"
+    shop.write("says.sh", f"{here}\n{noise}\necho METRIC size={size} kB\n")
+    return shop
+
+
+def test_a_lucky_winner_is_measured_again_beside_its_rival(shop, capsys):
+    costs(shop, 60).turn()
+    assert costs(shop, 90, lucky=50).turn().not_kept is None
+    assert run(["select-best", "--root", str(shop.root)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Selected iteration 1" in said
+    assert "Measured again in turn: latency 88 ms in iteration 2, 60 ms in 1, " in said
+    assert "Tie" not in said
+    assert "widths of the noise apart: worse" in said
+
+
+@pytest.mark.parametrize(
+    ("size", "taken", "why"),
+    [
+        pytest.param(100, 2, "not distinguishable, and the later is taken", id="the later"),
+        pytest.param(101, 1, "not distinguishable, and size is worse", id="guards first"),
+    ],
+)
+def test_a_tie_goes_to_guards_then_to_the_later(shop, size, taken, why, capsys):
+    costs(shop, 60).turn()
+    costs(shop, 61, size, lucky=60).turn()
+    run(["select-best", "--json", "--root", str(shop.root)])
+    document = json.loads(capsys.readouterr().out)
+    assert document["best_output_selection"]["selected_iteration"] == taken
+    assert why in json.dumps(document)
+
+
+def test_what_cannot_be_measured_again_counts_as_recorded(shop, capsys):
+    costs(shop, 60).turn()
+    costs(shop, 50).turn()
+    broken = shop.root.parent / "broken"
+    shop.write("says.sh", f"test ! -e {broken} || exit 1\n" + (shop.root / "says.sh").read_text())
+    shop.turn()
+    broken.touch()
+    run(["select-best", "--root", str(shop.root)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Iterations 2 and 3 could not be measured again; the numbers on record count" in said
 
 
 def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):

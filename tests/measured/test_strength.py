@@ -28,13 +28,14 @@ def trace(frame, event, arg):
 sys.settrace(trace)
 for path in sorted(glob.glob("test_*.py")):
     module = importlib.import_module(path[:-3])
+    suite = getattr(module, "SUITE", path[:-3])
     for name in sorted(n for n in vars(module) if n.startswith("test_")):
-        current[0] = f"{path[:-3]}.{name}"
+        current[0] = f"{getattr(module, 'DEFINED_IN', suite)}.{name}"
         try:
             getattr(module, name)()
-            cases.append((path[:-3], name, ""))
+            cases.append((suite, name, ""))
         except Exception:
-            cases.append((path[:-3], name, "<failure/>"))
+            cases.append((suite, name, "<failure/>"))
 sys.settrace(None)
 out = sys.argv[1]
 said = "".join(f'<testcase classname="{m}" name="{n}">{how}</testcase>' for m, n, how in cases)
@@ -107,6 +108,15 @@ def test_only_the_tests_that_reach_a_line_are_asked_where_coverage_names_them(sh
     found = _strength(shop, jobs=1)
     assert (found.tried, found.noticed, found.by_test) == (9, 3, True)
     assert (found.added, found.added_tried, found.added_noticed) == (1, 7, 0)
+
+
+def test_an_inherited_test_is_asked_though_coverage_names_the_class_that_defines_it(shop):
+    shop.write("CONTEXTS", "")
+    shop.write("test_base.py", "SUITE = 'test_base.TestBase'\ndef test_it():\n    pass\n")
+    inherits = "import prices\nSUITE, DEFINED_IN = 'test_prices.TestPrices', 'test_base.TestBase'\n"
+    shop.write("test_prices.py", f"{inherits}def test_it():\n    assert prices.price(2, 3) == 6\n")
+    shop.turn()
+    assert _strength(shop, jobs=1).noticed == 3
 
 
 def test_what_takes_too_long_is_noticed(shop):
@@ -199,6 +209,28 @@ class TestCommand:
         assert (document["tried"], document["noticed"], document["seconds"]) == (4, 2, 0.0)
         assert run(["show", "2", "--root", str(shop.root)]) == 0
         assert "test strength: its tests notice 0 of 2" in capsys.readouterr().out
+
+    def test_what_mutmut_shows_counts_where_the_function_is(self, shop, capsys):
+        shop.write("prices.py", f"import os\n\n\n{PRICES}")
+        shop.turn()
+        assert run(["strength", "1", "--report", str(CASES / "mutmut.txt"), "--json", "--root", str(shop.root)]) == 0
+        document = json.loads(capsys.readouterr().out)
+        assert (document["tried"], document["noticed"], document["unreached"]) == (6, 1, 2)
+        assert {(each["line"], each["new"]) for each in document["missed"]} >= {
+            (5, "if n >= 10:"),
+            (6, "return n / each - 5"),
+        }
+
+    def test_a_report_that_names_packages_counts_in_their_folders(self, shop, capsys, tmp_path):
+        shop.write("src/main/java/p/A.java", "package p;\nclass A {\n    int f(int n) { return n; }\n}\n")
+        shop.turn()
+        report = tmp_path / "mutations.xml"
+        report.write_text(
+            "<mutations><mutation status='SURVIVED'><sourceFile>A.java</sourceFile><mutatedClass>p.A</mutatedClass>"
+            "<lineNumber>3</lineNumber><description>replaced int return with 0</description></mutation></mutations>"
+        )
+        assert run(["strength", "1", "--report", str(report), "--root", str(shop.root)]) == 0
+        assert "src/main/java/p/A.java:3" in capsys.readouterr().out
 
     def test_a_report_of_other_files_or_of_nothing_is_refused_in_a_line(self, shop, capsys, tmp_path):
         shop.turn()

@@ -1,8 +1,9 @@
-"""Checks that name their inputs are not run again where these did not change, and no record differs by that."""
+"""A check is not run again where what it reads did not change, and no record differs by that."""
 
 import json
 import random
 import re
+import sys
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_a_check_whose_inputs_are_the_same_is_not_run_and_says_where_it_was(shop
     shop.turn(fresh=False)
     assert (ran(shop), origins(shop, 2)) == ([], {"tests": 0, "lint": 0}), "the iteration where they ran, not the last"
     assert run(["show", "2", "--root", str(shop.root)]) == 0
-    assert " in iteration 0: its inputs are the same\n" in capsys.readouterr().out
+    assert " in iteration 0: what it reads is the same\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -121,6 +122,35 @@ def test_an_edited_report_is_not_taken(shop):
     shop.write("notes.md", "more\n")
     assert shop.turn(fresh=False).metrics.tests_passed == 4
     assert ran(shop) == ["tests", "lint"]
+
+
+@pytest.mark.parametrize("expected", [[], ["tests", "lint"]], ids=["green", "red"])
+def test_without_inputs_a_check_reads_the_whole_tree(shop, expected):
+    """Going back finds the results of that tree; all run where one does, for it may use what another builds."""
+    shop.configure(checks(inputs=False)).results(t1="passed", t2="failed" if expected else "passed").start()
+    assert ran(shop) == ["tests", "lint"]
+    for text in ("one\n", "two\n"):
+        shop.write("notes.md", text)
+        assert "not_run_again" not in str(shop.turn(fresh=False).notes)
+        assert ran(shop) == ["tests", "lint"]
+    shop.write("notes.md", "one\n")
+    record = shop.turn(fresh=False)
+    assert ran(shop) == expected
+    note = "not_run_again: lint (iteration 1), tests (iteration 1); what they read is the same; --fresh runs them"
+    assert (note in record.notes) is not bool(expected)
+
+
+@pytest.mark.parametrize("inputs", [True, False])
+def test_what_was_rolled_back_is_known_when_it_comes_again(shop, inputs):
+    shop.configure(checks(inputs=inputs)).start()
+    for _ in range(2):
+        shop.write("src/a.txt", "bad\n")
+        taken = shop.turn(fresh=False)
+        shop.tracker.restore(0)
+        back = shop.turn(fresh=False)
+    assert ran(shop) == ["tests", "lint"] * 2
+    assert "not_run_again: lint (iteration 1), tests (iteration 1)" in str(taken.notes)
+    assert "tree, configuration and tools are those of iteration 0" in str(back.notes) or origins(shop, 4)["lint"] == 0
 
 
 @pytest.mark.parametrize("change", ["needs", "outside", "writes"])
@@ -181,17 +211,19 @@ def _edits(seed, count):
 @pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(10))
 def test_thirty_random_edits_have_the_same_records_with_and_without(workshop_at, tmp_path, seed):
-    """Ten seeds are 300 edits; what is rolled back is restored in both."""
-    shops = []
-    for name in ("with", "without"):
+    """Ten seeds are 300 edits of a loop with inputs, one without, and one that runs every check; prints what was saved.
+
+    What is rolled back is restored in all.
+    """
+    shops, runs = {}, dict.fromkeys(("inputs", "whole tree", "fresh"), 0)
+    for name in runs:
         root = tmp_path / name / "project"
         root.mkdir(parents=True)
-        shops.append(prepared(workshop_at(root.resolve()).prepare(), inputs=name == "with"))
-        shops[-1].start()
-    saved = 0
+        shops[name] = prepared(workshop_at(root.resolve()).prepare(), inputs=name == "inputs")
+        shops[name].start()
     for path, text, tests in _edits(seed, 30):
-        records = []
-        for shop in shops:
+        records = {}
+        for name, shop in shops.items():
             ran(shop)
             if path == "results.xml":
                 shop.results(**tests)
@@ -199,18 +231,26 @@ def test_thirty_random_edits_have_the_same_records_with_and_without(workshop_at,
                 shop.tracker.restore(0)
             else:
                 shop.write(path, f"{LINT} # {text!r}" if path == "lint.sh" else text)
-            document = json.loads(re.sub(r"after \d+\.\d s", "after … s", json.dumps(shop.turn(fresh=False).to_dict())))
+            record = shop.turn(fresh=name == "fresh").to_dict()
+            document = json.loads(re.sub(r"after \d+\.\d s", "after … s", json.dumps(record)))
             decided = shop.tracker.loop_decision(apply=True).decision
-            records.append((document, decided, shop.files().keys() - {"ralph-tracker.yaml"}))
-            saved += len(ran(shop)) * (1 if shop is shops[1] else -1)
-        assert _without_origin(records[0]) == _without_origin(records[1])
-    assert saved > 5
+            records[name] = _without_origin((document, decided, shop.files().keys() - {"ralph-tracker.yaml"}))
+            runs[name] += len(ran(shop))
+        assert records["inputs"] == records["fresh"]
+        assert records["whole tree"] == records["fresh"]
+    sys.stdout.write(f"seed {seed}: {runs} checks ran in 30 iterations\n")
+    assert runs["inputs"] < runs["whole tree"] < runs["fresh"]
+
+
+_SAID = ("not_run_again: ", "not_measured_again: ")
 
 
 def _without_origin(record):
     """Return a record without its tree, which differs by the configuration that names the inputs, and without times."""
     document, decided, files = record
     document["iteration_metrics"]["tree"] = None
+    notes = document["iteration_metrics"]["notes"]
+    document["iteration_metrics"]["notes"] = [note for note in notes if not note.startswith(_SAID)]
     for rerun in (document["iteration_metrics"]["integrity"] or {}).get("reruns", ()):
         del rerun["duration_s"]
     return document, decided, files

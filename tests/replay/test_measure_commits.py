@@ -14,7 +14,6 @@ FULL = CheckTotals(
     missing={Group.TYPES: "why"},
     notes=("a note",),
     measures=(MetricSource("tests", Group.TESTS, "gone"),),
-    integrity=b'{"report": 1}',
     not_loaded={"c.py": "SyntaxError"},
     coverage=CoverageReport(1, 2, 50.0, {"a.py": {1: True, 2: False}}),
     diagnostics=((Group.LINT, Diagnostic("a.py", 3, "E1", "bad")),),
@@ -23,7 +22,7 @@ FULL = CheckTotals(
 
 def test_every_field_comes_back(tmp_path):
     assert all(value != default for value, default in zip(FULL[2:], CheckTotals(Metrics(), None)[2:], strict=True))
-    for number, totals in enumerate((FULL, FULL._replace(integrity="no report"), CheckTotals(Metrics(), None))):
+    for number, totals in enumerate((FULL, CheckTotals(Metrics(), None))):
         cache = ResultsCache(tmp_path)
         staged = cache.new_folder()
         (staged / "output").mkdir()

@@ -26,14 +26,14 @@ def ids(kept):
 
 def test_a_plan_that_nothing_was_kept_of_begins(plan):
     kept = read_plan(plan)
-    assert (ids(kept), kept.is_begun, kept.has_changed) == (["a", "b"], False, False)
+    assert (ids(kept), kept.has_changed) == (["a", "b"], False)
 
 
 def test_it_goes_on_as_it_was_kept(plan):
     state = read_plan(plan).state
     write_plan_state(plan, state_to_plain(state._replace(tasks=state.tasks[1:], current="b")))
     kept = read_plan(plan)
-    assert (ids(kept), kept.state.current, kept.is_begun, kept.has_changed) == (["b"], "b", True, False)
+    assert (ids(kept), kept.state.current, kept.has_changed) == (["b"], "b", False)
 
 
 def test_the_state_is_beside_the_plan_where_no_snapshot_takes_it(plan):
@@ -60,12 +60,6 @@ def test_a_plan_that_was_changed_goes_on_as_begun_and_that_is_told(plan):
     assert (ids(kept), kept.has_changed) == (["a", "b"], True)
     plan.write_text("# only a comment\n" + PLAN)
     assert not read_plan(plan).has_changed
-
-
-def test_a_state_of_an_older_version_still_loads(plan):
-    write_plan_state(plan, {"tasks": [{"id": 1, "title": "One", "status": "complete"}, {"id": 2, "title": "Two"}]})
-    kept = read_plan(plan)
-    assert (ids(kept), [task.id for task in kept.state.pending], kept.has_changed) == (["1", "2"], ["2"], False)
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"tasks": 5}', b"\xff"])

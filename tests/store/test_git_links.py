@@ -228,6 +228,16 @@ def test_each_verb_links_the_contents_that_it_adds(root, ask, words):
     assert files(links_of(root) / loop) == files(root / ".aiwg/ralph" / loop)
 
 
+@pytest.mark.parametrize("name", ["progress/iteration-001-metrics.yaml", "store/refs/iterations/1", "state.json"])
+def test_what_was_damaged_is_linked_as_it_was_repaired(root, ask, name):
+    loop = root / ".aiwg/ralph/ralph-001"
+    (loop / name).write_text("damaged")
+    assert ask(root, "verify", "--repair").code == 0
+    assert files(links_of(root) / "ralph-001") == files(loop)
+    git(root, "clean", "-fdxq")
+    is_back(ask, root, 2)
+
+
 @pytest.mark.slow
 def test_contents_that_a_killed_writer_added_are_linked_by_the_next(root, cut_short, ask):
     def recorded() -> None:
@@ -266,6 +276,17 @@ def test_where_links_cannot_be_made_the_baseline_says_so(tmp_path):
         Tracker(tmp_path).pre_loop(metrics(5))
     work(tmp_path, 1)
     assert Tracker(tmp_path).store().summary().iteration == 1
+
+
+def test_a_baseline_that_is_refused_says_that_alone(tmp_path, ask):
+    git(tmp_path, "init", "-q")
+    (tmp_path / ".git/ralph-tracker").write_text("in the way")
+    (tmp_path / "ralph-tracker.yaml").write_text("version: 1\n")
+    (tmp_path / "m.json").write_text('{"testing": {"test_count": 1, "tests_passed": 1}}')
+    (tmp_path / ".aiwg/ralph/ralph-001/attempt.json").mkdir(parents=True)
+    said = ask(tmp_path, "hook", "pre-loop", "--metrics", str(tmp_path / "m.json"))
+    assert (said.code, said.err.count("\n")) == (1, 1)
+    assert "attempt.json" in said.err
 
 
 def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_rest(root, ask):

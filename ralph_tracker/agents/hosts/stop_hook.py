@@ -5,10 +5,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Self
+
+import msgspec
 
 from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
@@ -31,6 +33,7 @@ from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"
 PATIENCE_S: Final = 1700.0
+EARLY_AT_MOST: Final = 2
 UsageReader = Callable[[HookEvent, Path, str, float, dict[str, Any]], dict[str, float]]
 """Return the usage since the last recorded iteration, from a stop, the loop's folder, when that iteration was recorded
 (UTC, ISO 8601), when the hook was called (epoch seconds), and what was counted until then, which it updates."""
@@ -45,7 +48,7 @@ class Turns:
     usage reader remembers. `stalls` counts the consecutive decisions that the loop has stalled. `bound` is the session
     that drives the loop, and `client` the process that ran its last hook: while that runs, no other session drives it.
     `host` and `model` (None where the host does not name it) are those of the last stop. `driver` is who else has
-    driven this prompt.
+    driven this prompt. `early` counts the last stops that were held by tests that failed before, without a measurement.
     """
 
     session: str = ""
@@ -60,47 +63,19 @@ class Turns:
     host: str = ""
     model: str | None = None
     driver: str | None = None
+    early: int = 0
 
     @classmethod
     def read(cls, loop: Path) -> Self:
         """Return the stored values of a loop; defaults if they are damaged."""
-        plain = read_json(loop / TURNS)
         try:
-            return cls(
-                str(plain["session"]),
-                str(plain["prompt"]),
-                int(plain["blocks"]),
-                int(plain["events"]),
-                float(plain["ended"]),
-                dict(plain["counted"]),
-                int(plain.get("stalls", 0)),
-                str(plain.get("bound", "")),
-                int(plain.get("client", 0)),
-                str(plain.get("host", "")),
-                plain.get("model"),
-                plain.get("driver"),
-            )
-        except (TypeError, KeyError, ValueError, AttributeError):
+            return msgspec.convert(read_json(loop / TURNS), cls)
+        except msgspec.ValidationError:
             return cls()
 
     def write(self, loop: Path) -> None:
         """Store the values. Raises OSError if the disk refuses."""
-        plain = {
-            "schema_version": 1,
-            "session": self.session,
-            "prompt": self.prompt,
-            "blocks": self.blocks,
-            "events": self.events,
-            "ended": self.ended,
-            "counted": self.counted,
-            "stalls": self.stalls,
-            "bound": self.bound,
-            "client": self.client,
-            "host": self.host,
-            "model": self.model,
-            "driver": self.driver,
-        }
-        write_whole(loop / TURNS, to_json(plain))
+        write_whole(loop / TURNS, to_json({"schema_version": 1, **asdict(self)}))
 
     def bind(self, event: HookEvent) -> None:
         """Let the session of an event drive the loop."""
@@ -239,6 +214,9 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         note_event(str(stop.folder), stop.event, iteration=summary.iteration, action="escalate")
         # The agent itself has recorded this stop, with its question.
         return _tell_person(stop, "blocked", summary.iteration, str(summary.decision["reason"]))
+    early = _held_early(stop, turns)
+    if early is not None:
+        return early
     usage = stop.usage(turns)
     record = stop.tracker.post_iteration(None, usage=usage).record
     driven = stop.driver
@@ -256,12 +234,34 @@ def _measure_stop(stop: Stop, turns: Turns) -> HookAnswer | None:
         return _held(stop, turns, record, decided)
     if action == "stop":
         try:
-            stop.tracker.select_output(apply="output")
+            stop.tracker._replace(measures_again=False).select_output(apply="output")  # a hook has a time limit
         except NothingMeasuredError as error:  # the agent cannot help it: it stops, and a person reads why
             stop.note(record, action=action, reason=str(error))
             return HookAnswer("log", "Stop", f"ralph-tracker: {error}")
     stop.note(record, action=action, reason=decided.decision.reason)
     return _tell_person(stop, event_of(decided.decision) or action, record.iteration, decided.decision.reason)
+
+
+def _held_early(stop: Stop, turns: Turns) -> HookAnswer | None:
+    """Return the answer where tests that failed before still fail, None where the iteration has to be measured.
+
+    That is each third time, so that limits and the decision have their say, and where nothing was done since.
+    """
+    early, turns.early = turns.early, 0
+    loop = ConfiguredLoop.read(stop.tracker.store(), configured_by)
+    wanted = loop.config.document["feedback"].get("fail_early", False)  # a loop that began before has no such key
+    if not wanted or stop.driver is not None or turns.blocks or early >= EARLY_AT_MOST:
+        return None
+    from ralph_tracker.iteration.failing_first import failing_first  # noqa: PLC0415  # only where it is asked for
+
+    stop.tracker.require_loop()
+    head = loop.state(summary_at(stop.paths))[0].lineage.head
+    still = failing_first(loop, head, stop.environment)
+    if still is None:
+        return None
+    turns.early, turns.blocks = early + 1, turns.blocks + 1
+    note_event(str(stop.folder), stop.event, iteration=still.number, blocked=True, early=len(still.tests))
+    return HookAnswer("block", "Stop", f"{still.sentence}. Continue with the task; all is measured once they pass.")
 
 
 def _tell_person(stop: Stop, event: str, iteration: int, reason: str) -> HookAnswer:

@@ -260,10 +260,7 @@ class QwenCode(ClaudeCode):
         return "qwen_code_version" in _initial(event)
 
     def result(self) -> StreamReport:
-        return super().result()._replace(exits=_QWEN_EXITS)
-
-
-_QWEN_EXITS: Final = ((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET))
+        return super().result()._replace(exits=((41, Ending.NEEDS_PERSON), (53, Ending.OUT_OF_BUDGET)))
 
 
 class Cursor(ClaudeCode):

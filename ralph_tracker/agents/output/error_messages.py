@@ -7,7 +7,7 @@ the next such time, which only `next_time` can tell, as it depends on the presen
 import re
 from calendar import month_abbr
 from datetime import UTC, datetime, timedelta
-from typing import Final, NamedTuple
+from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ralph_tracker.agents.output.event_values import one_line, plain
@@ -133,21 +133,14 @@ _ASKS: Final = re.compile(
 )
 
 
-class When(NamedTuple):
-    """A span in seconds and a time in epoch seconds, each None if not given."""
-
-    after_s: float | None = None
-    at: float | None = None
-
-
-def retry_time(words: str) -> When:
-    """Return when to try again, according to the message."""
+def retry_time(words: str) -> tuple[float | None, float | None]:
+    """Return when to try again: after so many seconds, and at a time in epoch seconds; None for what is not named."""
     header, span = _HEADER.search(words), _SPAN.search(words)
     after_s = float(header["seconds"]) if header else None
     if span:
         parts = [(float(part["number"]), part["unit"].lower()) for part in _PART.finditer(span["span"])]
         after_s = sum(number * _UNITS["ms" if unit in _MILLISECONDS else unit[0]] for number, unit in parts)
-    return When(after_s, _time(words))
+    return after_s, _time(words)
 
 
 def _time(words: str) -> float | None:

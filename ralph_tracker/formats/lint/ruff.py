@@ -23,7 +23,6 @@ from ralph_tracker.formats.report_content import (
 
 _KEYS: Final = ("code", "filename", "location", "end_location", "message")
 sniff_json: Final = any_of(json_array(*_KEYS), empty_array)
-_SYNTAX: Final = "invalid-syntax"
 
 
 class _Finding(msgspec.Struct, gc=False):
@@ -42,7 +41,7 @@ def diagnostics_json(content: Content) -> Iterator[Row]:
 
 
 def _row(file: object, location: object, code: object, severity: object, message: object) -> Row:
-    return file, inside(location, "row"), code_text(code) or _SYNTAX, severity, message
+    return file, inside(location, "row"), code_text(code) or "invalid-syntax", severity, message
 
 
 def _is_finding(value: Object) -> bool:

@@ -35,14 +35,16 @@ _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
 _JOINTS: Final = re.compile(r"[\\/:.\s]+")
 LINES: Final = 12
 CHARACTERS: Final = 600
+_WIDTH: Final = 80
 
 _PYTEST: Final = re.compile(r"E(?: {3}|$)")
+_PLACE: Final = re.compile(r"\S+\.\w+:\d+(?::\d+)?$")
 _PYTEST_PLACE: Final = re.compile(r"[^\s:]+:\d+: \w+$")
 _COLOUR: Final = re.compile(r"\[(?:\d+;)*\d+m")  # the rest of a colour in XML, which cannot hold its first character
 _PANIC: Final = re.compile(r"thread .* panicked at (?P<place>\S+\.rs:\d+:\d+):$")
 _FRAME: Final = re.compile(r"\s*(?:at |❯ |\d+: |\.\.\. \d+ more|# (?:\./|/))")
 _LIBRARY: Final = re.compile(
-    r"node_modules|node:internal|\(<anonymous>\)$|at (?:new Promise|process\.)"
+    r"node_modules|node:[a-z]|\(<anonymous>\)$|at (?:new Promise|process\.)"
     r"|at (?:java\.|jdk\.|sun\.|org\.junit|junit\.|org\.opentest4j|org\.testng|org\.gradle|org\.apache\.maven)"
     r"|at org\.(?:hamcrest|assertj)"
 )
@@ -268,15 +270,24 @@ def message(said: str | None, text: str = "") -> str:
     without the source code that pytest shows, and of stack frames only the project's first.
     """
     said, text = _COLOUR.sub("", plain(said or "")).strip("\r\n"), plain(text).strip("\r\n")
-    if "ERR_TEST_FAILURE" in text and said.strip() not in _SAYS_NOTHING:  # a dump of the error, and of what caused it
-        frames = [
-            line.removesuffix(" {") for line in text.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)
-        ]
-        text = "\n".join([said, *frames[:1]])
+    if "ERR_TEST_FAILURE" in text and said.strip() not in _SAYS_NOTHING:
+        said, text = _of_node(said, text)
     telling = _failure_lines([line for line in text.splitlines() if not _STATE_OF_GO.match(line)])
     if said.strip() not in _SAYS_NOTHING and "".join(said.split()) not in "".join(text.split()):
         telling = [*said.splitlines(), *(line for line in telling if line.strip() and line.strip() not in said)]
     return _cut(_panic_last(_one_frame([line.rstrip() for line in telling])))
+
+
+def _of_node(said: str, dump: str) -> tuple[str, str]:
+    """Return the message of node with its line ends, and with its first frame: it dumps the error and its cause.
+
+    In XML the message is an attribute, which cannot hold line ends.
+    """
+    frames = [line.removesuffix(" {") for line in dump.splitlines() if _FRAME.match(line) and not _LIBRARY.search(line)]
+    begins = dump.partition("[ERR_TEST_FAILURE]: ")[2]
+    whole = re.split(r"\] \{$|^ +at ", begins, maxsplit=1, flags=re.MULTILINE)[0].rstrip()
+    said = whole if "".join(whole.split()) == "".join(said.split()) else said
+    return said, "\n".join([said, *frames[:1]])
 
 
 def _failure_lines(lines: list[str]) -> list[str]:
@@ -313,17 +324,40 @@ def _one_frame(lines: list[str]) -> list[str]:
 
 
 def _cut(lines: list[str]) -> str:
-    """Shorten to the limits in the middle, so that both sides of a difference show; keep pytest's last line."""
+    """Shorten to the limits so that both sides of a difference show; keep pytest's last line.
+
+    What a unified diff leaves unchanged goes first, then what stands in the middle, of the text and of long lines.
+    """
     place = lines[-1] if lines and _PYTEST_PLACE.match(lines[-1]) else ""
-    body = dedent("\n".join(lines[:-1] if place else lines)).strip("\n")
-    room = CHARACTERS - len(place) - bool(place)
-    kept, most = body.splitlines(), LINES - bool(place)
+    kept = dedent("\n".join(lines[:-1] if place else lines)).strip("\n").splitlines()
+    room, most = CHARACTERS - len(place) - bool(place), LINES - bool(place)
+    if len(kept) > most:
+        kept = _without_context(kept)
     if len(kept) > most:
         kept = [*kept[: most // 2], "…", *kept[len(kept) - (most - most // 2 - 1) :]]
-    short = "\n".join(kept)
-    if len(short) > room:
-        short = f"{short[: room // 2 - 1].rstrip()} … {short[-(room - room // 2 - 2) :].lstrip()}"
-    return f"{short}\n{place}".strip("\n") if place else short
+    long = [line for line in kept if len(line) > _WIDTH]
+    if long and len("\n".join(kept)) > room:
+        left = room - len("\n".join(line for line in kept if line not in long))
+        kept = [_middle_out(line, max(_WIDTH, left // len(long) - 1)) for line in kept]
+    return "\n".join(filter(None, (_middle_out("\n".join(kept), room), place)))
+
+
+def _without_context(lines: list[str]) -> list[str]:
+    """Return the lines without those that a unified diff repeats unchanged around a change."""
+    heads = ("@@", "+ actual - expected")  # the second is node's
+    begins = next((index for index, line in enumerate(lines) if line.startswith(heads)), None)
+    if begins is None:
+        return lines
+    changed = [index for index in range(begins, len(lines)) if lines[index].startswith(("+", "-", "@@"))]
+    places = [line for line in lines[changed[-1] + 1 :] if _FRAME.match(line) or _PLACE.match(line)]
+    return [*lines[:begins], *(lines[index] for index in changed), *places]
+
+
+def _middle_out(text: str, room: int) -> str:
+    """Return the text, of a longer one its beginning and its end."""
+    if len(text) <= room:
+        return text
+    return f"{text[: room // 2 - 1].rstrip()} … {text[-(room - room // 2 - 2) :].lstrip()}"
 
 
 def why_not_loaded(said: str) -> str:

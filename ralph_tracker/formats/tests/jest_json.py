@@ -1,7 +1,8 @@
 """The JSON report of jest (`--json`) and vitest (`--reporter=json`).
 
 A test file that could not run is a case in error, as is a run that failed although no test did (uncaught errors,
-thresholds). vitest lists what it did not come to as pending, which is a skipped test of jest.
+thresholds). A file that failed although no test in it did had a hook that failed. vitest lists what it did not come to
+as pending, which is a skipped test of jest.
 """
 
 from typing import Any, Final, Literal
@@ -69,7 +70,7 @@ def read(content: Content) -> TestReport:
     report = decode(content, _Report, "jest or vitest")
     if report.was_interrupted:
         raise DamageError("the run was interrupted, tests are missing")
-    cases, broken, not_run = CaseCollector(), [], 0
+    cases, broken, not_run, hooks = CaseCollector(), [], 0, 0
     # The report lists files in the order in which they finished, which varies.
     files = ((file_name(each.name, content.folders), each) for each in report.test_results)
     for file, result in sorted(files, key=lambda each: (each[0], each[1].name)):
@@ -84,8 +85,12 @@ def read(content: Content) -> TestReport:
             flaky = outcome == PASSED and (again or bool(test.failure_messages))
             seconds = None if test.duration is None else test.duration / 1000
             cases.add(case_id(file, name), outcome, seconds, rerun=again or flaky, flaky=flaky, said=test.said)
+        said = result.message if isinstance(result.message, str) else ""
         if result.status == "failed" and not result.assertion_results:
-            broken.append((file, result.message if isinstance(result.message, str) else ""))
+            broken.append((file, said))
+        elif result.status == "failed" and not any(test.status == "failed" for test in result.assertion_results):
+            cases.add_broken(f"{file}::(test file)", _without_banner(said) or "a hook of its suites failed")
+            hooks += 1
         elif report.may_have_stopped and not result.assertion_results:
             cases.leave_out()  # vitest fails a file without tests
     declared = DeclaredCounts(tests=report.num_total_tests - not_run, failures=report.num_failed_tests)
@@ -93,7 +98,7 @@ def read(content: Content) -> TestReport:
     for file, said in broken:
         cases.add(case_id(file, "(test file)"), ERROR, said=_without_banner(said))
         cases.add_not_loaded(file, _without_banner(said))
-    if report.success is False and not cases.failed:
+    if report.success is False and not (cases.failed or hooks):
         cases.add(WHOLE_RUN, ERROR)
     return cases.report(declared, contradiction=wrong)
 

@@ -15,6 +15,7 @@ has the id without a number (case_collector.py), so that no failure is hidden by
 import math
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Final
 
 from ralph_tracker.core.known_tests import STOPPED_RUN, WHOLE_RUN
@@ -40,6 +41,8 @@ from ralph_tracker.formats.tests.case_collector import (
     unlike,
     why_not_loaded,
 )
+
+_MOCHA: Final = "Mocha Tests"
 
 
 class Totals:
@@ -75,11 +78,14 @@ class Totals:
 
     def _read(self, attributes: Mapping[str, str]) -> DeclaredCounts:
         """Return the counts of one element; one below zero is remembered, as a sum could hide it."""
+        skipped = first_count(attributes, "skipped", "skips", "skip")
+        if attributes.get("name") == _MOCHA:  # it takes failed hooks, which are no tests, from its number of tests
+            skipped = max(skipped or 0, 0)
         said = DeclaredCounts(
             tests=attribute_count(attributes, "tests"),
             failures=attribute_count(attributes, "failures"),
             errors=attribute_count(attributes, "errors"),
-            skipped=first_count(attributes, "skipped", "skips", "skip"),
+            skipped=skipped,
         )
         self._below_zero = self._below_zero or impossible(said, 10**18)
         return said
@@ -157,10 +163,10 @@ _PYTEST_ROOT, _PYTEST_SUITE = "pytest tests", "pytest"
 # vitest lists a test that it did not run as one that passed in no time; of files with types to check all take none.
 _VITEST_ROOT: Final = "vitest tests"
 _OF_TYPES: Final = re.compile(r"[-.]d\.[cm]?[jt]s$")
-_JEST_ROOT: Final = "jest tests"
-# What mocha and jest-junit call the hook that failed.
+# What mocha and jest-junit call the hook that failed, or what failed outside of all tests.
 _HOOK: Final = re.compile(
     r"\"(?:before|after) (?:all|each)\" hook\b|Test execution failure: could be caused by test hooks"
+    r"|(?:^|::)Uncaught error outside test suite$"
 )
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
 _FILE: Final = "(test file)"
@@ -313,6 +319,8 @@ class _Reader:
         elif local == "testsuite":
             suite = self._suites.pop()
             cases = len(self._outcomes) - suite.begins
+            if self._by_jest and suite.declared is not None:
+                self._skip_what_is_to_do([*islice(reversed(self._outcomes), cases)], suite.declared)
             self._totals.children(suite.declared, cases - suite.inner_cases + suite.inner_suites)
             self._suites[-1].inner_cases += cases
             self._suites[-1].inner_suites += 1
@@ -324,7 +332,7 @@ class _Reader:
             self._totals.root(attributes)
             self._suites[0].by_pytest = attributes.get("name") == _PYTEST_ROOT
             self._by_vitest = attributes.get("name") == _VITEST_ROOT
-            self._by_jest = attributes.get("name") == _JEST_ROOT
+            self._by_jest = attributes.get("name") == "jest tests"
         self._by_gradle = local == "testsuite" and {"timestamp", "hostname"} <= attributes.keys()
 
     def _child(self, local: str, attributes: dict[str, str]) -> None:
@@ -440,8 +448,6 @@ class _Reader:
         """Return the report; pytest declares but does not list a test for each subtest and rerun."""
         self._totals.close()
         failed = sum(outcome == FAILED for outcome in self._outcomes.values()) + len(self._broken)
-        if self._by_jest:
-            self._skip_what_is_to_do(len(self._outcomes) - self._totals.uncounted)
         if unlisted := self._totals.unlisted(failed):
             self._broken.add(WHOLE_RUN)
             self._messages[WHOLE_RUN] = lists_none(unlisted)
@@ -464,12 +470,17 @@ class _Reader:
             not_loaded=self._not_loaded,
         )
 
-    def _skip_what_is_to_do(self, counted: int) -> None:
-        """Call tests skipped that jest-junit does not count: those to do, listed as passed, in no time."""
-        idle = [case for case, outcome in self._outcomes.items() if outcome == PASSED and not self._durations.get(case)]
-        if idle and self._totals.declared.tests == counted - len(idle):
-            self._totals.uncounted += len(idle)
-            self._outcomes.update(dict.fromkeys(idle, SKIPPED))
+    def _skip_what_is_to_do(self, cases: list[str], declared: int) -> None:
+        """Call tests of a suite skipped that jest-junit does not count: those to do, listed as passed in no time.
+
+        Of more such tests than are not counted, the last ones are taken: the numbers are right, whichever they are.
+        """
+        failed_hooks = sum(self._outcomes[case] == FAILED and _HOOK.search(case) is not None for case in cases)
+        uncounted = len(cases) - failed_hooks - declared
+        idle = [case for case in cases if self._outcomes[case] == PASSED and not self._durations.get(case)]
+        if 0 < uncounted <= len(idle):
+            self._totals.uncounted += uncounted
+            self._outcomes.update(dict.fromkeys(idle[:uncounted], SKIPPED))
 
 
 def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> str | None:

@@ -7,12 +7,15 @@ outcome. A plan (`1..5`) says how many tests there are: if it is missing, or cam
 was cut short, unless it bails out.
 
 A test of a subtest is named `outer > inner`, in that of a file `file::outer > inner`, so that one taken out of a file
-is noticed. tape prints a comment before the assertions of each test: it is part of their names. AVA lists a file that
-it could not load as failed tests.
+is noticed. tape prints a comment before the assertions of each test: it is part of their names. Deno prints one with
+the file of the tests below, and counts a test with steps beside these. AVA lists a file that it could not load, and a
+hook that failed after its tests, as failed tests.
 """
 
+import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -41,6 +44,8 @@ _MESSAGE: Final = re.compile(
     r" {2,12}(?:error|message|location|at|found|expected|wanted|actual): "
     r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
 )
+_BLOCK_OF_MESSAGE: Final = re.compile(r"(?P<indent> {2,12})(?:error|message): [|>][-+]?\d?$")
+_MOST_LINES: Final = 60
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -53,6 +58,8 @@ _FILE: Final = "(test file)"
 _AVA_FILE: Final = re.compile(
     r"(?:No tests found in (?P<file>\S+?),? .*|(?P<other>\S+) exited with a non-zero exit code.*)$"
 )
+_AVA_HOOK: Final = re.compile(r"(?:^|› )after(?:Each)?(?:\.always)? hook(?: for .+)?$")
+_LEFT_BY_AVA: Final = re.compile(r"# \d+ tests? remaining in \S+$")
 _AVA_ERROR: Final = re.compile(r"\w*Error(?: \[\w+\])?: ")
 _BY_AVA: Final = re.compile(r"^not ok \d+ - (?:No tests found in |\S+ exited with a non-zero exit code)", re.MULTILINE)
 _INDENT: Final = 4
@@ -60,6 +67,8 @@ _INDENT: Final = 4
 _BY_TAPE: Final = re.compile(r"^ *# tests +\d+ *\n *# pass {2,}\d+", re.MULTILINE)
 # A test without the braces of its file.
 _FLAT_OF_VITEST: Final = re.compile(r"^(?:not )?ok \d+ - \S+\.[cm]?[jt]sx? > .* # time=", re.MULTILINE)
+_BY_DENO: Final = re.compile(r"^TAP version 14\n# \.\.?/", re.MULTILINE)
+_FILE_OF_DENO: Final = re.compile(r"# (?P<file>\.\.?/.+\.[cm]?[jt]sx?)$")
 _HEADING: Final = re.compile(r"# (?!(?:tests|pass|fail|skip|todo) +\d+$|ok$|time=)(?P<name>\S.*)$")
 
 
@@ -93,6 +102,7 @@ class _Test:
     seconds: float | None = None
     heading: str = ""
     depth: int = 0
+    file: str = ""
     said: list[str] = field(default_factory=list)
     inner: list["_Test"] = field(default_factory=list)
     is_suite: bool = False
@@ -126,6 +136,7 @@ class _Run:
         text = content.text.replace("\r\n", "\n")
         self._by_tape = _BY_TAPE.search(text) is not None
         self._by_ava = _BY_AVA.search(text) is not None
+        self._by_deno = _BY_DENO.search(text) is not None
         self._by_vitest = False
         self._is_flat_of_vitest = _FLAT_OF_VITEST.search(text) is not None
         self._has_times = "# time=" in text
@@ -135,7 +146,9 @@ class _Run:
         self._levels = [_Level()]
         self._last: _Test | None = None
         self._block: int | None = None  # the indent of the open YAML block
-        self._heading = ""
+        self._message: int | None = None  # the indent of the key whose text of several lines is open
+        self._heading = self._file = ""
+        self._has_left_tests = False
         self._versions = 0
         self._plans: list[int] = []
         self._plan_is_last = False
@@ -193,13 +206,14 @@ class _Run:
         test = _case(match, depth)
         if self._heading:
             test.heading = self._heading
+        test.file = "" if depth else self._file
         if level.open_suite is not None:  # its name ends with a brace
             level.open_suite.name += " {"
             level.open_suite.is_suite, level.open_suite = False, None
         if not test.is_suite:  # braces come after it
             test.inner = self._subtest(depth + 1)
         level.tests.append(test)
-        self._last = test
+        self._last, self._message = test, None
         self._plan_is_last = self._plan_is_last and depth > 0
         if test.is_suite:
             level.open_suite = test
@@ -228,7 +242,7 @@ class _Run:
             self._skipped_plans.append(plan["why"].strip()[:_REASON_LENGTH])
 
     def _comment(self, inner: str, depth: int) -> None:
-        """Open a subtest, or keep tape's heading of the assertions that follow."""
+        """Open a subtest, or keep tape's or Deno's heading of what follows."""
         if subtest := _SUBTEST.match(inner):
             self._headed.add(subtest["name"].strip())
             # Test::More indents the heading like the tests below it.
@@ -239,6 +253,10 @@ class _Run:
             self._heading = "" if not depth else self._heading
         elif self._by_tape and (heading := _HEADING.match(inner)):
             self._heading = heading["name"]
+        elif self._by_deno and (heading := _FILE_OF_DENO.match(inner)):
+            self._file = file_name(heading["file"])
+        elif _LEFT_BY_AVA.match(inner):
+            self._has_left_tests = True
 
     def _below(self, line: str) -> None:
         """Take the duration and the message of the last test from what stands below it."""
@@ -250,11 +268,19 @@ class _Run:
             test.seconds = float(found["number"]) / 1000
         elif _SUITE.match(line):
             test.is_suite = True
-        elif test.outcome == FAILED and len(test.said) < 12:
+        elif test.outcome == FAILED and len(test.said) < _MOST_LINES:
+            if self._message is not None and (not line.strip() or len(line) - len(line.lstrip()) > self._message):
+                test.said.append(line[self._message + 2 :])
+                return
+            opened = _BLOCK_OF_MESSAGE.match(line)
+            self._message = None if opened is None else len(opened["indent"])
             if said := _MESSAGE.match(line):
-                test.said.append(said["text"].strip("'\""))
+                test.said.append(said["text"].strip("'\","))
             elif comment := _COMMENT.match(line):
                 test.said.append(comment["text"])
+            elif line.startswith('  {"message":'):  # Deno
+                with suppress(ValueError, RecursionError):
+                    test.said.append(str(json.loads(line)["message"]))
 
     def _add(self, test: _Test, outer: tuple[str, ...]) -> None:
         """Add a test and those of its subtest, as its producer counts them."""
@@ -266,7 +292,7 @@ class _Run:
         for each in test.inner:
             self._add(each, path)
         failed_within = any(each.has_failed for each in test.inner)
-        if self._by_node and not test.is_suite and not _SCRIPT.search(test.name):
+        if (self._by_node or self._by_deno) and not test.is_suite and not _SCRIPT.search(test.name):
             self._add_case(test, path)
         elif test.outcome == FAILED and not failed_within and (test.has_run or not test.is_suite):
             if test.is_suite:
@@ -294,18 +320,21 @@ class _Run:
 
     def _is_error_of_ava(self, test: _Test) -> bool:
         """Return whether AVA lists it in place of a test; its plan does not count that."""
-        return (
-            self._by_ava and test.outcome == FAILED and bool(_AVA_FILE.match(test.name) or _AVA_ERROR.match(test.name))
-        )
+        if self._by_ava and (_AVA_FILE.match(test.name) or _AVA_ERROR.match(test.name)):
+            return test.outcome == FAILED
+        return test.outcome == FAILED and sum(self._plans) < self._found and bool(_AVA_HOOK.search(test.name))
 
     def _add_errors_of_ava(self, errors: Iterable[_Test]) -> None:
-        """Add the files that failed as a whole; an error comes before the file that ended with it.
+        """Add the hooks that failed, and the files that did as a whole; an error comes before the file it ended.
 
         The names of a file's tests begin with its own: without any, it did not load.
         """
         uncaught: str | None = None
         for error in errors:
             found = _AVA_FILE.match(error.name)
+            if _AVA_HOOK.search(error.name):
+                self._cases.add_broken(error.name, "\n".join(error.said))
+                continue
             if found is None:
                 uncaught = error.name
                 continue
@@ -329,11 +358,12 @@ class _Run:
             raise DamageError(f"cut short: {planned} tests are planned, {self._found} are there")
         tests = [test for test in self._levels[0].tests if not self._is_error_of_ava(test)]
         for test in tests:
-            self._add(test, ())
+            self._add(test, (test.file,) if test.file else ())
         self._add_errors_of_ava(filter(self._is_error_of_ava, self._levels[0].tests))
         is_flat = not any(test.inner for test in tests)
         declared = DeclaredCounts(tests=planned if self._plans else None)
-        if self._plan_is_last and len(tests) < planned and last is not None and last.has_failed:
+        ended_early = self._has_left_tests or (last is not None and last.has_failed)
+        if self._plan_is_last and len(tests) < planned and ended_early:
             self._cases.leave_out(planned - len(tests))  # it ended the run
             declared = declared._replace(tests=len(tests))
         unlike_plan = declared.tests is not None and declared.tests != len(tests)

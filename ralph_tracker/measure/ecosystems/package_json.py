@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, NamedTuple
@@ -206,7 +206,7 @@ def without_formatting(script: str, scripts: Mapping[str, str]) -> str | None:
     return " && ".join(rest) or None
 
 
-def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str]) -> tuple[str, ...]:
+def without(words: Sequence[str], flags: Collection[str], valued: Collection[str]) -> tuple[str, ...]:
     """Return the words without options that we set or that would change the tree; `valued` ones take a value."""
     kept: list[str] = []
     rest = iter(words)
@@ -214,7 +214,7 @@ def without(words: Sequence[str], flags: frozenset[str], valued: frozenset[str])
         name, given, _ = word.partition("=")
         if name in valued and not given:
             next(rest, None)
-        elif name not in flags | valued:
+        elif name not in flags and name not in valued:
             kept.append(word)
     return tuple(kept)
 

@@ -31,7 +31,6 @@ from ralph_tracker.store.snapshots.user_repository import (
     repository_around,
 )
 
-_BOM: Final = b"\xef\xbb\xbf"
 # Named character classes, as in [[:alpha:]]; bytes beyond ASCII are in none.
 _ASCII: Final = "".join(map(chr, range(128)))
 _CLASSES: Final = {
@@ -72,7 +71,7 @@ class Rule(NamedTuple):
 
 def rules_in(text: bytes) -> Iterator[Rule]:
     """Yield the rules of an ignore file."""
-    for raw in text.removeprefix(_BOM).split(b"\n"):
+    for raw in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         line = os.fsdecode(raw.removesuffix(b"\r"))
         while line.endswith(" ") and not line.endswith("\\ "):
             line = line[:-1]

@@ -41,6 +41,8 @@ _LETTERS: Final = 2
 # More contents than that, or more bytes than CHUNK, become a pack: a single file to sync.
 _FEW: Final = 16
 _TRIES: Final = 5
+# A table of so many bytes, as of an iteration's contents, is searched for an id before its rows are taken apart.
+_SEARCHED: Final = 1 << 11
 
 
 def new_file(path: Path) -> BinaryIO:
@@ -106,6 +108,8 @@ class Pack:
             key, table = bytes.fromhex(object_id), self._table
         except ValueError:
             return None  # no id, but what an edited record says
+        if len(table) < _SEARCHED and key not in table:
+            return None
         count = len(table) // _ROW.size
         row = bisect_left(range(count), key, key=lambda row: table[row * _ROW.size : row * _ROW.size + 32])
         if row == count:

@@ -202,7 +202,7 @@ def repository_around(root: Path) -> UserRepository | None:
         if folder is not None:
             prefix = "" if top == root else root.relative_to(top).as_posix() + "/"
             name = os.fsdecode(bytes_of(folder / "commondir")).strip()
-            common = _resolve(folder / name)
+            common = _resolve(folder / name) if name else folder
             return UserRepository(folder, common, top, prefix) if common and common.is_dir() else None
     return None
 

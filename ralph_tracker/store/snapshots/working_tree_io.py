@@ -31,7 +31,6 @@ _NEW_FILE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_C
 # The number of files synced together: each holds a descriptor, and disk space beside the file it replaces.
 _TOGETHER: Final = 100
 _IS_LINK: Final = errno.ELOOP  # of an open that follows no link
-_NO_FOLDER: Final = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 class TreeSteps:
@@ -293,7 +292,7 @@ class TreeWriter(TreeSteps):
                     try:
                         os.fsync(self.open(folder))
                     except OSError as refused:
-                        if refused.errno not in _NO_FOLDER:
+                        if refused.errno not in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}:
                             raise
         finally:
             for unnamed in self._waiting:  # files that were not renamed

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 
 import pytest
 
@@ -62,6 +63,45 @@ class TestGoingOn:
         assert session.stop() == {"systemMessage": f"ralph-tracker: {done}"}
         assert session.noted()[-1]["reason"] == "Done: nothing changed and everything passes"
         assert (session.state["iteration"], session.state["status"]) == (1, "finished")
+
+
+class TestFailEarly:
+    """The installed hooks with `feedback.fail_early`: real pytest, since a runner has to take files."""
+
+    @pytest.fixture
+    def early(self, session):
+        run = f'"{sys.executable} -m pytest -q -p no:cacheprovider --junitxml={{reports}}/junit.xml"'
+        check = f'{{run: {run}, reports: ["{{reports}}/junit.xml"]}}'
+        config = f"feedback: {{fail_early: true}}\nchecks: {{tests: {check}}}\n"
+        (session.root / "ralph-tracker.yaml").write_text(config)
+        (session.root / "test_box.py").write_text("def test_lid():\n    assert False\n")
+        session.begin()
+        return session
+
+    def test_tests_that_still_fail_hold_the_agent_without_a_record_twice_in_a_row(self, early):
+        recorded = []
+        for number in range(4):
+            (early.root / "box.py").write_text(f"lid = {number}\n")
+            early.send("PostToolUse", tool_name="Edit", tool_input={"file_path": "box.py"})
+            answer = early.stop(active=number > 0)
+            assert answer["decision"] == "block"
+            assert "test_lid" in answer["reason"]
+            recorded.append(early.state["iteration"])
+        assert recorded == [0, 0, 1, 1]
+        assert answer["reason"].startswith("1 of 1 test that failed in iteration 1 still fail: ")
+        assert answer["reason"].endswith("Continue with the task; all is measured once they pass.")
+
+    def test_a_stop_without_a_tool_call_is_measured(self, early):
+        early.stop()
+        assert early.state["iteration"] == 0
+        early.stop(active=True)
+        assert early.state["iteration"] == 1
+
+    def test_once_they_pass_the_iteration_is_recorded(self, early):
+        (early.root / "test_box.py").write_text("def test_lid():\n    assert True\n")
+        early.stop()
+        assert early.state["iteration"] == 1
+        assert early.record(1)["testing"]["tests_passed"] == 1
 
 
 class TestLettingGo:

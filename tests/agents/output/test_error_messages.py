@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ralph_tracker.agents.output.error_messages import (
-    When,
     asks_permission,
     next_time,
     outcome_of_error,
@@ -201,7 +200,7 @@ def test_why_is_one_bounded_line_and_the_last_words_are_the_end() -> None:
     ],
 )
 def test_a_span_is_read_in_seconds(words, seconds) -> None:
-    found = retry_time(words).after_s
+    found, _ = retry_time(words)
     assert found == (None if seconds is None else pytest.approx(seconds))
 
 
@@ -223,11 +222,11 @@ def test_a_span_is_read_in_seconds(words, seconds) -> None:
     ],
 )
 def test_a_time_is_read_in_epoch_seconds(words, at) -> None:
-    assert retry_time(words).at == at
+    assert retry_time(words)[1] == at
 
 
 def test_nothing_said_is_nothing_told() -> None:
-    assert retry_time("Overloaded") == When(None, None)
+    assert retry_time("Overloaded") == (None, None)
 
 
 NOON = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)

@@ -1,7 +1,11 @@
 """What is kept of a failure: the assertion and its place, short."""
 
+from pathlib import Path
+
 import pytest
 
+from ralph_tracker.formats import registry
+from ralph_tracker.formats.parsed_report import TestReport
 from ralph_tracker.formats.tests.case_collector import (
     CHARACTERS,
     LINES,
@@ -13,6 +17,7 @@ from ralph_tracker.formats.tests.case_collector import (
 )
 from tests.tables import table
 
+REPORTS = Path(__file__).parents[3] / "fixtures" / "reports"
 PYTEST = ">       assert f() == 3\nE       assert 2 == 3\nE        +  where 2 = f()\n\ntest_a.py:5: AssertionError"
 JAVA = "org.opentest4j.AssertionFailedError: expected: <3> but was: <2>\n\tat org.junit.jupiter.api.A.b(A.java:1)\n"
 TRACEBACK = (
@@ -143,6 +148,31 @@ def test_of_a_long_message_both_ends_remain():
     assert (found[0], found[-2:], len(found)) == ("Expected:", ["Received:", "  nothing"], LINES)
     one_line = message("left " + "x" * 5_000 + " right")
     assert (one_line[:5], one_line[-6:], len(one_line) <= CHARACTERS) == ("left ", " right", True)
+
+
+@table(
+    ("report", "test", "sides"),
+    [
+        ("junit/node-diffs", "test::big", ("+   k150: 1,", "-   k150: 2,", "n.test.js:1:119")),
+        ("junit/node-diffs", "test::list", ("+   0,", "-   25,", "n.test.js:1:119")),
+        ("junit/node-diffs", "test::text", ("aX'", "aY'", "n.test.js:1:162")),
+        ("tap/node-diffs", "big", ("+   k150: 1,", "-   k150: 2,", "n.test.js:3:1")),
+        ("jest-json/jest-diffs", "d.test.js::big", ('-   "k150": 2,', '+   "k150": 1,', "d.test.js:2:36")),
+        ("jest-json/jest-diffs", "d.test.js::list", ("+   0,", "-   300,", "d.test.js:3:53")),
+        ("jest-json/jest-diffs", "d.test.js::text", ('aY"', 'aX"', "d.test.js:4:53")),
+        ("junit/vitest-diffs", "d.test.js::big", ('-   "k150": 2,', '+   "k150": 1,', "d.test.js:2:36")),
+        ("junit/vitest-diffs", "d.test.js::text", ('aY"', 'aX"', "d.test.js:4:53")),
+        ("junit/phpunit-diffs", "DTest::testBig", ("-    150 => 150", "+    150 => -1", "DTest.php:3")),
+        ("junit/phpunit-diffs", "DTest::testText", ("aX'", "aY'", "DTest.php:4")),
+    ],
+)
+def test_of_a_long_difference_both_sides_and_the_place_remain(report, test, sides):
+    (path,) = (REPORTS / report).glob("report.*")
+    result = registry.read(path.read_bytes())
+    assert isinstance(result, TestReport)
+    said = result.messages[test]
+    assert [side for side in sides if side not in said] == []
+    assert (len(said) <= CHARACTERS, len(said.splitlines()) <= LINES) == (True, True)
 
 
 def test_a_panic_of_rust_is_its_message_then_its_place():

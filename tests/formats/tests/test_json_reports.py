@@ -175,6 +175,14 @@ def test_a_file_that_could_not_run_is_a_case_in_error(read):
     assert report.contradiction is None
 
 
+def test_a_file_whose_tests_passed_and_that_failed_is_told_beside_other_failures(read):
+    files = file(assertion(), name="/p/hook.js", status="failed"), file(assertion("failed"), status="failed")
+    report = read(jest(*files, success=False), "jest-json")
+    assert (report.broken, report.not_loaded) == ({"hook.js::(test file)"}, {})
+    assert report.messages["hook.js::(test file)"] == "a hook of its suites failed"
+    assert (report.tests, report.contradiction) == (2, None)
+
+
 def test_a_run_that_failed_though_no_test_did_is_in_error(read, outcomes):
     assert outcomes(read(jest(file(assertion()), success=False), "jest-json")) == ["passed", "error"]
 

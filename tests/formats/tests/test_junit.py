@@ -476,7 +476,15 @@ def test_a_hook_that_its_suite_does_not_count_contradicts_nothing(read):
         assert read(text, "junit").contradiction == contradiction
 
 
-def test_what_jest_does_not_count_is_to_do_where_it_is_clear_which_test_that_is(read):
+def test_mocha_counts_neither_hooks_nor_an_uncaught_error_as_tests(read):
+    names = ("&quot;after all&quot; hook for &quot;a&quot;", "Uncaught error outside test suite")
+    cases = "".join(f'<testcase classname="" name="{name}"><failure/></testcase>' for name in names)
+    text = f'<testsuite name="Mocha Tests" tests="1" errors="2" skipped="-2"><testcase name="a"/>{cases}</testsuite>'
+    report = read(text, "junit")
+    assert (report.tests, report.failed, report.contradiction) == (3, 2, None)
+
+
+def test_what_jest_does_not_count_is_to_do_and_took_no_time(read):
     def outcomes(tests, *seconds):
         cases = "".join(f'<testcase name="{number}" time="{each}"/>' for number, each in enumerate(seconds))
         text = f'<testsuites name="jest tests"><testsuite tests="{tests}">{cases}</testsuite></testsuites>'
@@ -485,4 +493,5 @@ def test_what_jest_does_not_count_is_to_do_where_it_is_clear_which_test_that_is(
 
     assert outcomes(1, 0, 0.1) == (["skipped", "passed"], None)
     assert outcomes(2, 0, 0.1) == (["passed", "passed"], None)
-    assert outcomes(2, 0, 0, 0.1) == (["passed", "passed", "passed"], "declared tests: 2, found: 3")
+    assert outcomes(2, 0, 0, 0.1) == (["passed", "skipped", "passed"], None)
+    assert outcomes(1, 0.1, 0, 0.1) == (["passed", "passed", "passed"], "declared tests: 1, found: 3")

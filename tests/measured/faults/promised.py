@@ -155,8 +155,9 @@ def nameless(name: str) -> str:
 
 
 def is_one_line(err: str) -> bool:
-    """Say whether a refusal is one line, beside the notice that links below git's folder wait: a fact of its own."""
-    return err.count("\n") - err.count("not all of it is linked below git's folder") == 1
+    """Say whether a refusal is one line, beside a notice on links below git's folder, of a loop that is on record."""
+    notices = ("not all of it is linked below git's folder", "no hard links can be made below git's folder")
+    return err.count("\n") - sum(map(err.count, notices)) == 1
 
 
 def undo_contents(shop: Any) -> set[Any]:

@@ -112,7 +112,6 @@ def test_a_plan_of_no_task_is_all_done(planned):
 
 def test_what_live_progress_keeps_does_not_grow(planned):
     live = LiveProgress(compute_progress_summary(planned("pending")))
-    assert not hasattr(live, "__dict__")
     for _ in range(1000):
         live.hear(TurnEnded("x" * 100, cost_usd=0.001))
-    assert {type(getattr(live, name)).__name__ for name in live.__slots__} == {"TaskProgressSummary", "float", "int"}
+    assert {type(value).__name__ for value in vars(live).values()} == {"TaskProgressSummary", "float", "int"}

@@ -1,0 +1,126 @@
+"""Measure the iteration to take and its nearest rival again, in turn: what was the best of many was also lucky."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from statistics import median
+from typing import Any, Final
+
+from ralph_tracker.core.metrics import FurtherMetric, plain_number
+from ralph_tracker.core.objective import Noise, apart, compare, in_unit
+from ralph_tracker.core.walk import Choice, WalkedIteration
+from ralph_tracker.errors import NoSnapshotError
+from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
+from ralph_tracker.iteration.measure_iteration import Progress
+from ralph_tracker.measure.linked_environments import link_environments
+from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.run_checks import CheckResult, configured_checks, environment_for_checks, run_checks
+from ralph_tracker.store.iteration_snapshots import IterationSnapshots
+from ralph_tracker.store.loop_configuration import ConfiguredLoop
+
+_RUNS: Final = 5
+Samples = Mapping[str, Sequence[float]]
+
+
+def choose_again(
+    loop: ConfiguredLoop,
+    walked: Sequence[WalkedIteration],
+    chosen: int,
+    environment: Mapping[str, str],
+    progress: Progress | None,
+) -> Choice | None:
+    """Return the choice between the iteration to take and its nearest rival, by fresh numbers of both.
+
+    The rival is, of the iterations taken since the last one that gained tests, the other one with the best number. A
+    tie goes to guards, then to the later. None without a goal, a rival or files.
+    """
+    sections = loop.config.document.get("objectives") or {}
+    number = _rival(loop, walked, chosen) if sections and loop.origin == "measured" else None
+    if number is None:
+        return None
+    rival, later = sorted((number, chosen))
+    runs = max(*(section.get("repeats") or 1 for section in sections.values()), _RUNS)
+    if progress is not None:
+        progress(f"iterations {rival} and {later}: measuring both again, in turn, {runs} times")
+    try:
+        found = _measured(loop, sections, (rival, later), runs, environment)
+    except NoSnapshotError:
+        return None
+    goal = next(each for each in found[later] if each.max_loss is None)
+    if not all(each.samples for both in found.values() for each in both):
+        return Choice(
+            chosen, f"Iterations {rival} and {later} could not be measured again; the numbers on record count"
+        )
+    pairs = {each.name: (each, next(one for one in found[rival] if one.name == each.name)) for each in found[later]}
+    here, there = pairs[goal.name]
+    noise = Noise().with_repeats(here.samples).with_repeats(there.samples)
+    outcome = compare(goal, here.samples, there.samples, noise)
+    widths = apart(here.samples, there.samples, noise)
+    why = ""
+    if outcome == "not distinguishable":
+        worse = [name for name, (now, then) in pairs.items() if now.max_loss is not None and _is_worse(now, then)]
+        why = f", and {worse[0]} is worse" if worse else ", and the later is taken"
+        taken = rival if worse else later
+    else:
+        taken = later if outcome == "better" else rival
+    far = "" if widths is None else f", {plain_number(float(f'{widths:.2g}'))} widths of the noise apart"
+    shown = [in_unit(median(each.samples), goal) for each in (here, there)]
+    return Choice(
+        taken,
+        f"Measured again in turn: {goal.name} {shown[0]} in iteration {later}, {shown[1]} in {rival}{far}: "
+        f"{outcome}{why}",
+    )
+
+
+def _is_worse(now: FurtherMetric, then: FurtherMetric) -> bool:
+    noise = Noise().with_repeats(now.samples).with_repeats(then.samples)
+    return compare(now, now.samples, then.samples, noise) == "worse"
+
+
+def _rival(loop: ConfiguredLoop, walked: Sequence[WalkedIteration], chosen: int) -> int | None:
+    """Return the other iteration with the best number, on record, since tests were last gained."""
+    wanted = _goal_of(loop, chosen)
+    known: dict[int, float] = {}
+    for each in reversed([one for one in walked if one.taken and one.iteration <= chosen]):
+        metric = _goal_of(loop, each.iteration)
+        if each.iteration != chosen and wanted and metric and metric.segment == wanted.segment:
+            known[each.iteration] = median(metric.samples) * (1 if metric.direction == "down" else -1)
+        if each.gained:
+            break
+    return min(known, key=lambda number: (known[number], -number), default=None)
+
+
+def _goal_of(loop: ConfiguredLoop, number: int) -> FurtherMetric | None:
+    measured = loop.store.measurement(number)
+    further = () if measured is None else measured[0].further
+    return next((each for each in further if each.objective and each.max_loss is None and each.samples), None)
+
+
+def _measured(
+    loop: ConfiguredLoop,
+    sections: Mapping[str, Mapping[str, Any]],
+    numbers: tuple[int, int],
+    runs: int,
+    environment: Mapping[str, str],
+) -> dict[int, tuple[FurtherMetric, ...]]:
+    """Return the objectives of two iterations, from runs in copies whose order is turned each time."""
+    snapshots, root = IterationSnapshots(loop.store), loop.store.paths.root
+    checks = configured_checks(loop.config.document)
+    needed = needed_checks(checks, {section["check"] for section in sections.values()})
+    with ExitStack() as stack:
+        places = {number: stack.enter_context(scratch_tree(snapshots, snapshots.tree(number))) for number in numbers}
+        variables = {
+            number: environment_for_checks(link_environments(root, copy, checks, environment), root)
+            for number, (_, copy) in places.items()
+        }
+        results: dict[int, tuple[CheckResult, ...]] = dict.fromkeys(numbers, ())
+        for turn in range(runs):
+            for number in numbers if turn % 2 else numbers[::-1]:
+                folder, copy = places[number]
+                results[number] += run_checks(
+                    needed,
+                    root=copy,
+                    folder=folder / f"output{turn}",
+                    reports=folder / f"reports{turn}",
+                    environment=variables[number],
+                )
+        return {number: read_objectives(sections, results[number]).found for number in numbers}
