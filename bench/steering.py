@@ -100,7 +100,7 @@ async def live_progress(events: Iterable[Event]) -> None:
     tasks = tuple(Task(f"t{number}", f"task {number}") for number in range(20))
     live = LiveProgress(compute_progress_summary(new_plan_state(Plan(tasks))))
     for event in events:
-        live.hear(event)
+        live.fold(event)
         if isinstance(event, TurnEnded):
             live.line()
 

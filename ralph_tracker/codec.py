@@ -151,6 +151,7 @@ def _present(hint: Any) -> Any:  # noqa: ANN401  # an annotation with None
     return NotRequired[reduce(or_, (each for each in get_args(hint) if each is not type(None)))]
 
 
+@cache  # a class that two fields have has one document
 def _written(hint: Any) -> Any:  # noqa: ANN401  # any annotation
     """Return the annotation of what `encode` writes for that of a field."""
     origin, arguments = get_origin(hint), get_args(hint)

@@ -141,100 +141,105 @@ class FeedbackFacts(NamedTuple):
         return bool(green) and not (problems.not_loaded or problems.lost or grave)
 
 
-def feedback(at: FeedbackFacts, budget: int = TOKENS) -> str:
+def feedback(facts: FeedbackFacts, budget: int = TOKENS) -> str:
     """Return the feedback as plain text without a final line break, of at most about `budget` tokens.
 
     What was rolled back, and how the loop goes on, are there however small the budget is; long lists are cut.
     """
-    sections = [each for each in _sections(at) if each.items or each.total]
-    head, tail = list(_head(at)), list(_tail(at, any_found=bool(sections)))
+    sections = [each for each in _sections(facts) if each.items or each.total]
+    head, tail = list(_head(facts)), list(_tail(facts, any_found=bool(sections)))
     room = int(budget * BYTES_A_TOKEN) - sum(_size(line) for line in (*head, *tail))
     return without_held_back("\n".join((*head, *_fit_lines(sections, room), *tail)))
 
 
-def _head(at: FeedbackFacts) -> Iterator[str]:
-    if at.with_rules:
+def _head(facts: FeedbackFacts) -> Iterator[str]:
+    if facts.with_rules:
         yield RULES
-    yield f"Iteration {at.iteration}: {at.classification}, score {percent(at.score)} ({_state(at)})."
-    if at.objective:
-        yield at.objective
-    if at.unchanged:
-        yield f"Iteration {at.iteration} changed no file."
-    if at.undone is not None:
-        files = first_few([_cut(name) for name in at.undone.files], 8)
-        now = "an earlier iteration" if at.problems is None else f"iteration {at.problems.iteration}"
+    yield f"Iteration {facts.iteration}: {facts.classification}, score {percent(facts.score)} ({_state(facts)})."
+    if facts.objective:
+        yield facts.objective
+    if facts.unchanged:
+        yield f"Iteration {facts.iteration} changed no file."
+    if facts.undone is not None:
+        files = first_few([_cut(name) for name in facts.undone.files], 8)
+        now = "an earlier iteration" if facts.problems is None else f"iteration {facts.problems.iteration}"
         patch = ""
-        if at.problems is not None:
-            patch = f" `ralph-tracker diff {at.problems.iteration} {at.undone.iteration}` shows the undone patch."
+        if facts.problems is not None:
+            patch = f" `ralph-tracker diff {facts.problems.iteration} {facts.undone.iteration}` shows the undone patch."
         yield (
-            f"Rolled back: the files are those of {now} again, without what iteration {at.undone.iteration} "
+            f"Rolled back: the files are those of {now} again, without what iteration {facts.undone.iteration} "
             f"changed{f': {files}' if files else ''}. Read them again before you edit them.{patch}"
         )
 
 
-def _state(at: FeedbackFacts) -> str:
-    if at.best_iteration is None:
+def _state(facts: FeedbackFacts) -> str:
+    if facts.best_iteration is None:
         return "nothing to compare with yet"
-    if at.best_iteration == at.iteration:
+    if facts.best_iteration == facts.iteration:
         return "the best so far"
-    if percent(at.best_score) == percent(at.score):
-        return f"the same as iteration {at.best_iteration}, the best so far"
-    word = "taken so far" if at.best_score < at.score else "the best"
-    return f"{word} is iteration {at.best_iteration} with {percent(at.best_score)}"
+    if percent(facts.best_score) == percent(facts.score):
+        return f"the same as iteration {facts.best_iteration}, the best so far"
+    word = "taken so far" if facts.best_score < facts.score else "the best"
+    return f"{word} is iteration {facts.best_iteration} with {percent(facts.best_score)}"
 
 
-def _tail(at: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
-    decision = at.decision
-    if decision is not None and at.iterations_left:
+def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
+    decision = facts.decision
+    if decision is not None and facts.iterations_left:
         if not decision.is_done:
-            files = "" if not at.changed else f"; the last one changed {_listed(at.changed)}"
+            files = "" if not facts.changed else f"; the last one changed {_listed(facts.changed)}"
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
-        yield f"The loop ends after {quantity(at.iterations_left, 'more iteration')} without progress."
+        yield f"The loop ends after {quantity(facts.iterations_left, 'more iteration')} without progress."
     elif decision is not None and decision.action == "escalate":
         yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
     elif decision is not None and decision.action == "stop":
         yield f"Decision: stop: {_cut(decision.reason)}"
-    if (at.iterations_left or at.unchanged) and not at.ends_unchanged:
+    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged:
         yield _ASK
-    if at.left:
-        yield f"Left of the loop: {', '.join(at.left)}."
-    if at.ends_unchanged:
+    if facts.left:
+        yield f"Left of the loop: {', '.join(facts.left)}."
+    if facts.ends_unchanged:
         passes = "All tests pass" + ("." if any_found else ", no findings.")
-        yield f"{passes} {_DONE.format(again='' if at.with_rules else 'again ')}"
-    elif at.problems is not None:
+        yield f"{passes} {_DONE.format(again='' if facts.with_rules else 'again ')}"
+    elif facts.problems is not None:
         waits = decision is not None and decision.action == "escalate"
         yield ("If a person has answered, continue" if waits else "Continue") + _MEASURED
 
 
-def _sections(at: FeedbackFacts) -> Iterator[Section]:
+def _sections(facts: FeedbackFacts) -> Iterator[Section]:
     """Yield what to tell, most valuable first."""
-    if at.undone is not None:
-        yield Section(f"Why iteration {at.undone.iteration} was rolled back:", tuple(_why_undone(at.undone, at)))
-        gained = len(at.undone.gained)
+    if facts.undone is not None:
+        yield Section(
+            f"Why iteration {facts.undone.iteration} was rolled back:", tuple(_why_undone(facts.undone, facts))
+        )
+        gained = len(facts.undone.gained)
         if gained:
             verb = "passes" if gained == 1 else "pass"
-            heading = f"{quantity(gained, 'test')} that passed in iteration {at.undone.iteration} no longer {verb}:"
-            yield Section(heading, (names_in_short(at.undone.gained),))
-    yield Section("The task is not done until these pass:", at.lacks)
-    if at.problems is not None:
-        yield from _problem_sections(at.problems, "" if at.undone is None else " in the files that you have now")
-    if at.undone is None:
-        yield Section("If the task asks for this, say so in your answer; else restore it:", at.questions)
-        stall = "-stalled: " if at.iterations_left else "\n"  # the end of the text has it
-        yield Section("Open alerts:", tuple(alert for alert in at.alerts if stall not in alert))
-    if at.unnoticed is not None:
-        yield at.unnoticed
-    yield Section("Rolled back earlier in this loop:", at.earlier)
+            heading = f"{quantity(gained, 'test')} that passed in iteration {facts.undone.iteration} no longer {verb}:"
+            yield Section(heading, (names_in_short(facts.undone.gained),))
+    yield Section("The task is not done until these pass:", facts.lacks)
+    if facts.problems is not None:
+        yield from _problem_sections(facts.problems, "" if facts.undone is None else " in the files that you have now")
+    if facts.undone is None:
+        yield Section("If the task asks for this, say so in your answer; else restore it:", facts.questions)
+        stall = "-stalled: " if facts.iterations_left else "\n"  # the end of the text has it
+        yield Section("Open alerts:", tuple(alert for alert in facts.alerts if stall not in alert))
+    if facts.unnoticed is not None:
+        yield facts.unnoticed
+    yield Section("Rolled back earlier in this loop:", facts.earlier)
 
 
-def _why_undone(undone: RolledBackIteration, at: FeedbackFacts) -> Iterator[str]:
+def _why_undone(undone: RolledBackIteration, facts: FeedbackFacts) -> Iterator[str]:
     reasons: list[str] = []
-    for alert in (*at.questions, *at.alerts):  # what could not be measured for a cause that is told is told with it
+    for alert in (
+        *facts.questions,
+        *facts.alerts,
+    ):  # what could not be measured for a cause that is told is told with it
         if "metric_missing" not in alert or alert.rpartition(": ")[2] not in "\n".join(reasons):
             reasons.append(alert)
     yield from reasons
-    if not reasons and at.decision is not None:
-        yield at.decision.reason
+    if not reasons and facts.decision is not None:
+        yield facts.decision.reason
     lacked, said = undone.lacked, "\n".join(reasons)
     if lacked is None:
         return

@@ -162,7 +162,7 @@ def environment() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DemoIteration:
     """What an agent did, how it was judged, and how the loop reacted."""
 
     did: str
@@ -176,7 +176,7 @@ class Turn:
         return self.decision.action in {"stop", "escalate"}
 
 
-def refine(tracker: Tracker, agent: ScriptedAgent) -> Iterator[Turn]:
+def refine(tracker: Tracker, agent: ScriptedAgent) -> Iterator[DemoIteration]:
     """Let the agent work on a loop with a recorded baseline, until the decision or the agent ends it."""
     for number in count(1):
         did = agent.act(number, tracker.root)
@@ -184,7 +184,7 @@ def refine(tracker: Tracker, agent: ScriptedAgent) -> Iterator[Turn]:
             return
         record = tracker.post_iteration(None, iteration=number).record
         decided = tracker.loop_decision(apply=True)
-        turn = Turn(did, record, decided.decision, decided.carried_out)
+        turn = DemoIteration(did, record, decided.decision, decided.carried_out)
         yield turn
         if turn.ends:
             return

@@ -3,7 +3,6 @@
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,6 +12,7 @@ from ralph_tracker.core.known_tests import FailingTests, names_in_short
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, step_summary
 from ralph_tracker.iteration.gate_worktree import (
+    Gate,
     alert_text,
     counts_in_words,
     gate,
@@ -89,7 +89,7 @@ def command(
     return found.exit_code
 
 
-def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
+def lines(found: Gate) -> list[str]:
     """Return the lines for a person: verdict, reasons, alerts, measures without a result, next step."""
     record, against = found.record, f"iteration {found.compared_with} of {found.record.loop_id}"
     unmeasured = ", ".join(measure.name for measure in found.unmeasured)
@@ -98,15 +98,14 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
         "regression": f"regression against {against}",
         "not_measured": f"could not measure {unmeasured}" if unmeasured else str(found.why_unproven),
     }[found.verdict]
-    failing = found.failing or FailingTests()
-    new, still = failing.new, failing.still
-    failing = (*new, *still)
+    known = found.failing or FailingTests()
+    failing = (*known.new, *known.still)
     printed = [
         head,
         f"  {record.classification}: {counts_in_words(record)}score {percent(record.adjusted_score)}",
     ]
     printed += [f"  class regression: {found.fall}"] if found.regressed else []
-    for words, tests in (("now failing", new), ("still failing", still)):
+    for words, tests in (("now failing", known.new), ("still failing", known.still)):
         printed += [f"  {words}: {names_in_short(tests)}"] if tests else []
     for alert in found.findings:
         name = alert.type if found.is_new(alert) else f"{alert.id} (still open)"
@@ -119,7 +118,7 @@ def lines(found: Any) -> list[str]:  # noqa: ANN401  # a Gate
     return printed
 
 
-def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
+def _say_for_github(found: Gate, root: Path) -> None:
     """Print the verdict and the annotations, and append the step summary."""
     workspace = os.environ.get("GITHUB_WORKSPACE")
     top = Path(workspace).resolve() if workspace else root.resolve()
@@ -139,7 +138,7 @@ def _say_for_github(found: Any, root: Path) -> None:  # noqa: ANN401  # a Gate
         say(f"  step summary: {problem}")
 
 
-def _append_summary(found: Any) -> str | None:  # noqa: ANN401  # a Gate
+def _append_summary(found: Gate) -> str | None:
     """Append the step summary; return why it could not be written, which does not change the verdict."""
     name = os.environ.get("GITHUB_STEP_SUMMARY")
     if not name:

@@ -13,6 +13,7 @@ from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import commit_of, current_value, further_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money
 from ralph_tracker.short_text import percent, shorten
+from ralph_tracker.store.loop_reader import ListedRecord
 from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (
@@ -70,7 +71,7 @@ def command(
         say(f"no iteration of loop {found.loop_id} fits; `ralph-tracker history` lists all {len(records)}")
 
 
-def _fits(record: Any, since: int | None, classes: tuple[str, ...], *, alerts: bool) -> bool:  # noqa: ANN401  # a Listed
+def _fits(record: ListedRecord, since: int | None, classes: tuple[str, ...], *, alerts: bool) -> bool:
     """Return whether a record is selected; a damaged one has no class and no alerts."""
     if since is not None and record.number < since:
         return False
@@ -100,8 +101,7 @@ def _without_decimals(cell: str) -> str:
     return _DECIMALS.sub(lambda found: str(min(99, whole(float(found[0]))) if found[0] != "100.0" else 100), cell)
 
 
-def _line(number: int, document: Any, scores: Mapping[int, float | None]) -> tuple[str, ...]:  # noqa: ANN401  # as above
-
+def _line(number: int, document: Mapping[str, Any] | None, scores: Mapping[int, float | None]) -> tuple[str, ...]:
     if document is None:
         return (str(number), "damaged", *("" for _ in COLUMNS[2:]))
     record = document["iteration_metrics"]

@@ -8,10 +8,11 @@ import click
 
 from ralph_tracker.cli.options import IterationNumber, loop_options, trust_option
 from ralph_tracker.cli.terminal import consent, document_of, say, say_json, say_wrapped
+from ralph_tracker.core.integrity_result import Finding, Rerun
 from ralph_tracker.core.known_tests import describe_not_loaded
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.open_problems import FindingsView, open_findings, open_findings_document
+from ralph_tracker.iteration.open_problems import FindingsView, OpenAlert, open_findings, open_findings_document
 from ralph_tracker.iteration.reproduce import rerun_again
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.short_text import percent
@@ -60,7 +61,7 @@ def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # n
             say(f"  not loaded: {describe_not_loaded(place, why)}")
 
 
-def _ran(rerun: Any) -> list[str]:  # noqa: ANN401  # a Rerun
+def _ran(rerun: Rerun) -> list[str]:
     """Return what was run and its result, one line each."""
     return [f"earlier tests: {rerun_line(rerun.to_dict())}", *(f"  {each}" for each in rerun.commands)]
 
@@ -90,15 +91,14 @@ def _print_findings(view: FindingsView) -> None:
         say("  next: fix it, or `ralph-tracker accept ID --reason WHY` if it is intended")
 
 
-def rates(view: Any) -> str:  # noqa: ANN401  # as above
+def rates(view: FindingsView) -> str:
     """Return the pass rate in words."""
     if view.pass_rate is None:
         return "tests not measured"
     return f"{view.pass_rate:g} % of its tests pass"
 
 
-def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
-
+def _say_tests(held: OpenAlert) -> None:
     alert = held.alert
     say_wrapped(f"{alert.severity.name} {alert.id} ({held.state}): {alert.message}", hang=4)
     names = sorted(alert.tests)
@@ -108,8 +108,7 @@ def _say_tests(held: Any) -> None:  # noqa: ANN401  # a Held
         say(f"    and {len(names) - _TESTS_SHOWN} more; --json has all")
 
 
-def _say_finding(finding: Any, held: Any) -> None:  # noqa: ANN401  # a Finding, a Held or None
-
+def _say_finding(finding: Finding, held: OpenAlert | None) -> None:
     alert = "" if held is None else f" {held.alert.id} ({held.state})"
     say_wrapped(f"{finding.severity.name} {finding.rule}{alert}: {finding.place}: {finding.message}", hang=4)
     for line in (finding.failure or "").splitlines():

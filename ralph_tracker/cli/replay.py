@@ -20,7 +20,7 @@ from ralph_tracker.short_text import percent, shorten
 
 if TYPE_CHECKING:
     from ralph_tracker.loop.reports import FinishedLoop
-    from ralph_tracker.replay.replay import Replay, Turn
+    from ralph_tracker.replay.replay import JudgedCommit, Replay
 
 _SUBJECT = 40
 _MINUTE_S = 60
@@ -132,7 +132,7 @@ def _ignore(_line: str) -> None:
     """Print nothing beside the result."""
 
 
-def _say_turn(turn: "Turn", problem: str | None) -> None:
+def _say_turn(turn: "JudgedCommit", problem: str | None) -> None:
     record = turn.record
     said = "baseline" if record.is_baseline else record.message
     say(f"{record.iteration:>4}  {turn.commit.short}  {percent(record.adjusted_score):<6}  {said}")

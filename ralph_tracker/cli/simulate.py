@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypedDict
+from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, cast, get_type_hints
 
 import click
 
@@ -17,11 +17,9 @@ from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.safe_files import open_regular
 from ralph_tracker.steering.progress_evaluators import ProgressMonitor, SimpleProgressEvaluator
 from ralph_tracker.steering.session_continuation import (
-    Action,
     Complexity,
     ComplexityLimits,
     Continuation,
-    Parts,
     TurnVerdict,
     classify_task_complexity,
     continuation_thresholds_of,
@@ -93,29 +91,21 @@ def command(
     return EXIT_OK
 
 
-if TYPE_CHECKING:  # mypy knows no TypedDict that is made
-    PartsDocument = dict[str, Any]
-    LimitsDocument = dict[str, Any]
-else:
-    PartsDocument, LimitsDocument = document_of(Parts), document_of(ComplexityLimits)
-
-
 class EvaluationDocument(TypedDict):
     should_continue: bool
     reason: str
 
 
-class TurnDocument(TypedDict):
-    """`score` is the sum of `parts`; `terms` are these before they are weighted. All are 0 to 1."""
-
-    turn: int
-    action: Action
-    score: float
-    parts: PartsDocument
-    terms: PartsDocument
-    reasons: list[str]
-    message: str | None
-    evaluation: EvaluationDocument | None
+if TYPE_CHECKING:  # mypy knows no TypedDict that is made
+    TurnDocument = dict[str, Any]
+    LimitsDocument = dict[str, Any]
+else:
+    LimitsDocument = document_of(ComplexityLimits)
+    TurnDocument = document_of(
+        TurnVerdict,
+        {"message": str | None, "evaluation": EvaluationDocument | None},
+        about="`score` is the sum of `parts`; `terms` are these before they are weighted. All are 0 to 1.",
+    )
 
 
 class ProgressDocument(TypedDict):
@@ -147,28 +137,16 @@ def document(turns: list[Turn], complexity: Complexity, continuation: "Continuat
         "context_window": continuation.thresholds.token_budgets.context_window,
         "context_tokens": continuation.context_tokens,
         "interventions": continuation.interventions,
-        "progress": {
-            "unique_files_read": metrics.unique_files_read,
-            "total_file_reads": metrics.total_file_reads,
-            "files_revisited": metrics.files_revisited,
-            "tools_used": metrics.tools_used,
-            "total_iterations": metrics.total_iterations,
-        },
+        "progress": cast(
+            "ProgressDocument", {name: getattr(metrics, name) for name in get_type_hints(ProgressDocument)}
+        ),
         "turns": [_plain(*turn) for turn in turns],
     }
 
 
 def _plain(verdict: "TurnVerdict", evaluation: tuple[bool, str] | None) -> TurnDocument:
-    return {
-        "turn": verdict.turn,
-        "action": verdict.action,
-        "score": verdict.score,
-        "parts": encode(verdict.parts),
-        "terms": encode(verdict.terms),
-        "reasons": list(verdict.reasons),
-        "message": verdict.message,
-        "evaluation": None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]},
-    }
+    evaluated = None if evaluation is None else {"should_continue": evaluation[0], "reason": evaluation[1]}
+    return {**encode(verdict), "message": verdict.message, "evaluation": evaluated}
 
 
 def say_turn(turn: Turn) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from pathlib import Path
 
     from ralph_tracker.steering.plan_driver import Checkpoint, Person
-    from ralph_tracker.store.loop_reader import RecordDocument
+    from ralph_tracker.store.loop_reader import ListedRecord
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 
@@ -95,7 +95,7 @@ def complain(text: str) -> None:
             sys.stderr.write("".join(f"{each}\n" for each in lines))
 
 
-def document_of(record: "RecordDocument") -> Mapping[str, Any]:
+def document_of(record: "ListedRecord") -> Mapping[str, Any]:
     """Return a record's document, printing any problem. Raises RecordError if it cannot be read at all."""
     document = record.require()
     if record.problem:

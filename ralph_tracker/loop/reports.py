@@ -38,7 +38,7 @@ from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshot
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths, document_name
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords
+from ralph_tracker.store.loop_reader import ListedRecord, SealedRecords
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
@@ -238,7 +238,7 @@ def story_of(
     store: LoopStore,
     selection: Selection,
     rows: Sequence[Mapping[str, Any]],
-    listed: Sequence[RecordDocument],
+    listed: Sequence[ListedRecord],
     summary: Summary,
     history: Sequence[Outcomes | None],
 ) -> LoopStory:
@@ -306,7 +306,7 @@ class LoopOverview(NamedTuple):
     summary: Summary
     selection: Selection
     story: LoopStory
-    listed: Sequence[RecordDocument]
+    listed: Sequence[ListedRecord]
     history: Sequence[Outcomes | None]
 
 

@@ -169,7 +169,7 @@ def read_results(
         elif not result.check.reports and not result.finished.succeeded:
             gathered.note(f"{result.check.name}: {result.finished.summary}")
         for found in result.reports if kind not in {BUILD, METRICS} else ():
-            gathered.take(result, found, kind)
+            gathered.add(result, found, kind)
         if kind == Group.TESTS and _has_failed(result) and _BUILD_BROKE.search(_output(result)):
             gathered.did_not_build(result)  # although other tests ran
         gathered.leave_out(result)
@@ -228,7 +228,7 @@ class _Totals:
                     diagnostic = Diagnostic(result.check.name, None, "", how)
                 self._diagnostics.append((Group.BUILD, diagnostic))
 
-    def take(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
+    def add(self, result: CheckResult, found: FoundReport, kind: str | None) -> None:
         """Add one report of a check, or the reason why it is missing."""
         # Absolute paths are relative to the check's own folder, then to the project's.
         own = [os.path.normpath(os.path.join(folder, result.check.cwd)) + "/" for folder in self._folders]  # noqa: PTH118

@@ -117,7 +117,7 @@ def loop_for(project: Project, journal: ReplayJournal, kind: str, *, anew: bool 
 _MEND: Final = "fix that, then the same command measures again"
 
 
-class Turn(NamedTuple):
+class JudgedCommit(NamedTuple):
     """A judged commit; `cached` if it had been measured before, `left` is how many come after it."""
 
     commit: Commit
@@ -252,7 +252,7 @@ class Replay:
         """Return the commits that are iterations of the loop, the baseline first."""
         return self.commits[self._journal.first :]
 
-    def turns(self, say: Callable[[str], None] = _silent) -> Iterator[Turn]:
+    def turns(self, say: Callable[[str], None] = _silent) -> Iterator[JudgedCommit]:
         """Measure and judge the commits that are not on record yet, and yield them in the history's order.
 
         The loop's baseline is the first commit that can be measured; `say` is told of those before it. What could not
@@ -281,7 +281,7 @@ class Replay:
                     for number, each in islice(enumerate(found, start=again), done - again, None):
                         run_again = None if self._options.reruns else partial(measurer.once_more, each)
                         record = self._judge_commit(number, each, mirror, run_again)
-                        yield Turn(each.commit, record, each.cached, len(self.judged) - number - 1)
+                        yield JudgedCommit(each.commit, record, each.cached, len(self.judged) - number - 1)
 
     def _alone(self) -> AbstractContextManager[object]:
         """Keep other processes from replaying into this loop. Raises StoreError if one does."""

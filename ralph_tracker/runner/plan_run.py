@@ -116,7 +116,7 @@ def unmet(committed: SealedRecords, named: Sequence[TaskCheck], record: Iteratio
     measured = committed.measurement(record.iteration)
     missing = {} if measured is None else {str(group): why for group, why in measured[0].missing.items()}
     output = committed.paths.iteration(record.iteration) / "output"
-    lacks = [why for each in named if (why := _why_not(each, ends.get(each.check.name), missing, output, record))]
+    lacks = [why for each in named if (why := _check_failure(each, ends.get(each.check.name), missing, output, record))]
     lacks += [
         f"{alert.id}: {alert.message}"
         for alert in record.unaccepted_alerts
@@ -127,7 +127,7 @@ def unmet(committed: SealedRecords, named: Sequence[TaskCheck], record: Iteratio
     return tuple(lacks)
 
 
-def _why_not(
+def _check_failure(
     named: TaskCheck, end: Mapping[str, Any] | None, missing: Mapping[str, str], output: Path, record: IterationRecord
 ) -> str | None:
     """Return why a check does not pass, None if it does."""

@@ -139,7 +139,7 @@ class ChatSession(Conversation, Generic[Message]):
     async def _listen(self) -> None:
         try:
             while (text := await self._chat.next_message()) is not None:
-                self.inbox.hear(text)
+                self.inbox.add(text)
                 if self.inbox.cancelled:
                     await self._show()
         except Exception:  # noqa: BLE001  # as above

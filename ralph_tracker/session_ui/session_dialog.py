@@ -30,7 +30,7 @@ class Inbox:
         self._answers: asyncio.Queue[str | None] | None = None
         self._others: deque[str] = deque(maxlen=KEPT_MESSAGES)
 
-    def hear(self, text: str) -> None:
+    def add(self, text: str) -> None:
         """Receive one message."""
         self.cancelled = self.cancelled or is_cancel(text)
         if self._answers:

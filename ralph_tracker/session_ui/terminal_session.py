@@ -243,7 +243,7 @@ class TerminalSession(Conversation):
         inbox = self.inbox
         for line in self._typing.feed(piece):
             self._said = line
-            inbox.hear(line)
+            inbox.add(line)
         if self._typing.ended:
             inbox.close()
         self._redraw(STOPPING if inbox.cancelled else None)

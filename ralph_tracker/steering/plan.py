@@ -332,7 +332,7 @@ class LiveProgress:
         self.task_cost: float | None = None
         self.turns = 0
 
-    def hear(self, event: Event) -> None:
+    def fold(self, event: Event) -> None:
         """Handle the next event of the session."""
         if isinstance(event, TurnEnded):
             self.turns += 1

@@ -293,24 +293,19 @@ class PriorTaskContext(NamedTuple):
 
 def prior_task_contexts(state: PlanState) -> tuple[PriorTaskContext, ...]:
     """Return the context of the last five tasks that ran, oldest first; skipped ones changed nothing."""
-    found = []
-    for each in state.ran[-PRIOR_TASKS:]:
-        outcome = each.outcome
-        if outcome is None:
-            found.append(PriorTaskContext(each.task.title, each.status))
-            continue
-        found.append(
-            PriorTaskContext(
-                each.task.title,
-                each.status,
-                outcome.changed_files,
-                outcome.commit,
-                outcome.failing_tests,
-                outcome.open_alerts,
-                outcome.rolled_back,
-            )
+    ended = ((each, each.outcome or TaskOutcome("complete")) for each in state.ran[-PRIOR_TASKS:])
+    return tuple(
+        PriorTaskContext(
+            each.task.title,
+            each.status,
+            outcome.changed_files,
+            outcome.commit,
+            outcome.failing_tests,
+            outcome.open_alerts,
+            outcome.rolled_back,
         )
-    return tuple(found)
+        for each, outcome in ended
+    )
 
 
 def build_impl_prompt(task: Task, plan_context: str = "", prior_tasks: Sequence[PriorTaskContext] = ()) -> str:

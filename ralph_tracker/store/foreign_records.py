@@ -10,7 +10,7 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError, first_problem
 from ralph_tracker.safe_files import read_regular
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_reader import RecordDocument
+from ralph_tracker.store.loop_reader import ListedRecord
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
@@ -106,7 +106,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(folder.glob("iteration-*")) if folder.is_dir() else []
 
 
-def aiwg_records(folder: Path) -> list[RecordDocument]:
+def aiwg_records(folder: Path) -> list[ListedRecord]:
     """Return AIWG's records in order, also unreadable ones, with the problem.
 
     They are JSON, or YAML in a file named .json. Raises LoopError if the folder holds none.
@@ -120,15 +120,15 @@ def aiwg_records(folder: Path) -> list[RecordDocument]:
             document = load_yaml(read_regular(path, inside=folder, name=path.name).decode("utf-8-sig"), path.name)
             checked = _ForeignDocument.model_validate(document)
         except ValidationError as error:
-            listed.append(RecordDocument(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))
+            listed.append(ListedRecord(number, None, f"{path.name}: {first_problem(error, _ForeignDocument)}"))
         except (InputError, OSError, UnicodeDecodeError) as error:
-            listed.append(RecordDocument(number, None, f"{path.name}: cannot be read ({error})"))
+            listed.append(ListedRecord(number, None, f"{path.name}: cannot be read ({error})"))
         else:
             number, problem = checked.iteration_metrics.iteration, why_not_showable(document)
             if problem is None:
-                listed.append(RecordDocument(number, document))
+                listed.append(ListedRecord(number, document))
             else:
-                listed.append(RecordDocument(number, None, f"iteration {number}: {problem}"))
+                listed.append(ListedRecord(number, None, f"iteration {number}: {problem}"))
     if not listed:
         raise LoopError(f"{folder}: no record of an iteration")
     return sorted(listed, key=lambda record: record.number)

@@ -47,7 +47,7 @@ _EVENTS: Final[Mapping[str, Mapping[str, type]]] = {
 _ROW: Final = frozenset({"iteration", "timestamp", "metrics", "walked"})
 
 
-class RecordDocument(NamedTuple):
+class ListedRecord(NamedTuple):
     """One record as a document (None: unreadable) and what is wrong with it, if anything."""
 
     number: int

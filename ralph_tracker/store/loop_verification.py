@@ -174,7 +174,7 @@ class LoopVerification(IterationSnapshots):
             tree=manifest["tree"],
             commit=manifest["commit"],
             note=Note(
-                skipped=tuple(SkippedPath(each["path"], each["reason"]) for each in manifest["skipped"]),
+                skipped=tuple(SkippedPath(**each) for each in manifest["skipped"]),
                 empty_directories=tuple(manifest["empty_directories"]),
                 quiescent=manifest["quiescent"],
                 modes=manifest.get("modes", {}),

@@ -16,7 +16,7 @@ from ralph_tracker.safe_files import digest
 from ralph_tracker.store.json_documents import parsed_quickly, refuse_newer
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
 from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loop
-from ralph_tracker.store.loop_reader import RecordDocument, SealedRecords, is_row
+from ralph_tracker.store.loop_reader import ListedRecord, SealedRecords, is_row
 from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.record_packs import Documents
 
@@ -29,7 +29,7 @@ class RecordHistory:
         self.paths = committed.paths
         self._shown = committed.paths.shown
 
-    def one(self, number: int) -> RecordDocument:
+    def one(self, number: int) -> ListedRecord:
         """Return a record; if one of its two copies differs from the seal, the other is used."""
         read = self._reader(number)
         sealed = document_name(number, "seal.json")
@@ -40,24 +40,24 @@ class RecordHistory:
         document = _mapping(parsed_quickly(copy))
         unsealed = None in {_seal_value(seal, "files", "metrics.json"), _seal_value(seal, "record")}
         if unsealed and document is not None and document == _yaml(readable, shown):
-            return RecordDocument(
+            return ListedRecord(
                 number, document, f"iteration {number}: its seal is damaged; both copies of its record agree"
             )
         copy_is_whole = _agrees(copy, _seal_value(seal, "files", "metrics.json"))
         if _agrees(readable, _seal_value(seal, "record")):
-            return RecordDocument(number, document if copy_is_whole else _yaml(readable, shown))
+            return ListedRecord(number, document if copy_is_whole else _yaml(readable, shown))
         if copy_is_whole:
             if readable is None and attempted_iteration(self.paths) == number:
-                return RecordDocument(number, document)  # it is being written right now
+                return ListedRecord(number, document)  # it is being written right now
             if readable is None and _agrees(self._reader(number)(shown), _seal_value(seal, "record")):
-                return RecordDocument(number, document)  # it has been written since
+                return ListedRecord(number, document)  # it has been written since
             state = "is missing" if readable is None else "is damaged (it differs from its seal)"
             note = f"iteration {number}: {shown} {state}; shown from iterations/, still whole"
-            return RecordDocument(number, document, note)
+            return ListedRecord(number, document, note)
         problem = f"iteration {number}: both copies of its record are damaged; other iterations are not affected"
-        return RecordDocument(number, None, problem)
+        return ListedRecord(number, None, problem)
 
-    def all(self) -> Iterator[RecordDocument]:
+    def all(self) -> Iterator[ListedRecord]:
         """Yield every record of the loop, oldest first."""
         for number in range(self.committed.summary().iteration + 1):
             yield self.one(number)
@@ -106,13 +106,13 @@ class Listing:
 
     loop_id: str
     committed: SealedRecords | None
-    foreign: tuple[RecordDocument, ...] = ()
+    foreign: tuple[ListedRecord, ...] = ()
 
-    def all(self) -> tuple[RecordDocument, ...]:
+    def all(self) -> tuple[ListedRecord, ...]:
         """Return every record, oldest first."""
         return self.foreign if self.committed is None else tuple(RecordHistory(self.committed).all())
 
-    def one(self, number: int | None) -> RecordDocument:
+    def one(self, number: int | None) -> ListedRecord:
         """Return a record, by default the latest. Raises LoopError if it does not exist."""
         if self.committed is None:
             known = {record.number: record for record in self.foreign}
@@ -147,7 +147,7 @@ def listing(root: Path, loop_id: str | None) -> Listing:
     return Listing(paths.loop_id, SealedRecords(paths))
 
 
-def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[RecordDocument, ...]:
+def as_of_now(found: Listing, records: Sequence[ListedRecord]) -> tuple[ListedRecord, ...]:
     """Return records with what acceptances changed: score, verdict, and what was kept; and with the best of now."""
     if found.committed is None:
         return tuple(records)
@@ -164,7 +164,7 @@ def as_of_now(found: Listing, records: Sequence[RecordDocument]) -> tuple[Record
     return tuple(_now(record, rows.get(record.number), best) for record in records)
 
 
-def _now(record: RecordDocument, row: Mapping[str, Any] | None, best: int | None) -> RecordDocument:
+def _now(record: ListedRecord, row: Mapping[str, Any] | None, best: int | None) -> ListedRecord:
     if record.document is None or row is None:
         return record
     walked = decode(WalkedIteration, row["walked"])

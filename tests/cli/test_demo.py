@@ -20,7 +20,7 @@ from ralph_tracker.cli import demo
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.tracker import Tracker
-from tests.tables import wider_than_80
+from tests.columns import wider_than_80
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.tracker import Tracker
-from tests.tables import wider_than_80
+from tests.columns import wider_than_80
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 LINES = """

@@ -14,6 +14,22 @@ TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
 BRANCH = (*TAKE_1, "branch")
 ELSEWHERE = {"plan", "demo", "completion", "schema", "simulate", "replay", "compare", "mcp", "serve"}
 
+# Verbs that only read a loop with two iterations; the kill campaign and the clone of a stranger call them too.
+READING = (
+    ("status",),
+    ("watch", "--once"),
+    ("history",),
+    ("stats",),
+    ("show", "1"),
+    ("diff", "0", "1"),
+    ("report", "1"),
+    ("questions",),
+    ("feedback",),
+    ("integrity", "2"),
+    ("flaky",),
+    ("strength", "1"),
+)
+
 
 class Step(NamedTuple):
     """Hold a command, its exit code, and whether it is asked to write into the tree."""
@@ -49,22 +65,7 @@ def story(shop: Any, *, git: bool = True) -> Iterator[Step]:
     (shop.root / "deep/new.txt").unlink()
     shop.passing(1).write("later.txt", "later\n")
     yield Step(("hook", "post-iteration"))
-    for words in (
-        ("status",),
-        ("watch",),
-        ("export", "--to", "csv"),
-        ("history",),
-        ("stats",),
-        ("show", "1"),
-        ("diff", "0", "1"),
-        ("report", "1"),
-        ("questions",),
-        ("feedback",),
-        ("integrity", "2"),
-        ("flaky",),
-        ("strength", "1"),
-        ("read", str(shop.root / "results.xml")),
-    ):
+    for words in (*READING, ("export", "--to", "csv"), ("read", str(shop.root / "results.xml"))):
         yield Step(words)
     yield Step(("gate",), code=EXIT_REGRESSION)
     yield Step(("hook", "loop-decision", "--apply"), writes=True)

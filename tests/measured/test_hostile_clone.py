@@ -23,6 +23,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.cli.verbs import cli
 from ralph_tracker.errors import EXIT_BUG, EXIT_OK
 
+from . import story
 from .test_hostile_git import SENTINELS, Trap
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,7 @@ NO_CHANGE = ("--iteration", "1", "--reason", "asked for", "--apply", "none", "--
 # How each verb is called; one that stands in no row fails the test of all verbs. `demo` has nothing of the clone, and
 # `serve`, which does not end, has a test of its own.
 CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
+    **{(verb,): [tuple(rest)] for verb, *rest in story.READING},
     ("init",): [("--yes",)],
     ("run",): [
         ("--resume", "--retries", "0"),
@@ -53,19 +55,10 @@ CALLS: dict[tuple[str, ...], list[tuple[str, ...]]] = {
     ("demo",): [],
     ("serve",): [],
     ("mcp",): [()],
-    ("status",): [()],
-    ("watch",): [("--once",)],
     ("history",): [("--alerts",)],
-    ("stats",): [()],
-    ("show",): [("1",)],
-    ("diff",): [("0", "1")],
     ("report",): [(), ("0",)],
     ("export",): [("--to", "csv"), ("--to", "jsonl", "-o", "rows.jsonl")],
-    ("questions",): [()],
-    ("feedback",): [()],
     ("integrity",): [(), ("1", "--rerun")],
-    ("flaky",): [()],
-    ("strength",): [("1",)],
     ("gate",): [(), ("--github",)],
     ("select-best",): [NO_CHANGE, ("--apply", "output"), ("--apply", "worktree"), ("--apply", "branch")],
     ("restore",): [("0",), ("--list",), ("1",)],

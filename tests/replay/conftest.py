@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.replay.commits import Choice, History
-from ralph_tracker.replay.replay import Replay, ReplayOptions, Turn
+from ralph_tracker.replay.replay import JudgedCommit, Replay, ReplayOptions
 from tests.measured.conftest import Workshop, content_of
 
 BROKEN = "app.c:3:5: error: expected ';' before 'return'"
@@ -33,7 +33,7 @@ class Branch(Workshop):
         commits = history.commits(revisions, Choice())
         return Replay(self.tracker._replace(trust=trust), history, commits, ReplayOptions(**options))
 
-    def replayed(self, revisions: str = "v0..HEAD", **options: Any) -> list[Turn]:
+    def replayed(self, revisions: str = "v0..HEAD", **options: Any) -> list[JudgedCommit]:
         return list(self.replay(revisions, **options).turns())
 
     def running(self, first: str) -> None:

@@ -9,18 +9,18 @@ from ralph_tracker.session_ui.session_dialog import KEPT_MESSAGES, Inbox
 
 def test_a_word_that_cancels_is_kept_whenever_it_comes():
     inbox = Inbox()
-    inbox.hear("don't stop")
+    inbox.add("don't stop")
     assert not inbox.cancelled
-    inbox.hear("Stop")
-    inbox.hear("yes")
+    inbox.add("Stop")
+    inbox.add("yes")
     assert inbox.cancelled
 
 
 def test_what_is_neither_an_answer_nor_a_cancel_waits_for_whoever_takes_it():
     inbox = Inbox()
-    inbox.hear("use pytest")
-    inbox.hear("stop")
-    inbox.hear("please")
+    inbox.add("use pytest")
+    inbox.add("stop")
+    inbox.add("please")
     assert inbox.take() == ["use pytest", "please"]
     assert inbox.take() == []
 
@@ -28,17 +28,17 @@ def test_what_is_neither_an_answer_nor_a_cancel_waits_for_whoever_takes_it():
 def test_only_the_last_messages_are_kept():
     inbox = Inbox()
     for number in range(KEPT_MESSAGES + 2):
-        inbox.hear(str(number))
+        inbox.add(str(number))
     assert inbox.take()[0] == "2"
 
 
 def test_what_was_said_before_the_question_is_no_answer():
     async def asked():
         inbox = Inbox()
-        inbox.hear("yes")
+        inbox.add("yes")
         waiting = asyncio.ensure_future(inbox.reply(60))
         await asyncio.sleep(0)
-        inbox.hear("no idea")
+        inbox.add("no idea")
         return await waiting
 
     assert asyncio.run(asked()) == "no idea"
@@ -49,8 +49,8 @@ def test_an_answer_that_comes_while_the_question_is_put_again_is_not_lost():
         inbox = Inbox()
         waiting = asyncio.ensure_future(inbox.reply(60))
         await asyncio.sleep(0)
-        inbox.hear("maybe")
-        inbox.hear("yes")
+        inbox.add("maybe")
+        inbox.add("yes")
         first = await waiting
         return first, await inbox.reply(60), inbox.take()
 
@@ -62,10 +62,10 @@ def test_once_settled_what_comes_is_no_answer_any_more():
         inbox = Inbox()
         waiting = asyncio.ensure_future(inbox.reply(60))
         await asyncio.sleep(0)
-        inbox.hear("yes")
+        inbox.add("yes")
         await waiting
         inbox.settle()
-        inbox.hear("use pytest")
+        inbox.add("use pytest")
         return inbox.take()
 
     assert asyncio.run(asked()) == ["use pytest"]

@@ -1,6 +1,6 @@
 """Define what a host of agents is, as data (its events, our answers, its settings), and name the hosts.
 
-Every wire hears an event in one form, that of Claude Code's hooks, which Codex shares: `hook_event_name` (one of
+Hosts translate their events into one form, that of Claude Code's hooks, which Codex shares: `hook_event_name` (one of
 `EVENTS`), `session_id`, `prompt_id`, `agent_id` (a subagent's), `tool_name`, `tool_input`, `tool_use_id`,
 `tool_response` or `error`, `prompt`, `stop_hook_active`, `transcript_path`. What a host does not report is left out.
 These modules are imported at every tool call, so what an answer seldom needs is named as "module:function".

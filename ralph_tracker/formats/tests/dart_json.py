@@ -36,7 +36,7 @@ def read(content: Content) -> TestReport:
         if event is None or not isinstance(event.get("type"), str):
             run.skipped_lines += 1
         else:
-            run.take(event)
+            run.feed(event)
     return run.report()
 
 
@@ -55,7 +55,7 @@ class _Run:
         self._errors: dict[object, str] = {}
         self._done: Object | None = None
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         """Handle one event."""
         kind = event["type"]
         if _is_start(event):

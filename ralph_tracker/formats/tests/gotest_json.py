@@ -37,7 +37,7 @@ def read(content: Content) -> TestReport:
     run = _Run()
     for line, event in objects(content):
         if event is not None and text(event, "Action"):
-            run.take(event)
+            run.feed(event)
         else:
             run.other(line)
     return run.report()
@@ -60,7 +60,7 @@ class _Run:
         self._swallowed: dict[_Key, str] = {}
         self._skipped_lines = 0
 
-    def take(self, event: Object) -> None:
+    def feed(self, event: Object) -> None:
         """Handle one event; build events name no package whose tests ran."""
         action, package, test = text(event, "Action"), text(event, "Package"), text(event, "Test")
         if action in {"build-output", "build-fail"}:

@@ -32,7 +32,7 @@ def read(content: Content) -> TestReport:
     """Read the report. Raises DamageError if a binary has no summary: it crashed, or the text was cut short."""
     run = _Run()
     for line in content.lines():
-        run.take(plain(line.rstrip("\r")))
+        run.feed(plain(line.rstrip("\r")))
     return run.report()
 
 
@@ -51,7 +51,7 @@ class _Run:
         self._results = 0
         self._problems: list[str] = []
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         """Handle one line; `failures:` is followed by the output of failed tests, which may look like the harness's."""
         if found := _RESULT.match(line):
             self._close([int(number) for number in found.groups()])

@@ -89,7 +89,7 @@ def read(content: Content) -> TestReport:
     """Read the report of one or more consecutive runs. Raises DamageError."""
     run = _Run(content)
     for line in content.lines():
-        run.take(line.rstrip("\r"))
+        run.feed(line.rstrip("\r"))
     return run.report()
 
 
@@ -160,7 +160,7 @@ class _Run:
         """Return the number of tests without indent, as the plans count them."""
         return len(self._levels[0].tests)
 
-    def take(self, line: str) -> None:
+    def feed(self, line: str) -> None:
         """Handle one line; what is neither a test nor a plan is a comment, a message or other output."""
         inner = line.lstrip(" ")
         indent = len(line) - len(inner)

@@ -415,7 +415,7 @@ def _eslint(package: Package, usage: Usage) -> _Part:
         return _Part({}, {}, (_missing_note(package, "eslint"),))
     if not package.table("eslintConfig") and not any(next(package.root.glob(name), None) for name in _LINT_FILES):
         return _Part({}, {"eslint": call}, ("eslint has no configuration: npm init @eslint/config",))
-    words = without(usage.words, {"--fix", "--fix-dry-run", "--cache", "--color"}, _LINT_VALUED) or (".",)
+    words = without(usage.words, frozenset({"--fix", "--fix-dry-run", "--cache", "--color"}), _LINT_VALUED) or (".",)
     report = "{reports}/eslint.json"
     run = [*call, *words, "--ignore-pattern", ".aiwg/**", "-f", "json", "-o", report]
     return _Part({"lint": reported(run, report, "eslint-json", env=usage.env)}, {"eslint": call})

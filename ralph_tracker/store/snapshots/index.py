@@ -29,7 +29,7 @@ from ralph_tracker.store.snapshots.exclusions import (
 from ralph_tracker.store.snapshots.gitignore_rules import Scope, folders_above, tracked_files
 from ralph_tracker.store.snapshots.snapshot_types import WHOLE_TREE, SkippedPath, SnapshotLimits
 from ralph_tracker.store.snapshots.trees import MODES, File, encode_folder
-from ralph_tracker.store.snapshots.user_repository import is_foreign_repository
+from ralph_tracker.store.snapshots.user_repository import checked_out_commit, is_foreign_repository
 from ralph_tracker.store.snapshots.working_tree_io import LeftOutError, Prints, TreeReader, TreeView, print_of
 
 NAME: Final = "index"
@@ -357,7 +357,10 @@ class Scanner:
                 f"{self._root} holds {walk.count} files to keep, over the limit of {self._limits.max_files}: "
                 "ignore what need not be kept, or raise the limit"
             )
-        skipped = tuple(SkippedPath(path, reason) for path, reason in sorted(walk.skipped.items()))
+        skipped = tuple(
+            SkippedPath(path, reason, checked_out_commit(self._root / path) if reason == REPOSITORY else None)
+            for path, reason in sorted(walk.skipped.items())
+        )
         seen = {path: print_of(status) for path, status in walk.added.items()}
         prints = TreeView(self._root).prints((*walk.added, *removed), seen)
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)

@@ -47,10 +47,18 @@ class Entry(NamedTuple):
 
 
 class SkippedPath(NamedTuple):
-    """A path of the working tree that is not kept, with the reason for the user."""
+    """A path of the working tree that is not kept, with the reason for the user.
+
+    `commit` is what another repository there, such as a submodule, has checked out.
+    """
 
     path: str
     reason: str
+    commit: str | None = None
+
+    def plain(self) -> list[str]:
+        """Return what is kept of it, where a commit only stands if there is one."""
+        return [self.path, self.reason, *([self.commit] if self.commit else [])]
 
 
 class SnapshotLimits(NamedTuple):
@@ -125,7 +133,7 @@ class Note(NamedTuple):
     def encode(self) -> bytes:
         """Return the note as ASCII JSON, because paths may hold bytes that are not UTF-8."""
         document: dict[str, object] = {"schema_version": _SCHEMA, "quiescent": self.quiescent}
-        document["skipped"] = [list(skip) for skip in self.skipped]
+        document["skipped"] = [skip.plain() for skip in self.skipped]
         document["empty_directories"] = list(self.empty_directories)
         document["modes"] = dict(self.modes)
         document["scope"] = self.scope
@@ -168,7 +176,7 @@ def decode_note(message: bytes) -> Note:
             raise StoreError("a kept snapshot names folders out of the tree; do not use this store")
         return Note(
             message=title.decode("utf-8", "replace"),
-            skipped=tuple(SkippedPath(path, reason) for path, reason in document["skipped"]),
+            skipped=tuple(SkippedPath(*each) for each in document["skipped"]),
             empty_directories=empty,
             quiescent=bool(document["quiescent"]),
             modes={path: mode & 0o777 for path, mode in document["modes"].items()},

@@ -6,6 +6,7 @@ when a loop begins.
 
 import hashlib
 import os
+import re
 import stat
 import tempfile
 import time
@@ -23,6 +24,7 @@ from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
 
 GITLINK_MODE: Final = "160000"
 _SHA256_DIGITS: Final = 64
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _AGAIN: Final = "fix that, then run it again"
 _NO_GIT: Final = "git was not found: install git, so that it is on PATH"
 # Options before each git command, so that no repository setting starts a program.
@@ -221,6 +223,19 @@ def is_foreign_repository(folder: Path, root: Path) -> bool:
     return repository_around(root) is not None or b"[remote " in bytes_of(dot / "config")
 
 
+def checked_out_commit(folder: Path) -> str | None:
+    """Return the commit that the repository in a folder has checked out, None if its files do not say. No git runs."""
+    found = repository_around(folder)
+    if found is None or found.top != folder:
+        return None
+    head = os.fsdecode(bytes_of(found.folder / "HEAD")).strip()
+    if named := re.fullmatch(r"ref: (refs/[^\0\n]+)", head):
+        listed = os.fsdecode(bytes_of(found.common / "packed-refs")).splitlines()
+        packed = (line.partition(" ")[0] for line in listed if line.endswith(f" {named[1]}"))
+        head = os.fsdecode(bytes_of(found.common / named[1])).strip() or next(packed, "")
+    return head if _COMMIT.fullmatch(head) else None
+
+
 def changed_since_commit(root: Path) -> tuple[str, ...]:
     """Return the tracked files of a tree that differ from HEAD or are gone, as git's own filters are not run.
 
@@ -403,7 +418,7 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], chunks: Chunk
         if not known:
             place |= NOBODY
         repository.run("read-tree", head or "--empty", more=place)
-        written, removed = _edit(repository, goal, chunks, note, place)
+        written, removed, moved = _edit(repository, goal, chunks, note, place)
         below = top / repository.prefix
         below.mkdir(parents=True, exist_ok=True)
         with TreeWriter(below) as writer:
@@ -412,6 +427,8 @@ def make_branch(repository: UserRepository, goal: Sequence[Entry], chunks: Chunk
         # `--remove` refuses a path behind a symbolic link.
         none = b"0" * len(head or "")  # ids of SHA-256 are longer
         gone = b"".join(b"0 %s\t%s\0" % (none, os.fsencode(repository.prefix + path)) for path in removed)
+        modules = (f"{GITLINK_MODE} {commit}\t{repository.prefix}{path}\0" for path, commit in moved.items())
+        gone += b"".join(map(os.fsencode, modules))
         repository.run("update-index", "-z", "--index-info", stdin=gone, more=place)
         added = b"".join(os.fsencode(f"{repository.prefix}{entry.path}\0") for entry in written)
         repository.run("update-index", "--add", "-z", "--stdin", stdin=added, more=place)
@@ -436,14 +453,15 @@ def _content_of(repository: UserRepository, commit: str) -> tuple[str, list[str]
 
 def _edit(
     repository: UserRepository, goal: Sequence[Entry], chunks: Chunks, note: Note, place: Mapping[str, str]
-) -> tuple[list[Entry], list[str]]:
-    """Return what to write and what to remove to turn HEAD's tree into the kept one; paths are relative to the root.
+) -> tuple[list[Entry], list[str], dict[str, str]]:
+    """Return what to write, what to remove, and the commits of submodules, to turn HEAD's tree into the kept one.
 
-    What snapshots never hold stays: submodules, our folder, what was skipped with all below it, and files not checked
-    out.
+    Paths are relative to the root. What snapshots never hold stays: our folder, what was skipped with all below it, and
+    files not checked out.
     """
     head = {entry.path: entry for entry in repository.entries(place)}
-    modules = {path for path, entry in head.items() if entry.mode == GITLINK_MODE}
+    listed_now = (*head.values(), *repository.entries())  # also those that the user's index has and HEAD has not
+    modules = {entry.path for entry in listed_now if entry.mode == GITLINK_MODE}
     wanted = [entry for entry in goal if not _is_below(entry.path, modules)]
     is_sha256 = any(len(entry.object_id) == _SHA256_DIGITS for entry in head.values())
     written = []
@@ -462,7 +480,9 @@ def _edit(
     stays = {*modules, *sparse, *(entry.path for entry in goal)}
     skipped = {skip.path.rstrip("/") for skip in note.skipped}
     gone = (path for path in head if path not in stays and LOOP_FOLDER not in path.split("/"))
-    return written, [path for path in gone if not _is_below(path, skipped)]
+    kept = {skip.path.rstrip("/"): skip.commit for skip in note.skipped if skip.commit}
+    moved = {path: kept[path] for path in modules & kept.keys() if _COMMIT.fullmatch(str(kept[path]))}
+    return written, [path for path in gone if not _is_below(path, skipped)], moved
 
 
 def _is_below(path: str, folders: set[str]) -> bool:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 
 import junitparser
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ralph_tracker.formats import registry
@@ -90,6 +90,8 @@ def read(root: ET.Element, encoding: str = "utf-8") -> TestReport:
 @given(documents(), st.sampled_from(["utf-8", "us-ascii", "utf-16"]))
 def test_a_generated_document_reads_back(document, encoding):
     root, cases = document
+    # Of two cases with one id the worse comes first; tests of the collector have that.
+    assume(len({case.id for case in cases}) == len({(case.id, case.outcome) for case in cases}))
     report = read(root, encoding)
     assert report.tests == len(cases)
     in_order = zip(cases, report.outcomes.items(), strict=True)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ralph_tracker.cli.verbs import VERBS, cli
+from tests.measured.story import READING
 
 # A verb that works in a folder of its own, which it makes anew each time, and one that only reads, until Ctrl-C.
 APART = {"demo", "serve"}
@@ -98,24 +99,8 @@ STEPS = (
     Step(("hook", "post-iteration", "--iteration", "1", "--json"), gain),
     Step(("hook", "loop-decision")),
     Step(("hook", "post-iteration", "--iteration", "2", "--json"), loss),
-    *(
-        Step(words)
-        for words in (
-            ("status",),
-            ("watch", "--once"),
-            ("history",),
-            ("stats",),
-            ("show", "1"),
-            ("diff", "0", "1"),
-            ("report", "1"),
-            ("questions",),
-            ("feedback",),
-            ("integrity", "2"),
-            ("flaky",),
-            ("strength", "1"),
-            ("integrity", "1", "--rerun"),
-        )
-    ),
+    *map(Step, READING),
+    Step(("integrity", "1", "--rerun")),
     Step(("report", "1", "-o", "report.md"), writes=True),
     Step(("export", "--to", "csv", "-o", "rows.csv"), writes=True),
     Step(("read", "results.xml"), apart=True),

@@ -90,7 +90,7 @@ def test_while_a_task_runs_its_cost_and_the_percentage_are_live(planned):
     live = LiveProgress(compute_progress_summary(planned("complete", "skipped", "pending", "pending")))
     assert live.line() == "50% | 1/4 tasks done | $1.00 spent | now: Title 3"
     for event in (ToolStarted("1", "Read"), TurnEnded(cost_usd=0.25), TurnEnded(cost_usd=0.5)):
-        live.hear(event)
+        live.fold(event)
     assert live.line() == "50% | 1/4 tasks done | $1.75 spent | now: Title 3"
     assert (live.turns, live.task_cost) == (2, 0.75)
 
@@ -102,7 +102,7 @@ def test_while_a_task_runs_its_cost_and_the_percentage_are_live(planned):
 )
 def test_turns_that_tell_no_cost_make_it_a_lower_bound(planned, statuses, spent):
     live = LiveProgress(compute_progress_summary(planned(*statuses)))
-    live.hear(TurnEnded("hello"))
+    live.fold(TurnEnded("hello"))
     assert f" | {spent} | " in live.line()
 
 
@@ -113,5 +113,5 @@ def test_a_plan_of_no_task_is_all_done(planned):
 def test_what_live_progress_keeps_does_not_grow(planned):
     live = LiveProgress(compute_progress_summary(planned("pending")))
     for _ in range(1000):
-        live.hear(TurnEnded("x" * 100, cost_usd=0.001))
+        live.fold(TurnEnded("x" * 100, cost_usd=0.001))
     assert {type(value).__name__ for value in vars(live).values()} == {"TaskProgressSummary", "float", "int"}

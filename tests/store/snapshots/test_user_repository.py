@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
+from ralph_tracker.store.snapshots.snapshot_types import Snapshot
 from ralph_tracker.store.snapshots.user_repository import (
     changed_since_commit,
     endless_in_tree,
@@ -174,6 +175,63 @@ def test_what_no_snapshot_holds_stays_as_head_has_it(project: Project, tmp_path:
     store.branch(snapshot.commit, "new")
     changed = project.git("diff", "--name-status", "HEAD", "new")
     assert changed == "M\ta.txt\n"
+
+
+def commits(kept: Snapshot) -> dict[str, str | None]:
+    """Return what the repositories that a snapshot leaves out have checked out."""
+    return {skip.path: skip.commit for skip in kept.skipped}
+
+
+@pytest.mark.parametrize("how", ["on a branch", "packed", "detached"])
+def test_a_submodule_is_kept_by_its_commit_and_its_files_are_left_alone(project: Project, tmp_path: Path, how) -> None:
+    other = Project(tmp_path / "other")
+    other.init()
+    other.write("lib.c")
+    other.commit()
+    project.git("submodule", "--quiet", "add", str(other.root), "libs/module")
+    project.commit()
+    store, module = project.make_store(), project.root / "libs/module"
+    first = store.snapshot()
+    before = project.git("rev-parse", "HEAD", at=module).strip()
+    project.write("libs/module/lib.c", "changed\n")
+    project.git("commit", "--quiet", "--all", "-m", "further", at=module)
+    project.git(
+        *{"packed": ("pack-refs", "--all"), "detached": ("checkout", "-q", "--detach")}.get(how, ("gc",)), at=module
+    )
+    after = project.git("rev-parse", "HEAD", at=module).strip()
+    second = store.snapshot()
+    assert [commits(kept)["libs/module/"] for kept in (first, second)] == [before, after]
+    assert first.tree == second.tree
+    store.branch(second.commit, "new")
+    assert project.git("rev-parse", "HEAD:libs/module", "new:libs/module").split() == [before, after]
+    store.restore(first.commit)
+    assert (module / "lib.c").read_text() == "changed\n"
+    assert project.git("rev-parse", "HEAD", at=module).strip() == after
+    store.branch(first.commit, "old")
+    assert project.git("diff", "--name-status", "HEAD", "old") == ""
+
+
+def test_a_submodule_that_is_staged_is_on_the_branch_and_a_clone_is_not(project: Project, tmp_path: Path) -> None:
+    other = Project(tmp_path / "other")
+    other.init()
+    other.write("lib.c")
+    other.commit()
+    store = project.make_store()
+    project.git("submodule", "--quiet", "add", str(other.root), "module")
+    project.git("clone", "-q", str(other.root), "clone")
+    store.branch(store.snapshot().commit, "new")
+    commit = other.git("rev-parse", "HEAD").strip()
+    assert project.git("diff", "--name-status", "HEAD", "new") == "A\t.gitmodules\nA\tmodule\n"
+    assert project.git("rev-parse", "new:module").strip() == commit
+
+
+@pytest.mark.parametrize(
+    "head", [b"ref: refs/../../../etc/hostname", b"ref: refs/x\0", b"", b"z" * 40, b"\xff"], ids=repr
+)
+def test_a_repository_whose_head_cannot_be_read_is_kept_without_a_commit(project: Project, head) -> None:
+    project.write("clone/.git/HEAD", "")
+    (project.root / "clone/.git/HEAD").write_bytes(head)
+    assert commits(project.make_store().snapshot())["clone/"] is None
 
 
 def test_a_subfolder_changes_only_what_is_below_it(tmp_path: Path) -> None:
