@@ -19,7 +19,7 @@ import click
 from ralph_tracker.agents.scripted import ScriptedAgent
 from ralph_tracker.cli import history
 from ralph_tracker.cli.hook import say_selection
-from ralph_tracker.cli.terminal import flush, say
+from ralph_tracker.cli.terminal import flush, say, say_wrapped
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.iteration.apply_iteration import OUTPUT
@@ -65,9 +65,9 @@ def command(folder: Path | None, keep: bool) -> None:
         say(f"{root} was removed, as asked")
         return
     for what, path in WHERE:
-        say(f"{what + ':':<28}{tracker.store().paths.folder / path}")
-    say(f"{'its files, ready to take:':<28}{root / OUTPUT}")
-    say(f"{'continue from here:':<28}ralph-tracker status --root {root}")
+        say_wrapped(f"{what + ':':<28}{tracker.store().paths.folder / path}")
+    say_wrapped(f"{'its files, ready to take:':<28}{root / OUTPUT}")
+    say_wrapped(f"{'continue from here:':<28}ralph-tracker status --root {root}")
 
 
 def make_project(folder: Path | None) -> Path:
@@ -88,12 +88,12 @@ def make_project(folder: Path | None) -> Path:
 
 def _refine_and_select(root: Path) -> Tracker:
     """Run the loop, saying each turn in a line, and return its tracker."""
-    say(f"A scripted agent refines a small Python library in {root}")
+    say_wrapped(f"A scripted agent refines a small Python library in {root}")
     python = python_with_tools(root)
     config = (_SAMPLE / _CONFIG).read_text(encoding="utf-8").replace('"{python}"', json.dumps(python))
     with as_store_error(root / _CONFIG):
         (root / _CONFIG).write_text(config, encoding="utf-8")
-    say(f"pytest, coverage and ruff measure it, with {python}")
+    say_wrapped(f"pytest, coverage and ruff measure it, with {python}")
     flush()
     say()
     tracker = Tracker(root, environment=environment(), trust=True)
@@ -105,12 +105,13 @@ def _refine_and_select(root: Path) -> Tracker:
     for turn in refine(tracker, agent):
         _say_line(turn.record, turn.did)
         for alert in turn.record.alerts:
-            say(f"             {alert.severity.name} {alert.id}: {alert.message}")
+            say_wrapped(f"{alert.severity.name} {alert.id}: {alert.message}", indent=13, colour=alert.severity.name)
         if turn.carried_out:
-            say(f"             rolled back: the working tree is iteration {turn.decision.target_iteration} again")
+            to = turn.decision.target_iteration
+            say_wrapped(f"rolled back: the working tree is iteration {to} again", indent=13)
         flush()
     say()
-    say(f"Stopped: {turn.decision.reason if turn and turn.ends else 'the agent has nothing left to do'}")
+    say_wrapped(f"Stopped: {turn.decision.reason if turn and turn.ends else 'the agent has nothing left to do'}")
     say_selection(tracker.select_output(apply="output"), as_json=False)
     say()
     click.get_current_context().invoke(history.command, root=root, loop_id=baseline.loop_id, as_json=False)
@@ -118,7 +119,7 @@ def _refine_and_select(root: Path) -> Tracker:
 
 
 def _say_line(record: IterationRecord, did: str) -> None:
-    say(f"{record.iteration:>3}  {percent(record.adjusted_score):<6}  {did} → {record.message}")
+    say_wrapped(f"{record.iteration:>3}  {percent(record.adjusted_score):<6}  {did} → {record.message}", hang=13)
     flush()
 
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.terminal import ask_yes_or_no, edit_text, say, say_json, say_table
 from ralph_tracker.errors import InputError
 from ralph_tracker.runner.saved_plan import SavedPlan, plan_held, plan_holder, read_plan, state_path, write_plan_state
@@ -47,13 +48,23 @@ def show(file: Path, as_json: bool) -> None:
         say(f"In use by {holder}")
     say(format_progress_summary(summary))
     rows = [
-        (str(number), each.id, "begun" if each.id == state.current else each.status, each.task.title)
+        (
+            str(number),
+            each.id,
+            "begun" if each.id == state.current else each.status,
+            each.loops[-1] if each.loops else "",
+            each.task.title,
+        )
         for number, each in enumerate(state.tasks, 1)
     ]
-    say_table([("#", "id", "status", "title"), *rows], right={0})
+    say_table([("#", "id", "status", "loop", "title"), *rows], right={0})
     checkpoint = checkpoint_of(state)
     if checkpoint is not None:
         say(f"A checkpoint waits for an answer: {checkpoint.text.splitlines()[1]}")
+    if state.pending:
+        say_next(
+            "`ralph-tracker run --plan FILE -- AGENT` begins or continues it; `ralph-tracker serve` shows its loops"
+        )
 
 
 @command.command("edit")

@@ -13,11 +13,10 @@ from ralph_tracker.cli.terminal import complain, say, say_json, say_table
 from ralph_tracker.core.metrics import half_up, quantity
 from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.replay.replay import FILE as REPLAYED
 from ralph_tracker.report.wording import ABSENT
 from ralph_tracker.runner.model_prices import model_in
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import RUN, LoopPaths, ProjectPaths
+from ralph_tracker.store.layout import REPLAYED, RUN, LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_lookup import checked_root, loops_of
 from ralph_tracker.store.loop_reader import SealedRecords
 

@@ -85,12 +85,14 @@ def _on_stdout(act: Callable[[TextIO], object]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error in one line."""
+    """Print an error: in one line, which a terminal gets wrapped."""
     with suppress(StoreError):  # show the error even if earlier output fails
         flush()
     if sys.stderr is not None:
         with suppress(OSError):
-            sys.stderr.write(f"ralph-tracker: {harmless(' '.join(text.splitlines()))}\n")
+            line = f"ralph-tracker: {harmless(' '.join(text.splitlines()))}"
+            lines = _wrapped(line, "", "  ") if sys.stderr.isatty() else [line]
+            sys.stderr.write("".join(f"{each}\n" for each in lines))
 
 
 def document_of(record: "ListedRecord") -> Mapping[str, Any]:
@@ -182,11 +184,14 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2, colour: str = "") -> 
 
     Long words and commands in backticks are not broken.
     """
-    first, rest, text = " " * indent, " " * (indent + hang), harmless(text)
+    for line in _wrapped(harmless(text), " " * indent, " " * (indent + hang)):
+        say(line, colour)
+
+
+def _wrapped(text: str, first: str, rest: str) -> list[str]:
     width = min(WIDTH, screen_width())
     if text and len(first + text) <= width and " ".join(text.split()) == text:
-        say(first + text, colour)
-        return
+        return [first + text]
     from textwrap import wrap  # most lines fit
 
     lines = wrap(
@@ -197,8 +202,7 @@ def say_wrapped(text: str, indent: int = 0, hang: int = 2, colour: str = "") -> 
         break_long_words=False,
         break_on_hyphens=False,
     )
-    for line in lines:
-        say(line.replace(_TIED, " "), colour)
+    return [line.replace(_TIED, " ") for line in lines]
 
 
 def say_table(

@@ -23,7 +23,7 @@ from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError, neare
 from ralph_tracker.iteration.apply_iteration import ApplyResult, Placement
 from ralph_tracker.iteration.open_problems import flaky_in, questions_in, wrong_lines
 from ralph_tracker.iteration.trust_listing import trusted_templates
-from ralph_tracker.loop.status import advice, decision_now, rolled_back, selected_iteration
+from ralph_tracker.loop.status import advice, decision_now, is_of_the_loop, rolled_back, selected_iteration
 from ralph_tracker.records.output_selection import (
     Selection,
     SelectionCandidate,
@@ -251,7 +251,7 @@ def story_of(
     for event in store.events():
         if event.get("event") == "accept":
             told.append(f"Accepted {event['id']}: {event['reason']}")
-        if event.get("event") == "rollback":
+        if event.get("event") == "rollback" and is_of_the_loop(store.paths, event):
             told.append(f"Rolled back to iteration {event['to']} after iteration {event['after']}")
     return LoopStory(
         rows={row["iteration"]: row for row in rows},

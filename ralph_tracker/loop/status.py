@@ -4,6 +4,7 @@ The sentence needs only the few iterations that matter, so that it is fast in a 
 """
 
 import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ralph_tracker.codec import decode, document_of
@@ -14,13 +15,18 @@ from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
 from ralph_tracker.report.wording import Setback, decision_in_words, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
-from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths
+from ralph_tracker.store.layout import MANIFEST, REPLAYED, RUN, LoopPaths
 from ralph_tracker.store.loop_reader import SealedRecords
 from ralph_tracker.store.loop_summary import Summary, latest_iteration, state_after
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
+
+
+def is_of_the_loop(paths: LoopPaths, rollback: Mapping[str, Any]) -> bool:
+    """Return whether a rollback belongs to the loop: candidates that are compared descend from the base without one."""
+    return "undo" in rollback or "edits" in rollback or not (paths.folder / REPLAYED).exists()
 
 
 def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
@@ -38,6 +44,7 @@ def rolled_back(paths: LoopPaths) -> tuple[Setback, ...]:
             and event.get("event") == "rollback"
             and isinstance(event.get("to"), int)
             and isinstance(event.get("after"), int)
+            and is_of_the_loop(paths, event)
         ):
             if event["after"] != latest:
                 earlier, latest = left, event["after"]

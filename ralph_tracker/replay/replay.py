@@ -56,13 +56,11 @@ from ralph_tracker.replay.measure_commits import (
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.json_documents import read_json
-from ralph_tracker.store.layout import LoopPaths
+from ralph_tracker.store.layout import REPLAYED, LoopPaths
 from ralph_tracker.store.lock import hold_lock
 from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.store.loop_store import LoopStore, Project
 from ralph_tracker.tracker import Tracker
-
-FILE: Final = "replay.json"
 
 
 class ReplayJournal(NamedTuple):
@@ -77,7 +75,7 @@ class ReplayJournal(NamedTuple):
 
     def write(self, paths: LoopPaths) -> None:
         """Write the file. Raises StoreError if the disk refuses."""
-        path = paths.folder / FILE
+        path = paths.folder / REPLAYED
         with as_store_error(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, json.dumps({"schema_version": 1, **encode(self)}, indent=1).encode() + b"\n")
@@ -85,14 +83,14 @@ class ReplayJournal(NamedTuple):
 
 def read_replay_journal(paths: LoopPaths) -> ReplayJournal | None:
     """Return the journal of a loop, None if it is no replay. Raises RecordError if the file is damaged."""
-    path = paths.folder / FILE
+    path = paths.folder / REPLAYED
     plain = read_json(path)
     if plain is None and not path.exists():
         return None
     try:
         return decode(ReplayJournal, {name: plain[name] for name in ReplayJournal._fields})
     except (KeyError, TypeError, AttributeError):
-        raise RecordError(f"{paths.shown}/{FILE}: damaged; remove {paths.shown} and replay again") from None
+        raise RecordError(f"{paths.shown}/{REPLAYED}: damaged; remove {paths.shown} and replay again") from None
 
 
 def replay_digest(commits: Sequence[Commit], document: Any, *more: str | None) -> str:  # noqa: ANN401  # any plain value

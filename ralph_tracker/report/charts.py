@@ -62,7 +62,7 @@ def trajectory(
     """Return the score in percent over the iterations, with marks for peak, rollbacks, alerts and the decision.
 
     The line leads from each iteration to those that descend from it: `before` names its predecessor where that is not
-    the one before it. What was rolled back is a stub. Below it stand the believed passing `tests`.
+    the one before it. What the last one does not descend from is a stub. Below it stand the believed passing `tests`.
     """
     known = [(number, value) for number, value in scores if value is not None]
     if not known:
@@ -71,7 +71,13 @@ def trajectory(
     room = 70 if any(tests.values()) else 0
     frame = _Frame(known[0][0], known[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
     at = dict(known)
-    undone = {mark.iteration for mark in marks if mark.kind == "rollback"}
+    # The line to the last iteration: what is not on it was rolled back, or stands beside it.
+    lineage, step = set[int](), frame.last
+    while step >= frame.first and step not in lineage:
+        lineage.add(step)
+        earlier = before.get(step)
+        step = step - 1 if earlier is None else earlier
+    undone = {mark.iteration for mark in marks if mark.kind == "rollback"} | (at.keys() - lineage)
     shaped = {mark.iteration for mark in marks if mark.kind in {"peak", "rollback", "taken", "point"}}
     points = [Mark(number, "point", "") for number, _ in known if number not in shaped]
     is_long = len(known) > _LINKS
@@ -156,6 +162,7 @@ def comparison_chart(loops: Mapping[str, Series], best: Mapping[str, int | None]
         "img",
         "Scores in percent over the iterations of each loop",
         [_axes(frame), *lines, *_line_ends(frame, loops, best)],
+        frame,
     )
 
 

@@ -305,6 +305,7 @@ def _figures(view: SelectionView, selection: Selection, head: PageHead) -> tuple
         "Time": f"{minutes} min" if minutes else f"{seconds} s",
         "Agent": head.agent,
         "Project": head.project,
+        "Commit": row.commit,
     }
     return tuple((name, value) for name, value in known.items() if value not in {"", ABSENT, "unknown"})
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from ralph_tracker.config.schema import plan_of
 from ralph_tracker.config.yaml_io import load_yaml
@@ -18,10 +18,9 @@ from ralph_tracker.safe_files import (
 )
 from ralph_tracker.steering.plan import Plan, PlanState, new_plan_state, plan_digest, state_from_plain
 from ralph_tracker.store.json_documents import read_json, to_json
+from ralph_tracker.store.layout import PLANS
 from ralph_tracker.store.lock import hold_lock, holder_of
 from ralph_tracker.store.snapshots.snapshot_types import LOOP_FOLDER
-
-FOLDER: Final = "plans"
 
 
 class SavedPlan(NamedTuple):
@@ -39,7 +38,7 @@ def state_path(plan: Path) -> Path:
 
     Raises StoreError where that folder is a link: a clone can bring one by which we would write elsewhere.
     """
-    folder = plan.parent / LOOP_FOLDER / FOLDER
+    folder = plan.parent / LOOP_FOLDER / PLANS
     with as_store_error(folder):
         refuse_link(folder.parent, folder)
     return folder / f"{plan.name}.json"

@@ -15,6 +15,10 @@ RESERVED: Final = frozenset({"current", "lock", "loops", "trust"})
 # How many iterations' records a pack has. Packs are named by it: another number finds none of those on disk.
 PACKED_TOGETHER: Final = 25
 PACKS: Final = "packed"
+# Beside the folder of all loops: the states of plans.
+PLANS: Final = "plans"
+# In the folder of a loop of commits: what was measured.
+REPLAYED: Final = "replay.json"
 # In the loop's folder: where a run of `ralph-tracker run` stands, and what it holds while it drives the loop.
 RUN: Final = "run.json"
 RUN_LOCK: Final = "run.lock"
@@ -43,6 +47,7 @@ class ProjectPaths:
         self.current = self.base / "current"  # names the current loop
         self.lock = self.base / "lock"  # for starting loops
         self.trust = self.base / "trust"  # the marks of what a user of the project trusts
+        self.plans = self.base.parent / PLANS  # the states of plans
 
     def loop(self, loop_id: str) -> "LoopPaths":
         """Return the paths of one loop. Raises InputError for an unsafe id."""

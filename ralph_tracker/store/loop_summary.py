@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_args
 
 from ralph_tracker.errors import LoopError, NotRecordedError, RecordError
@@ -83,16 +84,15 @@ def summary_from(plain: Any) -> Summary | None:  # noqa: ANN401  # any JSON valu
     return summary if known and whole and decided and alerted else None
 
 
-def version_of(loops: Sequence[LoopPaths]) -> str:
-    """Return a mark that differs once a record, an event or a selection of these loops was written."""
+def version_of(loops: Sequence[LoopPaths], others: Iterable[Path] = ()) -> str:
+    """Return a mark that differs once a record, an event or a selection of these loops or another file was written."""
     seen = blake2b(digest_size=8)
-    for paths in loops:
-        for file in (paths.state, paths.events, paths.selection):
-            try:
-                found = file.stat()
-                seen.update(f"{file.name} {found.st_mtime_ns} {found.st_size} {found.st_ino}\n".encode())
-            except OSError:
-                seen.update(b"-\n")
+    for file in (*(file for paths in loops for file in (paths.state, paths.events, paths.selection)), *others):
+        try:
+            found = file.stat()
+            seen.update(f"{file.name} {found.st_mtime_ns} {found.st_size} {found.st_ino}\n".encode())
+        except OSError:
+            seen.update(b"-\n")
     return seen.hexdigest()
 
 

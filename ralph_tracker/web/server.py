@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
+from pathlib import Path
 from time import monotonic
 from typing import Any, Final, NamedTuple
 from urllib.parse import parse_qsl, quote, urlencode
@@ -31,7 +32,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ralph_tracker.core.metrics import BY_NAME, half_up
-from ralph_tracker.errors import RalphTrackerError, StoreError
+from ralph_tracker.errors import RalphTrackerError, RecordError, StoreError
 from ralph_tracker.iteration.diff import Differences, IterationDiff, MetricChange, diff_document, differences_of
 from ralph_tracker.iteration.diff import side_by_side as compared_documents
 from ralph_tracker.iteration.explain import explain, explanation_document, kept_point
@@ -43,6 +44,14 @@ from ralph_tracker.report.page import LivePage, fill_page, policy_of
 from ralph_tracker.report.wording import known_money, number, progress, score, signed_text
 from ralph_tracker.report.wording import point_of as point
 from ralph_tracker.short_text import percent
+from ralph_tracker.steering.plan import (
+    PlanState,
+    Task,
+    TaskProgressSummary,
+    compute_progress_summary,
+    state_from_plain,
+)
+from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
 from ralph_tracker.store.loop_lookup import current_loop, loops_of
 from ralph_tracker.store.loop_reader import SealedRecords
@@ -82,6 +91,16 @@ _SORTED_BY: Final = {
     "cost": "Cost",
     "updated": "Updated, UTC",
 }
+
+
+class ShownTask(NamedTuple):
+    """A task of a plan with the row of its loop, if it has one, its cost, and why it failed or stopped."""
+
+    task: Task
+    status: str
+    row: LoopRow | None
+    cost: str
+    why: str
 
 
 class ComparedValue(NamedTuple):
@@ -125,6 +144,7 @@ def loops_page(project: ProjectPaths, chosen: Sequence[LoopPaths], sort: str, li
         "chart": charts.comparison_chart({name: _in_percent(values) for name, values in series.items()}, best),
         "table": table,
         "most": COMPARED,
+        "plans": [_plan_row(project, name) for name in plans_of(project)],
     }
     return fill_page("loops.html.j2", values, live)
 
@@ -182,6 +202,67 @@ def _row(paths: LoopPaths, *, is_current: bool) -> LoopRow:
 
 def _in_percent(series: Sequence[tuple[int, float | None]]) -> list[tuple[int, float | None]]:
     return [(at, None if value is None else value * 100) for at, value in series]
+
+
+def plan_page(project: ProjectPaths, name: str, live: LivePage) -> str:
+    """Return where a plan stands: each task with its loop, and what waits. Raises RecordError for a damaged state."""
+    state = _plan_state(project, name)
+    summary, current = compute_progress_summary(state), current_of(project)
+    tasks = []
+    for each in state.tasks:
+        row = _row(project.loop(each.loops[-1]), is_current=each.loops[-1] == current) if each.loops else None
+        why, cost = "", "" if row is None else row.cost
+        if each.outcome is not None:
+            why = each.outcome.reason or each.outcome.validation_failure or ""
+            cost = "" if each.outcome.cost_usd is None else known_money(each.outcome.cost_usd, is_partial=False)
+        status = "begun" if each.id == state.current else each.status
+        tasks.append(ShownTask(each.task, status, row, cost, f"{why}. " if why else ""))
+    spent, rest = summary.cumulative_cost, summary.estimated_remaining_cost
+    figures = {
+        "Tasks done": f"{summary.tasks_completed} of {summary.tasks_total}",
+        "Failed": str(summary.tasks_failed or ""),
+        "Skipped": str(summary.tasks_skipped or ""),
+        "Cost": known_money(spent, is_partial=summary.cost_is_partial) if state.ran else "",
+        "Cost of the rest": f"about {known_money(rest, is_partial=False)}" if rest else "",
+        "Changed files": str(len(summary.changed_files_so_far) or ""),
+    }
+    values = {
+        "name": name,
+        "standing": _plan_standing(summary),
+        "task": summary.current_task_title,
+        "figures": [(label, value) for label, value in figures.items() if value],
+        "tasks": tasks,
+        "checkpoint": state.checkpoint,
+    }
+    return fill_page("plan.html.j2", values, live)
+
+
+def plans_of(project: ProjectPaths) -> dict[str, Path]:
+    """Return the states of the plans beside the project's loops, by the name of the plan's file."""
+    if project.plans.is_symlink():  # a clone can bring one
+        return {}
+    states = {lock.stem: lock.with_suffix(".json") for lock in sorted(project.plans.glob("*.lock"))}
+    return {name: state for name, state in states.items() if state.is_file()}
+
+
+def _plan_state(project: ProjectPaths, name: str) -> PlanState:
+    file = project.plans / f"{name}.json"
+    try:
+        return state_from_plain(read_json(file))
+    except ValueError as error:
+        raise RecordError(f"{file}: damaged ({error}); fix it, or remove it to begin the plan anew") from None
+
+
+def _plan_row(project: ProjectPaths, name: str) -> tuple[str, str]:
+    try:
+        summary = compute_progress_summary(_plan_state(project, name))
+    except RalphTrackerError as error:
+        return name, str(error)
+    return name, _plan_standing(summary)
+
+
+def _plan_standing(summary: TaskProgressSummary) -> str:
+    return f"{summary.tasks_completed} of {summary.tasks_total} tasks done"
 
 
 def diff_page(paths: LoopPaths, before: int, after: int, live: LivePage) -> str:
@@ -430,9 +511,7 @@ class _Site:
 
     async def loops(self, request: Request) -> Response:
         chosen, sort = self._loops_named(request.query_params.getlist("loop")), request.query_params.get("sort", "")
-        return await self._page(
-            request, loops_of(self._project), lambda live: loops_page(self._project, chosen, sort, live)
-        )
+        return await self._page(request, lambda live: loops_page(self._project, chosen, sort, live))
 
     async def loop(self, request: Request) -> Response:
         paths = self._loop(request)
@@ -440,22 +519,26 @@ class _Site:
         def page(live: LivePage) -> str:
             return loop_page(LoopStore(paths), self._sources.status(paths)["next_step"], live)
 
-        return await self._page(request, [paths], page, paths)
+        return await self._page(request, page, paths)
+
+    async def plan(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        if name not in plans_of(self._project):
+            raise HTTPException(404, "no such plan")
+        return await self._page(request, lambda live: plan_page(self._project, name, live))
 
     async def diff(self, request: Request) -> Response:
         paths, before, after = self._iterations(request, "before", "after")
-        return await self._page(request, [paths], lambda live: diff_page(paths, before, after, live), paths)
+        return await self._page(request, lambda live: diff_page(paths, before, after, live), paths)
 
     async def iteration(self, request: Request) -> Response:
         paths, number = self._iterations(request, "iteration")
-        return await self._page(request, [paths], lambda live: iteration_page(paths, number, live), paths)
+        return await self._page(request, lambda live: iteration_page(paths, number, live), paths)
 
     async def events(self, request: Request) -> Response:
         """Answer with what happens in a loop, or in the loops of the project where none is named."""
         paths = self._loop(request) if "loop_id" in request.path_params else None
-        return EventSourceResponse(
-            self._events(lambda: loops_of(self._project) if paths is None else (paths,)), ping=30
-        )
+        return EventSourceResponse(self._events(paths), ping=30)
 
     def _loops_named(self, names: Sequence[str]) -> list[LoopPaths]:
         """Return the loops of these names; of a request with an unknown one or too many, a refusal."""
@@ -486,12 +569,11 @@ class _Site:
     async def _page(
         self,
         request: Request,
-        loops: Sequence[LoopPaths],
         make: Callable[[LivePage], str],
         loop: LoopPaths | None = None,
     ) -> Response:
-        """Answer with a page of these loops, made anew once their version changed."""
-        version = version_of(loops)
+        """Answer with a page of a loop or of the project, made anew once its version changed."""
+        version = self._version(loop)
         address = request.url.path
         home = "" if loop is None else f"/loops/{loop.loop_id}"
         above = () if loop is None or address == home else ((loop.loop_id, home),)
@@ -508,6 +590,12 @@ class _Site:
         answer = await self._kept.answer(f"{address}?{request.url.query}", version, made)
         policy = f"{policy_of(live=True)}; frame-ancestors 'none'"
         return _response(request, answer, "text/html", {"content-security-policy": policy})
+
+    def _version(self, loop: LoopPaths | None) -> str:
+        """Return the version of a loop, of the project with its plans where none is named."""
+        if loop is not None:
+            return version_of([loop])
+        return version_of(loops_of(self._project), plans_of(self._project).values())
 
     def document(self, make: Callable[[Request], Any]) -> Callable[[Request], Awaitable[Response]]:
         """Return the handler that answers with what `make` returns, as JSON."""
@@ -536,22 +624,22 @@ class _Site:
             f"{_API}/diff": lambda request: difference_document(*self._iterations(request, "before", "after")),
         }
 
-    async def _events(self, loops: Callable[[], Sequence[LoopPaths]]) -> AsyncIterator[Mapping[str, str]]:
+    async def _events(self, loop: LoopPaths | None) -> AsyncIterator[Mapping[str, str]]:
         """Yield what happens now and the version of the record, at once and whenever one of them changes."""
         told = ""
         while True:
-            shown = loops()
+            shown = loops_of(self._project) if loop is None else (loop,)
             key = " ".join(paths.loop_id for paths in shown)
             at, now = self._told.get(key, (-math.inf, ""))
             if monotonic() - at >= _LOOK_S / 2:  # looked at once for all viewers
-                now = self._now(shown)
+                now = self._now(shown, self._version(loop))
                 self._told[key] = monotonic(), now
             if now != told:
                 yield {"data": now}
                 told = now
             await asyncio.sleep(_LOOK_S)
 
-    def _now(self, loops: Sequence[LoopPaths]) -> str:
+    def _now(self, loops: Sequence[LoopPaths], version: str) -> str:
         what, since, said = ("", None, "")
         current = current_of(self._project) if len(loops) != 1 else loops[0].loop_id
         shown = next((paths for paths in loops if paths.loop_id == current), None)
@@ -562,7 +650,7 @@ class _Site:
                 what = f"it cannot be read: {error}"
         if len(loops) > 1 and shown is not None:
             what = f"{shown.loop_id}: {what}"
-        return json.dumps({"version": version_of(loops), "what": what, "since": since, "said": said})
+        return json.dumps({"version": version, "what": what, "since": since, "said": said})
 
 
 def _answer(text: str, status: int = 200) -> Answer:
@@ -602,6 +690,7 @@ def application(project: ProjectPaths, sources: Sources, token: str, own: str, p
         "/": site.loops,
         "/compare": site.loops,
         "/events": site.events,
+        "/plans/{name}": site.plan,
         _LOOP: site.loop,
         f"{_LOOP}/diff": site.diff,
         f"{_LOOP}/iterations/{{iteration}}": site.iteration,

@@ -1,5 +1,6 @@
 """`serve` in a real Chromium: pages that stay current, for people with and without a mouse, and for nobody else."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -134,6 +135,17 @@ def test_no_more_boxes_are_ticked_than_loops_are_compared(opened, address):
     assert page.get_by_label("compare ralph-002").is_disabled()
     page.get_by_label("compare ralph-001").uncheck()
     assert page.get_by_label("compare ralph-002").is_enabled()
+
+
+def test_the_cursor_says_the_scores_of_compared_loops(opened, address):
+    page = opened(address(PAGES["compared"]))
+    page.get_by_role("region", name="Chart of the scores").focus()
+    page.keyboard.press("Home")
+    told = page.locator("#cursor")
+    assert re.fullmatch(r"Iteration 0 · ralph-001 [\d.]+ % · ralph-002 [\d.]+ %", told.text_content())
+    page.keyboard.press("ArrowRight")
+    assert told.text_content().startswith("Iteration 1 · ralph-001 ")
+    assert page.said == []
 
 
 def test_what_is_not_there_is_a_page_with_a_way_back(opened, address):

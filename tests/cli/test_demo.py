@@ -20,6 +20,7 @@ from ralph_tracker.cli import demo
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import ConfigError, InputError
 from ralph_tracker.tracker import Tracker
+from tests.columns import wider_than_80
 
 pytestmark = pytest.mark.slow
 
@@ -67,7 +68,8 @@ def test_the_demo_tells_the_whole_story(shown):
     assert shown.code == 0
     assert len(shown.records) - 1 >= 6
     for number in range(len(shown.records)):
-        assert re.search(rf"^ *{number}  [0-9.]+ +\S.* → \S", shown.out, re.MULTILINE)
+        assert re.search(rf"^ *{number}  [0-9.]+ +\S[^→]* →\s+\S", shown.out, re.MULTILINE)
+    assert wider_than_80(shown.out) == []
     assert "Stopped: No meaningful progress for 3 iterations" in shown.out
     assert shown.records[-1]["classification"] == "stalled"
     paths = re.findall(rf"{re.escape(str(shown.root))}/\.aiwg\S+", shown.out)

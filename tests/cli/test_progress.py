@@ -1,5 +1,6 @@
 """Progress is for a person at a terminal: renewed in place while a check runs, and not there with --quiet."""
 
+import json
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.tracker import Tracker
+from tests.columns import wider_than_80
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 LINES = """
@@ -22,11 +24,13 @@ show("two: exit 0 after 1.0 s")
 """
 
 
-def on_terminal(words, **variables):
+def on_terminal(words, given=None, **variables):
     """Return the standard output of a command whose standard error is a terminal, and what that got."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80", **variables}
-    running = subprocess.Popen([*map(str, words)], stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment)
+    running = subprocess.Popen(
+        [*map(str, words)], stdin=given, stdout=subprocess.PIPE, stderr=theirs, text=True, env=environment
+    )
     os.close(theirs)
     shown = b""
     try:
@@ -103,3 +107,21 @@ def test_the_time_of_the_last_iteration_is_what_is_expected(tmp_path):
     (root / "a.txt").write_text("a")
     tracker.post_iteration(None)
     assert re.fullmatch(r"build: running, \d+ s, \d+ s last time", told[1])
+
+
+def test_an_error_is_wrapped_for_a_terminal(tmp_path):
+    page = Path(__file__).parents[2] / "docs/messages.md"
+    errors = re.findall(r"^\| `.*?` \| (.*) \| \d+ \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(errors) > 30
+    (tmp_path / "errors.json").write_text(json.dumps(errors))
+    script = "import json, sys; from ralph_tracker.cli.terminal import complain; [*map(complain, json.load(sys.stdin))]"
+    with (tmp_path / "errors.json").open() as given:
+        _, shown = on_terminal([sys.executable, "-c", script], given)
+    assert wider_than_80(shown) == []
+    assert " ".join(shown.split()) == " ".join(f"ralph-tracker: {' '.join(error.split())}" for error in errors)
+
+
+def test_an_error_in_a_pipe_is_one_line(project):
+    error = project.plainly("hook", "pre-loop", "--metrics", "/nowhere/" + "long/" * 30).err
+    assert len(error) > 160
+    assert error.count("\n") == 1

@@ -377,3 +377,79 @@ def test_without_the_extra_it_says_what_to_install(running):
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert answer.returncode == 1
     assert answer.stderr == "ralph-tracker: the web server is missing; pip install 'ralph-tracker[web]'\n"
+
+
+PLAN = {
+    "current": "two",
+    "tasks": [
+        {
+            "id": "one",
+            "title": "<b>First</b>",
+            "status": "failed",
+            "loops": ["ralph-001"],
+            "outcome": {"status": "failed", "cost_usd": 1.5, "reason": "its checks fail"},
+        },
+        {"id": "two", "title": "Second", "loops": ["ralph-002"]},
+        {"id": "three", "title": "Third"},
+    ],
+}
+
+
+@pytest.fixture
+def planned(loops):
+    """Return the state of a plan whose first task has failed and whose second one is at work."""
+    state = loops.root / ".aiwg/plans/plan.yaml.json"
+    state.parent.mkdir(exist_ok=True)
+    state.write_text(json.dumps(PLAN))
+    state.with_suffix(".lock").touch()
+    (state.parent / "biome.json").write_text("{}")  # is there beside each plan and is none
+    yield state
+    for file in state.parent.iterdir():
+        file.unlink()
+
+
+def test_a_plan_has_a_page_with_its_tasks_and_their_loops(served, planned):
+    assert re.findall(r'<a href="/plans/([^"]*)">', served.ask("/").text) == ["plan.yaml"]
+    page = served.ask("/plans/plan.yaml").text
+    assert "Plan plan.yaml, 0 of 3 tasks done" in page
+    assert "Task two has begun: Second." in page
+    assert re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page) == [
+        ("Tasks done", "0 of 3"),
+        ("Failed", "1"),
+        ("Cost", "$1.50"),
+    ]
+    rows = [re.sub(r"<[^>]*>", " ", row).split() for row in re.findall(r"<tr.*?</tr>", page)[1:]]
+    assert [row[0] for row in rows] == ["1", "2", "3"]
+    assert [status for row, status in zip(rows, ("failed", "begun", "pending"), strict=True) if status in row] == [
+        "failed",
+        "begun",
+        "pending",
+    ]
+    assert "&lt;b&gt;First&lt;/b&gt;" in page
+    assert "its checks fail. " in page
+    assert re.findall(r'<a href="/loops/([^"]*)">', page) == ["ralph-001", "ralph-002"]
+
+
+def test_a_checkpoint_of_a_plan_is_a_question(served, planned):
+    planned.write_text(json.dumps({**PLAN, "checkpoint": {"trigger": "scheduled"}}))
+    assert "a checkpoint (scheduled) waits for continue, adjust or abort" in served.ask("/plans/plan.yaml").text
+
+
+def test_a_damaged_plan_is_named_and_the_loops_are_shown(served, planned):
+    planned.write_text('{"tasks": 1}')
+    page = served.ask("/")
+    assert page.status == 200
+    assert "no list of tasks" in page.text
+    assert served.ask("/plans/plan.yaml").status == 500
+
+
+def test_what_is_no_plan_is_no_page(served, planned):
+    for name in ("biome", "other.yaml", "..%2fralph"):
+        assert served.ask(f"/plans/{name}").status == 404
+
+
+def test_the_state_of_a_plan_is_news_of_the_project(served, planned):
+    events = served.events("/events")
+    before = next(events)["version"]
+    planned.write_text(json.dumps({**PLAN, "current": None}))
+    assert any(event["version"] != before for event in events)

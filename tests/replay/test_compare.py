@@ -63,6 +63,12 @@ def test_each_descends_from_the_base_alone(branch, ralph):
 
 
 @pytest.mark.slow
+def test_no_candidate_is_called_rolled_back(branch, ralph):
+    assert ralph("compare", "worse", "better")[0] == 0
+    report = next(branch.root.glob(".aiwg/ralph/compare-*/reports/loop-report.md")).read_text()
+    assert "olled back" not in report
+
+
 def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branch, ralph, tmp_path):
     folder = tmp_path / "attempt"
     shutil.copytree(branch.root, folder, ignore=shutil.ignore_patterns(".git", ".aiwg"))

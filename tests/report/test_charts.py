@@ -142,3 +142,11 @@ def test_of_a_long_loop_some_columns_are_drawn_the_peak_among_them():
     assert '["0", ' in axis
     assert '"777 ▲"' in axis
     assert axis.endswith('"1000"]')
+
+
+def test_candidates_of_one_base_are_stubs_beside_the_line_to_the_last():
+    drawn = charts.trajectory([(0, 60.0), (1, 70.0), (2, 80.0), (3, 65.0)], [], {0: None, 1: 0, 2: 0, 3: 0})
+    line, stubs = re.findall(r'<path class="line (?:score|stub)" d="([^"]*)"', drawn)
+    assert (line.count("M"), line.count("L")) == (1, 1)
+    assert stubs.count("M") == 2
+    assert 'class="rollback"' not in drawn
