@@ -3,9 +3,10 @@
 import hashlib
 import json
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, NotRequired, TypedDict, cast, get_args
 
-from ralph_tracker.codec import decode, document_of, encode
+from ralph_tracker.codec import document_of, encode
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.steering.session_events import Event, TurnEnded
 
@@ -15,7 +16,9 @@ Status = Literal["pending", "complete", "failed", "skipped"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 SKIP: Final = "skip"  # the word that marks a line of an edited plan
 RAN: Final[frozenset[Status]] = frozenset({"complete", "failed"})
+SCHEMA_VERSION: Final = 1
 Ended = Literal["complete", "failed"]
+_OUTCOMES: Final[tuple[Ended, ...]] = get_args(Ended)
 
 
 class Task(NamedTuple):
@@ -189,32 +192,118 @@ class PlanDocument(TypedDict):
 
 def state_to_plain(state: PlanState) -> PlanDocument:
     """Return the state as a document of plain values; what is not known is left out."""
-    tasks = [
-        {**encode(each.task), **encode(each), "task": None, "loops": list(each.loops) or None} for each in state.tasks
-    ]
-    document = {"schema_version": 1, **encode(state), "tasks": tasks}
-    return cast("PlanDocument", _known(document))
+    document = _known(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "digest": state.digest,
+            "context": state.context,
+            "current": state.current,
+            "fired": list(state.fired),
+            "scheduled_at": state.scheduled_at,
+            "checkpoint": None if state.checkpoint is None else _known(state.checkpoint._asdict()),
+            "dropped": list(state.dropped),
+            "tasks": [
+                _known(
+                    {
+                        **encode(each.task),
+                        "status": each.status,
+                        "outcome": None if each.outcome is None else _known(encode(each.outcome)),
+                        "loops": list(each.loops) or None,
+                        "head": each.head,
+                    }
+                )
+                for each in state.tasks
+            ],
+        }
+    )
+    return cast("PlanDocument", document)
 
 
-def _known(value: Any) -> Any:  # noqa: ANN401  # plain values
-    if isinstance(value, list):
-        return [_known(each) for each in value]
-    return {key: _known(each) for key, each in value.items() if each is not None} if isinstance(value, dict) else value
+def _known(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def state_from_plain(plain: Any) -> PlanState:  # noqa: ANN401  # any document
-    """Return the state in a document. Raises ValueError, in a few words, for one that is none."""
-    import msgspec  # noqa: PLC0415  # only where a plan is read
+    """Return the state in a document.
 
-    try:
-        document: Any = msgspec.convert(plain, PlanDocument)
-    except msgspec.ValidationError as error:
-        raise ValueError(str(error)) from None
-    tasks = [{"task": {key: each.pop(key) for key in Task._fields}, **each} for each in document["tasks"]]
-    if len({each["task"]["id"] for each in tasks}) < len(tasks):
-        raise ValueError("a task is listed twice")
-    del document["schema_version"]
-    return decode(PlanState, {**document, "tasks": tasks})
+    All but a task's id and title may be missing, as in older versions. Raises ValueError, in a few words, for an
+    invalid document.
+    """
+    _demand(isinstance(plain, dict) and isinstance(plain.get("tasks"), list), "no list of tasks")
+    tasks = tuple(_task_from_plain(each) for each in plain["tasks"])
+    ids = [each.id for each in tasks]
+    _demand(len(set(ids)) == len(ids), "a task is listed twice")
+    fired = _texts(plain, "fired")
+    open_one, checkpoint = plain.get("checkpoint"), None
+    if open_one is not None:
+        _demand(isinstance(open_one, dict) and open_one.get("trigger") in TRIGGERS, "a checkpoint without a trigger")
+        checkpoint = OpenCheckpoint(open_one["trigger"], _text_or_none(open_one, "failed"))
+    return PlanState(
+        tasks,
+        current=_text_or_none(plain, "current"),
+        fired=tuple(trigger for trigger in TRIGGERS if trigger in fired),
+        scheduled_at=_count(plain, "scheduled_at"),
+        checkpoint=checkpoint,
+        dropped=_texts(plain, "dropped"),
+        context=_text_or_none(plain, "context") or "",
+        digest=_text_or_none(plain, "digest") or "",
+    )
+
+
+def _task_from_plain(plain: Any) -> PlanTask:  # noqa: ANN401  # as above
+    _demand(isinstance(plain, dict), "a task is no mapping")
+    task_id, title, status = plain.get("id"), plain.get("title"), plain.get("status", "pending")
+    _demand(isinstance(task_id, str | int) and not isinstance(task_id, bool), "a task without an id")
+    _demand(isinstance(title, str), f"task {task_id}: no title")
+    _demand(status in STATUSES, f"task {task_id}: no status {status!r}")
+    task = Task(str(task_id), title, _text_or_none(plain, "description") or "", _texts(plain, "checks"))
+    outcome = plain.get("outcome")
+    return PlanTask(
+        task,
+        status,
+        None if outcome is None else _outcome(outcome),
+        loops=_texts(plain, "loops"),
+        head=_text_or_none(plain, "head"),
+    )
+
+
+def _outcome(plain: Any) -> TaskOutcome:  # noqa: ANN401  # as above
+    _demand(isinstance(plain, dict) and plain.get("status") in _OUTCOMES, "an outcome without a status")
+    cost = plain.get("cost_usd")
+    _demand(cost is None or (isinstance(cost, int | float) and not isinstance(cost, bool)), "a cost that is no number")
+    lists = {name: _texts(plain, name) for name in ("changed_files", "failing_tests", "open_alerts", "rolled_back")}
+    return TaskOutcome(
+        plain["status"],
+        cost_usd=cost,
+        commit=_text_or_none(plain, "commit"),
+        fix_cycles=_count(plain, "fix_cycles"),
+        validation_failure=_text_or_none(plain, "validation_failure"),
+        reason=_text_or_none(plain, "reason") or "",
+        **lists,
+    )
+
+
+def _texts(plain: Mapping[str, Any], name: str) -> tuple[str, ...]:
+    values = plain.get(name, [])
+    _demand(isinstance(values, list) and all(isinstance(value, str) for value in values), f"{name}: no list of texts")
+    return tuple(values)
+
+
+def _text_or_none(plain: Mapping[str, Any], name: str) -> str | None:
+    value = plain.get(name)
+    _demand(value is None or isinstance(value, str), f"{name}: no text")
+    return value
+
+
+def _count(plain: Mapping[str, Any], name: str) -> int:
+    value = plain.get(name, 0)
+    _demand(isinstance(value, int) and not isinstance(value, bool) and value >= 0, f"{name}: no count")
+    return int(value)
+
+
+def _demand(holds: bool, otherwise: str) -> None:  # noqa: FBT001  # a condition
+    if not holds:
+        raise ValueError(otherwise)
 
 
 UNKNOWN = "unknown"

@@ -62,6 +62,12 @@ def test_a_plan_that_was_changed_goes_on_as_begun_and_that_is_told(plan):
     assert not read_plan(plan).has_changed
 
 
+def test_a_state_of_an_older_version_still_loads(plan):
+    write_plan_state(plan, {"tasks": [{"id": 1, "title": "One", "status": "complete"}, {"id": 2, "title": "Two"}]})
+    kept = read_plan(plan)
+    assert (ids(kept), [task.id for task in kept.state.pending], kept.has_changed) == (["1", "2"], ["2"], False)
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b'{"tasks": 5}', b"\xff"])
 def test_a_damaged_state_is_named(plan, data):
     state_path(plan).parent.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The state of a plan goes to a plain document and back."""
+"""The state of a plan goes to a plain document and back; what an older version wrote still loads."""
 
 import json
 
@@ -60,12 +60,34 @@ def test_it_is_read_as_it_was_written(state):
     assert state_from_plain(json.loads(json.dumps(state_to_plain(state)))) == state
 
 
-GOOD = state_to_plain(new_plan_state(Plan((Task("a", "A"),))))
+def test_a_state_of_an_older_version_loads():
+    old = {"tasks": [{"id": 1, "title": "One", "status": "complete"}, {"id": 2, "title": "Two"}], "gone": True}
+    assert state_from_plain(old) == PlanState(
+        (PlanTask(Task("1", "One"), "complete"), PlanTask(Task("2", "Two"), "pending"))
+    )
+    old["tasks"][0]["outcome"] = {"status": "complete"}
+    assert state_from_plain(old).tasks[0].outcome == TaskOutcome("complete")
+
+
+GOOD = {"id": "a", "title": "A"}
 DAMAGE = {
-    "nothing": (None, "Expected `object`"),
-    "no tasks": ({}, "Object missing required field `schema_version`"),
-    "a status that is none": (GOOD | {"tasks": [GOOD["tasks"][0] | {"status": "asleep"}]}, "Invalid enum value"),
-    "one twice": (GOOD | {"tasks": GOOD["tasks"] * 2}, "a task is listed twice"),
+    "nothing": (None, "no list of tasks"),
+    "no tasks": ({}, "no list of tasks"),
+    "tasks that are none": ({"tasks": {}}, "no list of tasks"),
+    "a task that is none": ({"tasks": ["a"]}, "a task is no mapping"),
+    "no id": ({"tasks": [{"title": "A"}]}, "a task without an id"),
+    "an id that is none": ({"tasks": [{"id": True, "title": "A"}]}, "a task without an id"),
+    "no title": ({"tasks": [{"id": "a"}]}, "task a: no title"),
+    "a status that is none": ({"tasks": [GOOD | {"status": "asleep"}]}, "task a: no status 'asleep'"),
+    "a status that is a list": ({"tasks": [GOOD | {"status": []}]}, r"task a: no status \[\]"),
+    "one twice": ({"tasks": [GOOD, GOOD]}, "a task is listed twice"),
+    "checks that are none": ({"tasks": [GOOD | {"checks": [1]}]}, "checks: no list of texts"),
+    "an outcome without a status": ({"tasks": [GOOD | {"outcome": {}}]}, "an outcome without a status"),
+    "a cost in words": ({"tasks": [GOOD | {"outcome": {"status": "failed", "cost_usd": "5"}}]}, "a cost that is no"),
+    "a cost that is true": ({"tasks": [GOOD | {"outcome": {"status": "failed", "cost_usd": True}}]}, "a cost that"),
+    "cycles below zero": ({"tasks": [GOOD | {"outcome": {"status": "failed", "fix_cycles": -1}}]}, "fix_cycles: no"),
+    "a trigger that is none": ({"tasks": [], "checkpoint": {"trigger": "moon"}}, "a checkpoint without a trigger"),
+    "a context that is none": ({"tasks": [], "context": 5}, "context: no text"),
 }
 
 
