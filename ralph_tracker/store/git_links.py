@@ -202,7 +202,8 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
     except FileNotFoundError:
         os.mkdir(target, stat.S_IMODE(found.st_mode))  # noqa: PTH102  # of many, as all below
         is_changed = True
-    if not is_changed and (found.st_nlink == 2 or name == _ITERATIONS):  # no folder in it, or none that changes
+    are_whole = name == _ITERATIONS and grown is not None  # those there already; else a writer may have died in one
+    if not is_changed and (found.st_nlink == 2 or are_whole):  # no folder in it, or none to look into
         return
     if name == _CONTENTS and grown is not None:
         for each in {PACKS, *grown}:
@@ -216,7 +217,7 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
             if inode == _WRITTEN_ONCE or below in _NOT_LINKED or entry.name.startswith(TEMPORARY):
                 continue
             if entry.is_dir(follow_symlinks=False):
-                is_new = whole or name != _ITERATIONS or inode is None
+                is_new = not are_whole or inode is None
                 if is_new and not (entry.name == ARTIFACTS and name.startswith("iterations/")):
                     _renew(below, entry.path, f"{target}/{entry.name}", grown, whole=whole)
             elif is_changed and inode != entry.inode() and entry.is_file(follow_symlinks=False):

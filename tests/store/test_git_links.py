@@ -289,9 +289,14 @@ def test_a_baseline_that_is_refused_says_that_alone(tmp_path, ask):
     assert "attempt.json" in said.err
 
 
-def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_rest(root, ask):
-    def full(*_: object, **_options: object) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+@pytest.mark.parametrize("at", ["iteration-003/seal.json", "ralph-001/state.json", "iterations/3"])
+def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_rest(root, ask, at):
+    link = os.link
+
+    def full(source: str, target: str, **options: bool) -> None:
+        if source.endswith(at):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        link(source, target, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "link", full)
