@@ -28,6 +28,7 @@ from ralph_tracker.core.objective import Progress, weigh
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.formats.parsed_report import first_line
 from ralph_tracker.iteration.open_problems import (
+    NOT_RUN,
     FailingTest,
     ListedDiagnostics,
     RemainingProblems,
@@ -101,7 +102,7 @@ class FeedbackFacts(NamedTuple):
     unknown. `left` says what is left of the loop's limits. `lacks` says what the plan's task still needs. `open_tasks`
     are those of the plan. `iterations_left` are those that a stalled loop gets, 0 if it is not stalled. `with_rules` is
     for the first prompt of a session. `unnoticed` are small errors of which its new tests notice none. `objective` says
-    how the number that the loop optimises stands.
+    how the number that the loop optimises stands, `not_run` which checks have the results of an earlier iteration.
     """
 
     iteration: int
@@ -123,6 +124,7 @@ class FeedbackFacts(NamedTuple):
     with_rules: bool = False
     unnoticed: Section | None = None
     objective: str = ""
+    not_run: str = ""
 
     @property
     def unchanged(self) -> bool:
@@ -158,6 +160,8 @@ def _head(facts: FeedbackFacts) -> Iterator[str]:
     yield f"Iteration {facts.iteration}: {facts.classification}, score {percent(facts.score)} ({_state(facts)})."
     if facts.objective:
         yield facts.objective
+    if facts.not_run:
+        yield facts.not_run
     if facts.unchanged:
         yield f"Iteration {facts.iteration} changed no file."
     if facts.undone is not None:
@@ -419,7 +423,13 @@ def feedback_facts_of(
         with_rules=with_rules,
         unnoticed=_unnoticed(committed.strength(head)),
         objective="" if measured is None else _objective(committed, number, measured),
+        not_run="" if measured is None else _not_run(measured.notes),
     )
+
+
+def _not_run(notes: Sequence[str]) -> str:
+    names = next((note.removeprefix(NOT_RUN) for note in notes if note.startswith(NOT_RUN)), None)
+    return "" if names is None else f"Not run again, as what they read is the same: {names.partition(';')[0]}."
 
 
 def _objective(committed: LoopStore, number: int, measured: Measurement) -> str:

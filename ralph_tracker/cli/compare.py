@@ -12,6 +12,7 @@ from ralph_tracker.cli.options import mode_option, quiet_option, trust_option
 from ralph_tracker.cli.terminal import flush, is_quiet, progress, say, say_json, say_table, say_wrapped, tracker_of
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import PASSED, quantity
+from ralph_tracker.core.objective import front_of, in_unit
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.records.output_selection import QuestionDocument
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 
 
 class CandidateDocument(TypedDict):
-    """A candidate, the base too; gained tests pass here and not at the base, lost ones the reverse."""
+    """A candidate, the base too; gained tests pass here and not at the base, lost ones the reverse.
+
+    `metrics` are the numbers of objectives. `front` says that no other candidate whose tests hold is as good in all of
+    them and better in one; null without two of them.
+    """
 
     rank: int
     candidate: str
@@ -35,6 +40,8 @@ class CandidateDocument(TypedDict):
     gained: list[str]
     lost: list[str]
     flaky: list[str]
+    metrics: dict[str, float | None]
+    front: bool | None
 
 
 class ComparisonDocument(TypedDict):
@@ -124,6 +131,9 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
         _Change(_newly_passing(each.outcomes, base), _newly_passing(base, each.outcomes), sorted(each.flaky))
         for each in tests
     ]
+    sound = [each.iteration for each in closed.selection.contenders if each.walked.verified]
+    points = {number: replay.objectives(number) for number in sound}
+    front = front_of(points) if any(len(each) > 1 for each in points.values()) else None
     return [
         {
             "rank": rank,
@@ -135,6 +145,8 @@ def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument
             "gained": changes[each.iteration].gained,
             "lost": changes[each.iteration].lost,
             "flaky": changes[each.iteration].flaky,
+            "metrics": {metric.name: metric.value for metric in replay.objectives(each.iteration)},
+            "front": None if front is None else each.iteration in front,
         }
         for rank, each in enumerate(replay.rank_candidates(closed.selection), 1)
     ]
@@ -148,15 +160,24 @@ def _print_comparison(
     replay: "Replay", closed: "FinishedLoop", ranking: Sequence[CandidateDocument], *, select: bool
 ) -> None:
     counts = {each.iteration: each.metrics for each in closed.selection.contenders}
-    rows = [("rank", "candidate", "tests", "score", "gained", "lost")]
+    goals = [metric.name for metric in replay.objectives(0)]
+    rows = [("rank", "candidate", "tests", "score", "gained", "lost", *goals)]
     for each in ranking:
         metrics = counts[each["iteration"]]
         known = None not in {metrics.tests_passed, metrics.test_count}
         told = f"{metrics.tests_passed}/{metrics.test_count}" if known else ABSENT
         gained, lost = str(len(each["gained"])), str(len(each["lost"]))
-        rows.append((str(each["rank"]), each["candidate"], told, percent(each["adjusted_score"]), gained, lost))
+        numbers = [
+            ABSENT if metric.value is None else in_unit(metric.value, metric)
+            for metric in replay.objectives(each["iteration"])
+        ]
+        scored = percent(each["adjusted_score"])
+        rows.append((str(each["rank"]), each["candidate"], told, scored, gained, lost, *numbers))
     say_questions(closed.selection.questions, of_loop(replay.loop_id))
     say_table(rows)
+    ahead = [each["candidate"] for each in ranking if each["front"]]
+    if ahead:
+        say_wrapped(f"Pareto front of {' and '.join(goals)}: {', '.join(ahead)}", indent=2)
     for each in ranking:
         problem = replay.problem(each["iteration"])
         if problem is not None:
@@ -174,8 +195,8 @@ def _print_comparison(
         say("Take none: no candidate is better than the base")
     if select:
         say_wrapped(closed.applied, indent=2)
-    numbers = ", ".join(f"{each['iteration']} for {each['candidate']}" for each in ranking)
-    say_next(f"`ralph-tracker show N --loop-id {replay.loop_id}` says why, N is {numbers}")
+    places = ", ".join(f"{each['iteration']} for {each['candidate']}" for each in ranking)
+    say_next(f"`ralph-tracker show N --loop-id {replay.loop_id}` says why, N is {places}")
 
 
 def _document(replay: "Replay", closed: "FinishedLoop", ranking: list[CandidateDocument]) -> ComparisonDocument:

@@ -1,11 +1,13 @@
 """ralph-tracker wrap: stand in for an agent's command in a runner that has no hooks, and measure after each call."""
 
+import json
 import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,10 +16,12 @@ import click
 from ralph_tracker.cli.feedback import feedback_text
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.terminal import complain, flush
-from ralph_tracker.errors import InputError, RalphTrackerError
+from ralph_tracker.errors import EXIT_OK, InputError, RalphTrackerError
 
 _PROMPT: Final = ("-p", "--print")
 _LOGS: Final = ".ralph/logs"  # ralph-claude-code reads the standard error of an agent as its answer, so not there
+# What ends ralph-claude-code where it reads it in the answers of two calls.
+_STATUS: Final = "---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\nRECOMMENDATION: {}\n---END_RALPH_STATUS---"
 
 
 @click.command("wrap")
@@ -28,7 +32,8 @@ def command(root: Path, loop_id: str | None, agent: tuple[str, ...]) -> int:
 
     The prompt is the word after -p or --print: the feedback is added to it. What the agent prints and its exit code are
     passed through. After a call that went well the iteration is recorded with the agent's usage, and a rollback is
-    carried out. A call without a prompt (`--version`) is only passed on.
+    carried out. A call without a prompt (`--version`) is only passed on. Once the loop has stopped, ralph-claude-code
+    is answered by its own exit signal in place of the agent.
     """
     place = next((at for at, word in enumerate(agent[:-1], 1) if word in _PROMPT and agent[at][:1] != "-"), None)
     if place is None:
@@ -53,7 +58,10 @@ class _Call:
 
         reader, words, before = RunOutputReader(), list(agent), None
         try:
-            before = self.tracker.store().summary().iteration
+            summary = self.tracker.store().summary()
+            before = summary.iteration
+            if summary.decision["action"] == "stop" and (self.root / ".ralph").is_dir():
+                return self._answer_for_agent(agent, str(summary.decision["reason"]))
             found = feedback_text(self.root, self.tracker.loop_id, os.environ, with_rules="--resume" not in agent)
             words[place] = _with_feedback(words[place], found, before + 1)
         except RalphTrackerError as error:
@@ -68,6 +76,15 @@ class _Call:
         except RalphTrackerError as error:
             self.say(str(error))
         return code
+
+    def _answer_for_agent(self, agent: Sequence[str], reason: str) -> int:
+        """Print what ends the runner, in the form that it asked the agent for."""
+        self.say(f"{reason}; the agent was not started; `ralph-tracker hook post-loop` selects the output")
+        text = _STATUS.format(" ".join(reason.split()))
+        as_json = any("json" in word for before, word in pairwise(agent) if before == "--output-format")
+        answer = {"type": "result", "subtype": "success", "is_error": False, "num_turns": 0, "result": text}
+        sys.stdout.write(f"{json.dumps(answer) if as_json else text}\n")
+        return EXIT_OK
 
     def _record(self, report: Any, before: int, *, why: str | None) -> None:  # noqa: ANN401  # a RunReport
         """Record the iteration with the usage of all calls since the last one, unless the call failed (`why`)."""

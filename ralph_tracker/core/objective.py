@@ -6,6 +6,7 @@ repeats: the best of them is luck.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, sqrt
+from operator import le
 from statistics import mean, median
 from typing import Final, Literal, NamedTuple
 
@@ -74,6 +75,23 @@ def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequenc
     change = median(values) - median(start)
     loss = -change if guard.direction == "up" else change
     return loss > guard.max_loss * abs(median(start))
+
+
+def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
+    """Return those of which no other is as good in all objectives and better in one; one without a number is left out.
+
+    All have the same objectives in the same order.
+    """
+    losses = {
+        number: [-value if each.direction == "up" else value for each in metrics if (value := each.value) is not None]
+        for number, metrics in points.items()
+        if metrics and None not in {each.value for each in metrics}
+    }
+    return frozenset(
+        number
+        for number, own in losses.items()
+        if not any(other != own and all(map(le, other, own)) for other in losses.values())
+    )
 
 
 class Level(NamedTuple):

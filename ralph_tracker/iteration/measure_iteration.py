@@ -23,6 +23,7 @@ from ralph_tracker.iteration.earlier_tests import BUILDS, ScratchRunner, scratch
 from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.open_problems import (
     FINDINGS,
+    NOT_RUN,
     SAME_AS,
     ListedDiagnostics,
     list_diagnostics,
@@ -48,6 +49,7 @@ from ralph_tracker.iteration.unchanged_checks import (
     earlier_results,
     put_in_place,
 )
+from ralph_tracker.measure.find_reports import PLACEHOLDER, FoundReport
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
@@ -442,7 +444,7 @@ def measure_tree(
     notes = (*measured.notes, *code.notes, *problems, *objectives.problems, *tree_notes(kept), *guard.notes)
     if taken:
         origins = names_in_short([f"{name} (iteration {each.ran_in})" for name, each in taken.items()])
-        notes = (*notes, f"not_run_again: {origins}; what they read is the same; --fresh runs them")
+        notes = (*notes, f"{NOT_RUN}{origins}; what they read is the same; --fresh runs them")
     if kept.changed_by_checks:
         notes = (*notes, change_note(kept.changed_by_checks, frozenset(files)))
     # The changed files are only read if something could lie on their lines.
@@ -486,9 +488,19 @@ def _objectives(
         return Objectives((), ())
     if target.checkout is None:
         results = (*results, *repeat_checks(target.objectives, results, taken, repeat))
+    else:
+        results = [_in_folder(each, target.checkout.folder) for each in results]
     ids = {each.path: each.new_id for each in iteration_snapshots.store.changes(None, tree)}
     benchmarks = {check.name: segment_of(check, ids) for check in target.checks}
     return read_objectives(target.objectives, results, taken, benchmarks)
+
+
+def _in_folder(result: CheckResult, folder: Path) -> CheckResult:
+    """Return the result of a check with its output and the reports below {reports} where a checkout has them now."""
+    names = [each.removeprefix(f"{PLACEHOLDER}/") for each in result.check.reports if each.startswith(PLACEHOLDER)]
+    paths = [path for name in names for path in sorted((folder / "reports").glob(name))]
+    found = tuple(FoundReport(path.name, path) for path in paths)
+    return result._replace(reports=found, stdout=folder / "output" / result.stdout.name)
 
 
 def _repeat(

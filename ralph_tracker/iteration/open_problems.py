@@ -42,6 +42,8 @@ from ralph_tracker.store.record_packs import kept_json
 FINDINGS: Final = "findings.json"
 # How the note begins on an iteration whose checks did not run.
 SAME_AS: Final = "not_measured_again: "
+# How it begins where some did not.
+NOT_RUN: Final = "not_run_again: "
 # Nobody reads more; the record says how many there are.
 FINDINGS_KEPT: Final = 200
 ListedKind = Literal["build", "types", "lint"]

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 from ralph_tracker.codec import decode, encode
 from ralph_tracker.config.load import Config, config_of, load_config, with_limits
 from ralph_tracker.core.known_tests import is_of_run
-from ralph_tracker.core.metrics import Group, TestResults, quantity
+from ralph_tracker.core.metrics import FurtherMetric, Group, TestResults, quantity
 from ralph_tracker.core.thresholds import SelectionMode
 from ralph_tracker.errors import NothingMeasuredError, RecordError
 from ralph_tracker.iteration.apply_iteration import Apply
@@ -471,6 +471,11 @@ class Replay:
         why = measured.missing.get(Group.TESTS)
         run = next(iter(measured.not_loaded.values()), None)  # it failed as a whole
         return run if why is None else f"Tests could not be measured: {why}"
+
+    def objectives(self, number: int) -> tuple[FurtherMetric, ...]:
+        """Return the numbers of a commit's objectives."""
+        found = self._store.measurement(number)
+        return () if found is None else tuple(each for each in found[0].further if each.objective)
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""

@@ -34,7 +34,6 @@ from ralph_tracker.store.snapshots.snapshot_types import (
     SAFETY,
     UNDO_ID,
     Change,
-    SkippedPath,
     Snapshot,
     as_utf8,
     shown,
@@ -102,12 +101,10 @@ def manifest_document(
         "quiescent": snapshot.quiescent,
         "since_baseline": [_change(change) for change in since_baseline],
         "since_previous": [_change(change) for change in since_previous],
-        "skipped": [
-            dict(zip(SkippedPath._fields, (as_utf8(each.path), *each.plain()[1:]), strict=False))
-            for each in snapshot.skipped
-        ],
+        "skipped": [{"path": as_utf8(path), "reason": reason} for path, reason in snapshot.skipped],
         "empty_directories": [as_utf8(path) for path in snapshot.empty_directories],
         **({"modes": {as_utf8(path): bits for path, bits in snapshot.modes.items()}} if snapshot.modes else {}),
+        **({"commits": {as_utf8(path): each for path, each in snapshot.commits.items()}} if snapshot.commits else {}),
     }
 
 

@@ -174,10 +174,11 @@ class LoopVerification(IterationSnapshots):
             tree=manifest["tree"],
             commit=manifest["commit"],
             note=Note(
-                skipped=tuple(SkippedPath(**each) for each in manifest["skipped"]),
+                skipped=tuple(SkippedPath(each["path"], each["reason"]) for each in manifest["skipped"]),
                 empty_directories=tuple(manifest["empty_directories"]),
                 quiescent=manifest["quiescent"],
                 modes=manifest.get("modes", {}),
+                commits=manifest.get("commits", {}),
             ),
             since_baseline=_changed(manifest["since_baseline"]),
             added=frozenset(each["path"] for each in manifest["since_baseline"] if each["status"] == "A"),

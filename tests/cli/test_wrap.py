@@ -186,3 +186,24 @@ def test_a_program_that_is_not_there_is_one_line(runner):
     done = runner.ralph("wrap", "--", "no-such-agent", "-p", "x")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].startswith("ralph-tracker: no-such-agent does not start: No such file")
+
+
+@pytest.mark.parametrize("form", ["json", "stream-json", "text"])
+def test_after_the_decision_stop_the_runner_reads_its_own_exit_signal_and_no_agent_runs(runner, form):
+    (runner.root / ".ralph").mkdir()
+    (runner.root / "report.xml").write_text(report())
+    runner.start().call()  # nothing changed and everything passes
+    started = 'touch "$HOME/started"'
+    done = runner.call("-p", "Go on.", "--output-format", form, runs=started)
+    assert (done.returncode, (runner.home / "started").exists()) == (0, False)
+    text = done.stdout if form == "text" else json.loads(done.stdout)["result"]
+    assert "\nEXIT_SIGNAL: true\n" in text
+    assert "RECOMMENDATION: Done: nothing changed and everything passes" in text
+    assert "the agent was not started" in done.stderr
+
+
+def test_a_runner_that_knows_no_exit_signal_gets_its_agent(runner):
+    (runner.root / "report.xml").write_text(report())
+    runner.start().call()
+    assert runner.call(runs='touch "$HOME/started"').stdout == result() + "\n"
+    assert (runner.home / "started").exists()

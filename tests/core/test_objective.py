@@ -20,6 +20,7 @@ from ralph_tracker.core.objective import (
     apart,
     believable,
     compare,
+    front_of,
     loses_too_much,
     weigh,
 )
@@ -169,6 +170,14 @@ def test_another_unit_changes_nothing(states: list[tuple[float, ...]]) -> None:
 def test_failed_runs_change_nothing(states: list[tuple[float, ...]]) -> None:
     plain = [State(number, values) for number, values in enumerate(states)]
     assert _walk(TIME, plain) == _walk(TIME, [each for state in plain for each in (State(99, ()), state)])
+
+
+def test_the_front_has_what_no_other_beats_in_all() -> None:
+    points = {
+        number: [TIME._replace(value=time), RATE._replace(value=rate)]
+        for number, (time, rate) in enumerate([(10.0, 5.0), (9.0, 5.0), (12.0, 8.0), (9.0, 5.0), (1.0, None)])
+    }
+    assert front_of({**points, 5: []}) == {1, 2, 3}
 
 
 def _goal(*samples: float, **more: Any) -> FurtherMetric:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -58,3 +60,27 @@ def test_the_folder_of_loops_hides_itself_from_git_biome_prettier_and_eslint(tra
     assert json.loads((base / "biome.json").read_text()) == {"root": False, "files": {"includes": ["!**"]}}
     assert json.loads((base / ".prettierrc").read_text())["requirePragma"]
     assert 'ignores: ["**"]' in (base / "eslint.config.mjs").read_text()
+
+
+@pytest.mark.parametrize(
+    ("commands", "shown"),
+    [
+        (("pytest -q -p no:cacheprovider --collect-only",), "test_app.py::test_one"),
+        (("coverage run --source=. -m pytest -q -p no:cacheprovider", "coverage report"), "test_app.py"),
+        (("mypy --cache-dir={folder} .",), "2 source files"),
+    ],
+    ids=["pytest", "coverage", "mypy"],
+)
+def test_a_tool_of_python_that_is_run_over_everything_reads_none_of_our_records(tracker, tmp_path, commands, shown):
+    pytest.importorskip(commands[0].partition(" ")[0])
+    root = tracker.store().paths.root
+    (root / "test_app.py").write_text("import app\n\n\ndef test_one() -> None:\n    assert app.one() == 1\n")
+    tracker.post_iteration(None)
+    assert list((root / ".aiwg").rglob("test_app.py"))
+    printed = ""
+    for command in commands:
+        words = [sys.executable, "-m", *command.format(folder=tmp_path / "cache").split()]
+        done = subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
+        printed += done.stdout + done.stderr
+        assert done.returncode == 0, printed
+    assert (shown in printed, ".aiwg" in printed) == (True, False), printed

@@ -63,6 +63,9 @@ def test_a_check_whose_inputs_are_the_same_is_not_run_and_says_where_it_was(shop
     assert ran(shop) == []
     assert origins(shop, 1) == {"tests": 0, "lint": 0}
     assert (record.metrics.tests_passed, record.metrics.lint_errors) == (4, 0)
+    assert run(["feedback", "--root", str(shop.root)]) == 0
+    names = "lint (iteration 0), tests (iteration 0)"
+    assert f"\nNot run again, as what they read is the same: {names}.\n" in capsys.readouterr().out
     shop.write("notes.md", "even more\n")
     shop.turn(fresh=False)
     assert (ran(shop), origins(shop, 2)) == ([], {"tests": 0, "lint": 0}), "the iteration where they ran, not the last"

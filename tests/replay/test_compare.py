@@ -198,3 +198,44 @@ def test_a_pipe_where_git_takes_in_a_folder_is_one_line(branch, ralph, place):
     code, out, err = ralph("compare", str(branch.root), "--base", "v0")
     assert (code, out) == (1, "")
     assert f"{pipe}: a pipe or a device, which git would wait for; remove it" in err
+
+
+def test_of_two_numbers_the_front_has_the_candidates_that_none_beats_in_both(branch, ralph):
+    for name, (latency, size) in {"fast": (5, 20), "small": (9, 10), "neither": (9, 20), "breaks": (1, 1)}.items():
+        branch.git("checkout", "-q", "-b", name, "v0")
+        lines = f"METRIC latency={latency} ms\nMETRIC size={size} kB\n"
+        branch.step(f"Try {name}", {"numbers.txt": lines}, passing=0 if name == "breaks" else 4)
+    branch.git("checkout", "-q", "work")
+    tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
+    goal = {"check": "speed", "direction": "down"}
+    branch.configure(
+        {"tests": tests, "speed": {"run": "cat numbers.txt", "kind": "metrics"}},
+        objectives={"latency": {**goal, "unit": "ms"}, "size": {**goal, "unit": "kB", "max_loss": 9}},
+    )
+    asked = ("compare", "fast", "small", "neither", "breaks")
+    found = document(ralph(*asked, "--json"))
+    assert {each["candidate"]: each["front"] for each in found["ranking"]} == {
+        **dict.fromkeys(("fast", "small"), True),
+        **dict.fromkeys(("base", "neither", "breaks"), False),
+    }
+    assert next(each for each in found["ranking"] if each["candidate"] == "fast")["metrics"] == {
+        "latency": 5,
+        "size": 20,
+    }
+    _, out, _ = ralph(*asked)
+    assert "Pareto front of latency and size: " in out
+    assert "5 ms" in out
+
+
+def test_numbers_are_read_from_reports_too(branch, ralph):
+    branch.git("checkout", "-q", "-b", "fast", "v0")
+    branch.step("Try", {"numbers.txt": "METRIC latency=5 ms\n"}, passing=4)
+    branch.git("checkout", "-q", "work")
+    tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
+    speed = {"run": "cp numbers.txt {reports}/speed.txt", "reports": ["{reports}/speed.txt"], "kind": "metrics"}
+    goal = {"check": "speed", "direction": "down", "unit": "ms"}
+    branch.configure({"tests": tests, "speed": speed}, objectives={"latency": goal})
+    for _ in ("measured", "from the cache"):
+        found = {each["candidate"]: each for each in document(ralph("compare", "fast", "--json"))["ranking"]}
+        assert (found["fast"]["metrics"], found["fast"]["front"]) == ({"latency": 5}, None)
+        assert found["base"]["metrics"] == {"latency": None}

@@ -102,7 +102,16 @@ def test_checks(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
     checks, notes = _CHECKS[runner.name](runner)
     if runner.usage.env:
         checks["tests"]["env"] = dict(runner.usage.env)
-    return checks, notes
+    return checks, (*notes, *_what_finds_our_copies(runner))
+
+
+def _what_finds_our_copies(runner: Runner) -> tuple[str, ...]:
+    """Return the note on a runner that, called without our options, runs the copies of tests below `.aiwg`."""
+    setting = {"jest": "<rootDir>/.aiwg/ in modulePathIgnorePatterns", "vitest": ".aiwg/** in test.exclude"}
+    files = [path for name in ("*.config.*", "package.json") for path in runner.package.root.glob(name)]
+    if runner.name not in setting or any(".aiwg" in (text_of(path) or "") for path in files):
+        return ()
+    return (f"{runner.name} run by hand also finds the copies of tests in .aiwg; name {setting[runner.name]}",)
 
 
 def _jest(runner: Runner) -> tuple[Checks, tuple[str, ...]]:

@@ -278,7 +278,7 @@ class CapturedTree(NamedTuple):
     """The tree that the index now matches, and what of the working tree is not in it.
 
     `left_alone` are the files of the tree that new ignore rules name: a restore does not touch them. `private` are the
-    permission bits of what only its owner may use, as `Note.modes` has them.
+    permission bits of what only its owner may use, as `Note.modes` has them, `commits` those of `Note`.
     """
 
     tree: str
@@ -287,6 +287,7 @@ class CapturedTree(NamedTuple):
     quiescent: bool
     left_alone: tuple[str, ...] = ()
     private: Mapping[str, int] = {}
+    commits: Mapping[str, str] = {}
 
 
 def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable[[], str]) -> CapturedTree:
@@ -314,7 +315,8 @@ def capture(scanner: "Scanner", take_in: Callable[[Scan], None], write: Callable
         quiescent = scanner.prints(scan.paths) == scan.prints and scanner.prints(restless) == before
         restless += () if quiescent else scan.paths
     skipped = sorted((*scan.skipped, *starmap(SkippedPath, scanner.left_out.items())))
-    return CapturedTree(write(), tuple(skipped), scan.empty_folders, quiescent, scanner.left_alone(), scanner.private())
+    about = tuple(skipped), scan.empty_folders, quiescent, scanner.left_alone(), scanner.private(), scanner.commits()
+    return CapturedTree(write(), *about)
 
 
 class Scanner:
@@ -357,10 +359,7 @@ class Scanner:
                 f"{self._root} holds {walk.count} files to keep, over the limit of {self._limits.max_files}: "
                 "ignore what need not be kept, or raise the limit"
             )
-        skipped = tuple(
-            SkippedPath(path, reason, checked_out_commit(self._root / path) if reason == REPOSITORY else None)
-            for path, reason in sorted(walk.skipped.items())
-        )
+        skipped = tuple(SkippedPath(path, reason) for path, reason in sorted(walk.skipped.items()))
         seen = {path: print_of(status) for path, status in walk.added.items()}
         prints = TreeView(self._root).prints((*walk.added, *removed), seen)
         return Scan(tuple(walk.added), removed, skipped, tuple(sorted(walk.empty)), prints)
@@ -391,6 +390,12 @@ class Scanner:
         if len(found) > max(_MANY_PRIVATE, self._walk.count // 2):
             return {WHOLE_TREE: 0o700}
         return {path: bits for path, bits in found.items() if path not in self.left_out}
+
+    def commits(self) -> Mapping[str, str]:
+        """Return what the other repositories that the last scan found have checked out, by their paths."""
+        others = sorted(path[:-1] for path, reason in self._walk.skipped.items() if reason == REPOSITORY)
+        found = {path: checked_out_commit(self._root / path) for path in others}
+        return {path: commit for path, commit in found.items() if commit}
 
     def leaves_alone(self, path: str) -> bool:
         """Return whether a file is not the loop's now, though it may have been kept: no restore touches it."""

@@ -47,18 +47,10 @@ class Entry(NamedTuple):
 
 
 class SkippedPath(NamedTuple):
-    """A path of the working tree that is not kept, with the reason for the user.
-
-    `commit` is what another repository there, such as a submodule, has checked out.
-    """
+    """A path of the working tree that is not kept, with the reason for the user."""
 
     path: str
     reason: str
-    commit: str | None = None
-
-    def plain(self) -> list[str]:
-        """Return what is kept of it, where a commit only stands if there is one."""
-        return [self.path, self.reason, *([self.commit] if self.commit else [])]
 
 
 class SnapshotLimits(NamedTuple):
@@ -73,8 +65,8 @@ class Snapshot(NamedTuple):
 
     `tree` identifies the content only: equal trees have the same id. `commit` also has the skipped paths and the empty
     folders. `quiescent` is False if the tree was still being written to at every attempt to read it. `left_alone` are
-    files of it that ignore rules have named since the snapshot before: no restore touches them. `modes` are those of
-    `Note`.
+    files of it that ignore rules have named since the snapshot before: no restore touches them. `modes` and `commits`
+    are those of `Note`.
     """
 
     tree: str
@@ -84,6 +76,7 @@ class Snapshot(NamedTuple):
     quiescent: bool = True
     left_alone: tuple[str, ...] = ()
     modes: Mapping[str, int] = {}
+    commits: Mapping[str, str] = {}
 
 
 class Change(NamedTuple):
@@ -120,7 +113,8 @@ class Note(NamedTuple):
 
     `modes` are the permission bits of files, and of folders with a slash at the end: of an iteration those that nobody
     but their owner may use, of a safety snapshot those of what the restore changes. `scope` is only for safety
-    snapshots: the tree that the index held, if they have more files.
+    snapshots: the tree that the index held, if they have more files. `commits` are what other repositories in the tree,
+    such as submodules, have checked out, by their paths.
     """
 
     message: str = ""
@@ -129,14 +123,16 @@ class Note(NamedTuple):
     quiescent: bool = True
     modes: Mapping[str, int] = {}
     scope: str | None = None
+    commits: Mapping[str, str] = {}
 
     def encode(self) -> bytes:
         """Return the note as ASCII JSON, because paths may hold bytes that are not UTF-8."""
         document: dict[str, object] = {"schema_version": _SCHEMA, "quiescent": self.quiescent}
-        document["skipped"] = [skip.plain() for skip in self.skipped]
+        document["skipped"] = [list(skip) for skip in self.skipped]
         document["empty_directories"] = list(self.empty_directories)
         document["modes"] = dict(self.modes)
         document["scope"] = self.scope
+        document |= {"commits": dict(self.commits)} if self.commits else {}
         title = (self.message or "snapshot").encode("utf-8", "backslashreplace")
         return title + b"\n\n" + json.dumps(document).encode() + b"\n"
 
@@ -176,11 +172,12 @@ def decode_note(message: bytes) -> Note:
             raise StoreError("a kept snapshot names folders out of the tree; do not use this store")
         return Note(
             message=title.decode("utf-8", "replace"),
-            skipped=tuple(SkippedPath(*each) for each in document["skipped"]),
+            skipped=tuple(SkippedPath(path, reason) for path, reason in document["skipped"]),
             empty_directories=empty,
             quiescent=bool(document["quiescent"]),
             modes={path: mode & 0o777 for path, mode in document["modes"].items()},
             scope=document["scope"],
+            commits=dict(document.get("commits", {})),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise StoreError("a kept commit does not carry the note of a snapshot; run `ralph-tracker verify`") from error
@@ -188,7 +185,8 @@ def decode_note(message: bytes) -> Note:
 
 def snapshot_of(tree: str, commit: str, note: Note) -> Snapshot:
     """Return the public Snapshot of a kept commit."""
-    return Snapshot(tree, commit, note.skipped, note.empty_directories, note.quiescent, modes=note.modes)
+    about = note.skipped, note.empty_directories, note.quiescent
+    return Snapshot(tree, commit, *about, modes=note.modes, commits=note.commits)
 
 
 def check_content_id(content: str) -> str:

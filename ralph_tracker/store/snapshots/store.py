@@ -171,6 +171,7 @@ class SnapshotStore(KeptTrees):
                 empty_directories=seen.empty_directories,
                 quiescent=seen.quiescent,
                 modes=seen.private,
+                commits=seen.commits,
             )
             commit = self.objects.add(encode_snapshot(seen.tree, note))
             self._save(index)

@@ -480,8 +480,7 @@ def _edit(
     stays = {*modules, *sparse, *(entry.path for entry in goal)}
     skipped = {skip.path.rstrip("/") for skip in note.skipped}
     gone = (path for path in head if path not in stays and LOOP_FOLDER not in path.split("/"))
-    kept = {skip.path.rstrip("/"): skip.commit for skip in note.skipped if skip.commit}
-    moved = {path: kept[path] for path in modules & kept.keys() if _COMMIT.fullmatch(str(kept[path]))}
+    moved = {path: each for path, each in note.commits.items() if path in modules and _COMMIT.fullmatch(str(each))}
     return written, [path for path in gone if not _is_below(path, skipped)], moved
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.snapshots.snapshot_types import Snapshot
 from ralph_tracker.store.snapshots.user_repository import (
     changed_since_commit,
     endless_in_tree,
@@ -177,11 +176,6 @@ def test_what_no_snapshot_holds_stays_as_head_has_it(project: Project, tmp_path:
     assert changed == "M\ta.txt\n"
 
 
-def commits(kept: Snapshot) -> dict[str, str | None]:
-    """Return what the repositories that a snapshot leaves out have checked out."""
-    return {skip.path: skip.commit for skip in kept.skipped}
-
-
 @pytest.mark.parametrize("how", ["on a branch", "packed", "detached"])
 def test_a_submodule_is_kept_by_its_commit_and_its_files_are_left_alone(project: Project, tmp_path: Path, how) -> None:
     other = Project(tmp_path / "other")
@@ -200,7 +194,7 @@ def test_a_submodule_is_kept_by_its_commit_and_its_files_are_left_alone(project:
     )
     after = project.git("rev-parse", "HEAD", at=module).strip()
     second = store.snapshot()
-    assert [commits(kept)["libs/module/"] for kept in (first, second)] == [before, after]
+    assert [kept.commits for kept in (first, second)] == [{"libs/module": before}, {"libs/module": after}]
     assert first.tree == second.tree
     store.branch(second.commit, "new")
     assert project.git("rev-parse", "HEAD:libs/module", "new:libs/module").split() == [before, after]
@@ -231,7 +225,7 @@ def test_a_submodule_that_is_staged_is_on_the_branch_and_a_clone_is_not(project:
 def test_a_repository_whose_head_cannot_be_read_is_kept_without_a_commit(project: Project, head) -> None:
     project.write("clone/.git/HEAD", "")
     (project.root / "clone/.git/HEAD").write_bytes(head)
-    assert commits(project.make_store().snapshot())["clone/"] is None
+    assert project.make_store().snapshot().commits == {}
 
 
 def test_a_subfolder_changes_only_what_is_below_it(tmp_path: Path) -> None:
