@@ -67,18 +67,20 @@ def test_show_lists_a_plan_that_has_not_begun(project, plan):
     assert project.plainly("plan", "show", plan).out == (
         "Progress: 0/3 tasks done | $0.00 spent | ~unknown remaining | 3 to do | 0 changed files | 0 fix cycles"
         " | next: Write the lexer\n"
-        "#  id      status   title\n"
-        "1  lexer   pending  Write the lexer\n"
-        "2  parser  pending  Write the parser\n"
-        "3  docs    pending  Write it up\n"
+        "#  id      status   loop  title\n"
+        "1  lexer   pending        Write the lexer\n"
+        "2  parser  pending        Write the parser\n"
+        "3  docs    pending        Write it up\n"
+        "  next: `ralph-tracker run --plan FILE -- AGENT` begins or continues it;\n"
+        "    `ralph-tracker serve` shows its loops\n"
     )
 
 
 def test_show_tells_how_far_it_has_come_and_what_waits(project, begun):
     shown = project.plainly("plan", "show", begun).out.splitlines()
     assert shown[0].startswith("Progress: 1/3 tasks done | $1.50 spent | ~$3.00 remaining")
-    assert shown[2] == "1  lexer   complete  Write the lexer"
-    assert shown[-1] == "A checkpoint waits for an answer: Trigger: scheduled"
+    assert shown[2].split() == ["1", "lexer", "complete", "plan-lexer", "Write", "the", "lexer"]
+    assert "A checkpoint waits for an answer: Trigger: scheduled" in shown
 
 
 def test_show_names_the_task_that_was_begun(project, plan):
