@@ -1,5 +1,7 @@
 """Where the checks have measured nothing, nothing is selected: one line with the tool's words, and the next step."""
 
+import json
+
 import pytest
 
 from ralph_tracker.cli.app import run
@@ -21,8 +23,9 @@ def unmeasured(workshop):
 def test_no_iteration_is_selected_whatever_asks(unmeasured, capsys, words):
     code = run([*words, "--root", str(unmeasured.root)])
     out, err = capsys.readouterr()
-    assert (code, out, err.count("\n")) == (1, "", 1)
-    assert WHY in err
+    said = [json.loads(out)["error"]["message"]] if "--json" in words else []
+    assert (code, bool(out), err.count("\n")) == (1, bool(said), 1)
+    assert all(WHY in text for text in [err, *said])
     assert "it said: error: no licence; fix that and record another iteration" in err
     assert unmeasured.tracker.store().status() == "running"
     assert not unmeasured.paths.selection.exists()
