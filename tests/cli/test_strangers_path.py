@@ -88,9 +88,10 @@ def on_a_screen(command, root, environment):
             printed += data
         code = running.wait(timeout=120)
     os.close(ours)
-    return code, printed.decode().replace("\r\n", "\n")
+    return code, RENEWED.sub("", printed.decode().replace("\r\n", "\n"))
 
 
+RENEWED = re.compile(r"[^\n]*: running[^\n]*\n\x1b\[1A\x1b\[2K")  # the line of a check, by its next form
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 ON_A_SCREEN = {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "CLICOLOR_FORCE": "1"}
 IN_A_PIPE = {"NO_COLOR": "1", "TERM": "dumb"}
@@ -146,7 +147,7 @@ def test_every_answer_fits_a_screen_of_80_columns(walked):
             assert len(without_paths) <= COLUMNS, (command, line)
 
 
-def test_no_answer_moves_the_cursor_and_only_a_screen_gets_colours(walked):
+def test_nothing_but_a_renewed_line_moves_the_cursor_and_only_a_screen_gets_colours(walked):
     moving = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
     shown, piped = walked
     assert [command for command, _, printed in shown if moving.search(COLOUR.sub("", printed))] == []
