@@ -53,10 +53,15 @@ def believable(values: Sequence[float]) -> tuple[float, ...]:
     return tuple(values) if all(map(isfinite, values)) else ()
 
 
+def loss_of(metric: FurtherMetric, value: float) -> float:
+    """Return a value turned so that the lower one is the better."""
+    return -value if metric.direction == "up" else value
+
+
 def compare(objective: FurtherMetric, values: Sequence[float], best: Sequence[float], noise: Noise) -> Outcome:
     """Say how the repeats of a state compare with those of the best one; both have at least one."""
     here, there = median(values), median(best)
-    gain = here - there if objective.direction == "up" else there - here
+    gain = loss_of(objective, there) - loss_of(objective, here)
     if abs(gain) <= noise.width(len(values), len(best)) * abs(there):
         return "not distinguishable"
     return "better" if gain > 0 else "worse"
@@ -73,8 +78,7 @@ def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequenc
     if guard.max_loss is None:
         return False
     change = median(values) - median(start)
-    loss = -change if guard.direction == "up" else change
-    return loss > guard.max_loss * abs(median(start))
+    return loss_of(guard, change) > guard.max_loss * abs(median(start))
 
 
 def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
@@ -83,7 +87,7 @@ def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
     All have the same objectives in the same order.
     """
     losses = {
-        number: [-value if each.direction == "up" else value for each in metrics if (value := each.value) is not None]
+        number: [loss_of(each, value) for each in metrics if (value := each.value) is not None]
         for number, metrics in points.items()
         if metrics and None not in {each.value for each in metrics}
     }
@@ -132,7 +136,7 @@ def after_state(objective: FurtherMetric, level: Level | None, state: State) -> 
     if outcome == "worse":
         return level, outcome
     here, there = median(values), median(level.values)
-    ahead = here >= there if objective.direction == "up" else here <= there
+    ahead = loss_of(objective, here) <= loss_of(objective, there)
     level = level._replace(kept=state.number)
     return (level._replace(best=state.number, values=values) if ahead else level), outcome
 

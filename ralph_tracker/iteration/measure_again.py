@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any, Final
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
-from ralph_tracker.core.objective import Noise, apart, compare, in_unit
+from ralph_tracker.core.objective import Noise, Outcome, apart, compare, in_unit, loss_of
 from ralph_tracker.core.walk import Choice, WalkedIteration
 from ralph_tracker.errors import NoSnapshotError
 from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
@@ -37,43 +37,43 @@ def choose_again(
     number = _rival(loop, walked, chosen) if sections and loop.origin == "measured" else None
     if number is None:
         return None
-    rival, later = sorted((number, chosen))
+    earlier, later = sorted((number, chosen))
     runs = max(*(section.get("repeats") or 1 for section in sections.values()), _RUNS)
     if progress is not None:
-        progress(f"iterations {rival} and {later}: measuring both again, in turn, {runs} times")
+        progress(f"iterations {earlier} and {later}: measuring both again, in turn, {runs} times")
     try:
-        found = _measured(loop, sections, (rival, later), runs, environment)
+        found = _measured(loop, sections, (earlier, later), runs, environment)
     except NoSnapshotError:
         return None
-    goal = next(each for each in found[later] if each.max_loss is None)
     if not all(each.samples for both in found.values() for each in both):
         return Choice(
-            chosen, f"Iterations {rival} and {later} could not be measured again; the numbers on record count"
+            chosen, f"Iterations {earlier} and {later} could not be measured again; the numbers on record count"
         )
-    pairs = {each.name: (each, next(one for one in found[rival] if one.name == each.name)) for each in found[later]}
-    here, there = pairs[goal.name]
-    noise = Noise().with_repeats(here.samples).with_repeats(there.samples)
-    outcome = compare(goal, here.samples, there.samples, noise)
-    widths = apart(here.samples, there.samples, noise)
-    why = ""
+    pairs = list(zip(found[later], found[earlier], strict=True))
+    now, then = next(pair for pair in pairs if pair[0].max_loss is None)
+    outcome, why = _compared(now, then), ""
     if outcome == "not distinguishable":
-        worse = [name for name, (now, then) in pairs.items() if now.max_loss is not None and _is_worse(now, then)]
-        why = f", and {worse[0]} is worse" if worse else ", and the later is taken"
-        taken = rival if worse else later
+        guards = (pair for pair in pairs if pair[0].max_loss is not None)
+        worse = next((guard.name for guard, before in guards if _compared(guard, before) == "worse"), None)
+        why = f", and {worse} is worse" if worse else ", and the later is taken"
+        taken = earlier if worse else later
     else:
-        taken = later if outcome == "better" else rival
+        taken = later if outcome == "better" else earlier
+    widths = apart(now.samples, then.samples, _noise(now, then))
     far = "" if widths is None else f", {plain_number(float(f'{widths:.2g}'))} widths of the noise apart"
-    shown = [in_unit(median(each.samples), goal) for each in (here, there)]
+    here, there = (in_unit(median(each.samples), now) for each in (now, then))
     return Choice(
         taken,
-        f"Measured again in turn: {goal.name} {shown[0]} in iteration {later}, {shown[1]} in {rival}{far}: "
-        f"{outcome}{why}",
+        f"Measured again in turn: {now.name} {here} in iteration {later}, {there} in {earlier}{far}: {outcome}{why}",
     )
 
 
-def _is_worse(now: FurtherMetric, then: FurtherMetric) -> bool:
-    noise = Noise().with_repeats(now.samples).with_repeats(then.samples)
-    return compare(now, now.samples, then.samples, noise) == "worse"
+def _compared(now: FurtherMetric, then: FurtherMetric) -> Outcome:
+    return compare(now, now.samples, then.samples, _noise(now, then))
+
+
+def _noise(now: FurtherMetric, then: FurtherMetric) -> Noise:
+    return Noise().with_repeats(now.samples).with_repeats(then.samples)
 
 
 def _rival(loop: ConfiguredLoop, walked: Sequence[WalkedIteration], chosen: int) -> int | None:
@@ -83,7 +83,7 @@ def _rival(loop: ConfiguredLoop, walked: Sequence[WalkedIteration], chosen: int)
     for each in reversed([one for one in walked if one.taken and one.iteration <= chosen]):
         metric = _goal_of(loop, each.iteration)
         if each.iteration != chosen and wanted and metric and metric.segment == wanted.segment:
-            known[each.iteration] = median(metric.samples) * (1 if metric.direction == "down" else -1)
+            known[each.iteration] = loss_of(metric, median(metric.samples))
         if each.gained:
             break
     return min(known, key=lambda number: (known[number], -number), default=None)

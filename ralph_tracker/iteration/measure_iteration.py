@@ -433,7 +433,7 @@ def measure_tree(
     metrics = measured.metrics._replace(**of_tree)
     further, problems = further_metrics(target.metrics, facts)
     objectives = _objectives(
-        target, iteration_snapshots, kept.snapshot.tree, results, taken, partial(_repeat, target, guard, progress)
+        target, iteration_snapshots, tree, results, taken, partial(_repeat, target, guard, progress)
     )
     kept = iteration_snapshots.after_checks(kept) if target.checkout is None else kept
     if measured.tests is None or not measured.tests.outcomes:
