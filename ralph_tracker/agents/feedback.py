@@ -235,10 +235,8 @@ def _sections(facts: FeedbackFacts) -> Iterator[Section]:
 
 def _why_undone(undone: RolledBackIteration, facts: FeedbackFacts) -> Iterator[str]:
     reasons: list[str] = []
-    for alert in (
-        *facts.questions,
-        *facts.alerts,
-    ):  # what could not be measured for a cause that is told is told with it
+    # What could not be measured for a cause that is told is told with it.
+    for alert in (*facts.questions, *facts.alerts):
         if "metric_missing" not in alert or alert.rpartition(": ")[2] not in "\n".join(reasons):
             reasons.append(alert)
     yield from reasons
