@@ -19,6 +19,8 @@ _ROUND, _LINES = 5, 6
 MERMAID_COLUMNS: Final = 20
 # More links than these are no help to anybody who goes from one to the next.
 _LINKS: Final = 60
+# Marks that stand above or below the line, also where the score is unknown.
+_BESIDE: Final = frozenset({"critical", "high", "question", "blocked"})
 _TALL: Final = {"f": 0, "s": 4, "p": 7}
 
 
@@ -69,7 +71,7 @@ def trajectory(
         return ""
     low, high = _ends([value for _, value in known])
     room = 70 if any(tests.values()) else 0
-    frame = _Frame(known[0][0], known[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
+    frame = _Frame(scores[0][0], scores[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
     at = dict(known)
     # The line to the last iteration: what is not on it was rolled back, or stands beside it.
     lineage, step = set[int](), frame.last
@@ -94,8 +96,9 @@ def trajectory(
     if is_long:
         dots = (f"M{frame.x(m.iteration):.1f} {frame.y(at[m.iteration]):.1f}h0" for m in marks if m.kind == "taken")
         parts.append(f'<path class="dots" d="{"".join(dots)}"/>')
-    shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
-    parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
+    shown = [mark for mark in links if mark.iteration in at or mark.kind in _BESIDE]
+    shown = sorted(shown, key=lambda each: each.iteration)[: _LINKS * 4]
+    parts += [_mark(frame, mark, at.get(mark.iteration)) for mark in shown]
     return _svg(frame, "group", "Score in percent over the iterations", parts, frame)
 
 
@@ -122,9 +125,10 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
     return math.floor(least / every) * every, math.ceil(most / every) * every
 
 
-def _mark(frame: _Frame, mark: Mark, value: float) -> str:
-    x, y = frame.x(mark.iteration), frame.y(value)
-    words = f"iteration {mark.iteration}, {_number(value)} %{f': {mark.words}' if mark.words else ''}"
+def _mark(frame: _Frame, mark: Mark, value: float | None) -> str:
+    x, y = frame.x(mark.iteration), frame.y(value or 0)
+    said = "score unknown" if value is None else f"{_number(value)} %"
+    words = f"iteration {mark.iteration}, {said}{f': {mark.words}' if mark.words else ''}"
     if mark.kind == "peak":
         shape = f'<path class="peak" d="{_diamond(x, y, 8)}"/>'
     elif mark.kind == "rollback":

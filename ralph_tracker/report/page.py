@@ -20,7 +20,6 @@ from ralph_tracker.report.loop_view import (
     LoopStory,
     OutcomeMatrix,
     SelectionView,
-    known_score,
     selection_view,
 )
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
@@ -160,7 +159,8 @@ def page_view(
     for spec, values in series.items():
         if len({value for value in values if value is not None}) > 1:
             moved.setdefault(values, spec)
-    undone = {each.iteration for each in story.setbacks}
+    rolled_back = {each.iteration for each in story.setbacks}
+    undone = rolled_back - {view.selected}
     current = _grouped(story.alerts, lambda at: at not in undone and at <= view.selected)
     later = _grouped(story.alerts, lambda at: at not in undone and at > view.selected)
     folded = (
@@ -169,7 +169,7 @@ def page_view(
         ("alerts of what was rolled back", _grouped(story.alerts, lambda at: at in undone)),
     )
     timeline = tuple(
-        TimelineEntry(each.iteration, each.text, is_undone=each.iteration in undone)
+        TimelineEntry(each.iteration, each.text, is_undone=each.iteration in rolled_back)
         for each in story.changes
         if each.text
     )
@@ -204,7 +204,7 @@ def page_view(
         earlier_changes=max(0, len(timeline) - CHANGES_SHOWN),
         head=head,
         trajectory=charts.trajectory(
-            [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],
+            [(c.iteration, None if c.known_score is None else c.known_score * 100) for c in selection.contenders],
             marks,
             {at: row.get("previous_iteration") for at, row in story.rows.items()},
             {c.iteration: c.walked.passing for c in selection.contenders},

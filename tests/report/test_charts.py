@@ -32,6 +32,7 @@ def test_the_trajectory_marks_what_happened_and_leads_to_its_row():
     links = {link.get("href"): link.get("aria-label") for link in root.iter("a")}
     assert links == {
         "#i0": "iteration 0, 60 %",
+        "#i1": "iteration 1, score unknown: HIGH",
         "#i2": "iteration 2, 90 %: taken",
         "#i3": "iteration 3, 80 %: rolled back",
     }
@@ -66,6 +67,13 @@ def test_the_lines_of_an_axis_are_at_round_numbers(scores, ticks):
     assert [text.text for text in root.iter("text") if text.get("text-anchor") == "end"] == ticks
     numbers = parsed(charts.trajectory([(n, 50.0) for n in range(301)], []))
     assert [text.text for text in numbers.iter("text") if text.get("text-anchor") == "middle"][:3] == ["0", "20", "40"]
+
+
+def test_iterations_without_a_score_are_a_gap_at_the_ends_too():
+    text = charts.trajectory([(0, None), (1, 60.0), (2, None)], [charts.Mark(2, "blocked", "the agent was blocked")])
+    assert parsed(text).get("data-at").split()[:2] == ["0", "2"]
+    assert paths_in(text)["line score"].count("M") == 1
+    assert "iteration 2, score unknown: the agent was blocked" in text
 
 
 def test_a_long_loop_has_links_for_its_marks_only():
