@@ -187,15 +187,23 @@ def _line_ends(frame: _Frame, loops: Mapping[str, Series], best: Mapping[str, in
         yield f'<text x="{x + 8:.1f}" y="{above + 4:.1f}">{words}</text>'
 
 
-def small(series: Series, label: str, taken: int | None = None, *, cursor: bool = True) -> str:
+def small(
+    series: Series,
+    label: str,
+    taken: int | None = None,
+    *,
+    spread: Mapping[int, tuple[float, float]] = {},
+    cursor: bool = True,
+) -> str:
     """Return one metric over the iterations, without axes; "" where fewer than two values are known.
 
-    A diamond marks the iteration `taken`; `cursor` lets that of the page come over it.
+    A diamond marks the iteration `taken`, a bar the least and greatest of its repeats, `spread`; `cursor` lets that of
+    the page come over it.
     """
     known = [(number, value) for number, value in series if value is not None]
     if len(known) <= 1:
         return ""
-    values = [value for _, value in known]
+    values = [*(value for _, value in known), *(end for ends in spread.values() for end in ends)]
     width, height = 200, 60
     frame = _Frame(series[0][0], series[-1][0], min(values), max(values), width, height, 4, 4, 6, 6)
     last = known[-1]
@@ -206,7 +214,9 @@ def small(series: Series, label: str, taken: int | None = None, *, cursor: bool 
         else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
     )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame if cursor else None)
+    bars = "".join(f"M{frame.x(at):.1f} {frame.y(low):.1f}V{frame.y(high):.1f}" for at, (low, high) in spread.items())
+    ranges = [f'<path class="spread" d="{bars}"/>'] if bars else []
+    return _svg(frame, "img", label, [*ranges, _line(frame, series, "score"), dot, mark], frame if cursor else None)
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:

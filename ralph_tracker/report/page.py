@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from html import escape
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
@@ -210,7 +211,7 @@ def page_view(
             {c.iteration: c.walked.passing for c in selection.contenders},
         ),
         multiples=(
-            *(_of_objective(name, own, view.selected) for name, own in objectives.items()),
+            *(_of_objective(name, own, numbers, view.selected) for name, own in objectives.items()),
             *(
                 _multiple(list(zip(numbers, values, strict=True)), spec, view.selected)
                 for values, spec in moved.items()
@@ -350,13 +351,16 @@ def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     return Multiple(spec.label, picture, listed, *(number(value, spec) for value in values))
 
 
-def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], taken: int) -> Multiple:
+def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], numbers: Sequence[int], taken: int) -> Multiple:
     """Return the numbers of an objective, of which each is shown with the spread of its repeats."""
-    picture = charts.small([(at, each["value"]) for at, each in metrics.items()], f"{name} over the iterations", taken)
+    series = [(at, metrics[at]["value"] if at in metrics else None) for at in numbers]
+    spread = {at: (min(each["samples"]), max(each["samples"])) for at, each in metrics.items()}
+    picture = charts.small(series, f"{escape(for_terminal(name))} over the iterations", taken, spread=spread)
     known = sorted(metrics.values(), key=lambda each: each["value"])
     first, *_, last = [*metrics.values()] * 2
     values = (first, last, known[0], known[-1], metrics.get(taken) or {})
-    return Multiple(name, picture, "|".join(map(with_spread, metrics.values())), *map(further_value, values))
+    listed = "|".join(with_spread(metrics.get(at) or {}) for at in numbers)
+    return Multiple(name, picture, listed, *map(further_value, values))
 
 
 def _rows_shown(numbers: Sequence[int], taken: int) -> list[tuple[int, int]]:

@@ -112,6 +112,12 @@ def test_too_little_is_no_picture(series):
     assert bool(charts.trajectory(series, [])) is any(value is not None for _, value in series)
 
 
+def test_the_repeats_of_a_number_are_a_bar_from_the_least_to_the_greatest():
+    plain = parsed(charts.small([(0, 5.0), (1, None), (2, 3.0)], "ms", 2, spread={0: (4.0, 9.0), 2: (3.0, 3.0)}))
+    bars = next(path.get("d") for path in plain.iter("path") if path.get("class") == "spread")
+    assert bars == "M4.0 46.0V6.0M196.0 54.0V54.0"  # the greatest, 9, is at the top, and the line lies within
+
+
 def test_parts_stand_on_each_other():
     text = charts.stacked_chart({"a": [(0, 50.0), (1, 20.0)], "b": [(0, 50.0), (1, None)]}, "parts")
     paths = paths_in(text)
