@@ -40,12 +40,12 @@ from ralph_tracker.iteration.open_problems import (
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import first_few, percent, shorten
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import Summary, state_after
+from ralph_tracker.store.write import LoopStore
 
 TOKENS: Final = 800
 # The agent is told of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).

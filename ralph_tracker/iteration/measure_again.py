@@ -14,8 +14,8 @@ from ralph_tracker.iteration.measure_iteration import Progress
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.objectives import read_objectives
 from ralph_tracker.measure.run_checks import CheckResult, configured_checks, environment_for_checks, run_checks
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
 
 _RUNS: Final = 5
 Samples = Mapping[str, Sequence[float]]

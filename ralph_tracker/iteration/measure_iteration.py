@@ -67,6 +67,7 @@ from ralph_tracker.measure.run_checks import (
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
 from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.short_text import first_few
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     OUTPUT_KEPT,
@@ -77,12 +78,11 @@ from ralph_tracker.store.iteration_snapshots import (
 )
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_guard import RecordGuard
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
+from ralph_tracker.store.write import LoopStore
 
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
@@ -893,8 +893,10 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     """
     if config.document["checks"]:
         return config
-    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  # needed once per loop
-    from ralph_tracker.measure.try_linters import without_failing_linters  # noqa: PLC0415  # needed once per loop
+    from ralph_tracker.measure.detect import (  # noqa: PLC0415  # needed once per loop
+        detect,
+        without_failing_linters,
+    )
 
     found = without_failing_linters(detect(root, environment), root, environment)
     if not found.checks:

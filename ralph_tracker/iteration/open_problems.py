@@ -36,7 +36,7 @@ from ralph_tracker.records.iteration_record import (
     SchemaVersion,
     SuppressionsDocument,
 )
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 
 FINDINGS: Final = "findings.json"

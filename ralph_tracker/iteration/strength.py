@@ -33,9 +33,9 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.measure.tree_metrics import covered_lines
 from ralph_tracker.safe_files import read_regular
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 _GIVEN: Final = "strength runs the loop's tests, and this loop's metrics are handed in"
 # What a run may take that an error has made slower: so many times what it takes without, and some seconds.

@@ -54,15 +54,15 @@ from ralph_tracker.runner.saved_run import (
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.git_links import bring_back
 from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
 from ralph_tracker.store.layout import RUN_LOCK, LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import NEXT_LOOP, Summary, summary_at
+from ralph_tracker.store.write import LoopStore
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """What is wrong with an iteration in lines: failing tests with place and message, lost ones; nothing where unknown."""
 
 from ralph_tracker.iteration.open_problems import SHOWN, wrong_lines
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 NAMES = {f"t{number}": "passed" for number in range(9)}
 
