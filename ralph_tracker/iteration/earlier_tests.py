@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.core.integrity_result import Rerun
-from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
@@ -21,7 +20,7 @@ from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.git_root import make_git_root
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.report_totals import measured_kind, read_results, without_unloaded
 from ralph_tracker.measure.run_checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any, Final
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
-from ralph_tracker.core.objective import Noise, Outcome, apart, compare, in_unit, loss_of
+from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of
 from ralph_tracker.core.walk import Choice, WalkedIteration
 from ralph_tracker.errors import NoSnapshotError
 from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
@@ -66,6 +66,12 @@ def choose_again(
         taken,
         f"Measured again in turn: {now.name} {here} in iteration {later}, {there} in {earlier}{far}: {outcome}{why}",
     )
+
+
+def apart(one: Sequence[float], other: Sequence[float], noise: Noise) -> float | None:
+    """Return by how many widths of noise two states differ; None where the noise is unknown or 0."""
+    width = noise.width(len(one), len(other)) * abs(median(other))
+    return abs(median(one) - median(other)) / width if width else None
 
 
 def _compared(now: FurtherMetric, then: FurtherMetric) -> Outcome:
