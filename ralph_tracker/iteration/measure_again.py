@@ -9,10 +9,11 @@ from ralph_tracker.core.metrics import FurtherMetric, plain_number
 from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of
 from ralph_tracker.core.walk import Choice, WalkedIteration
 from ralph_tracker.errors import NoSnapshotError
-from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
+from ralph_tracker.iteration.earlier_tests import scratch_tree
 from ralph_tracker.iteration.measure_iteration import Progress
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.objectives import read_objectives
+from ralph_tracker.measure.report_totals import needed_checks
 from ralph_tracker.measure.run_checks import CheckResult, configured_checks, environment_for_checks, run_checks
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_configuration import ConfiguredLoop

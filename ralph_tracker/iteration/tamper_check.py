@@ -12,7 +12,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.iteration.earlier_run import Asked, EarlierRun, Shown
-from ralph_tracker.iteration.earlier_tests import Runner
+from ralph_tracker.iteration.earlier_tests import ScratchRunner
 from ralph_tracker.iteration.file_forms import FileForms, changed_files
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
 
@@ -29,7 +29,7 @@ class Reruns(NamedTuple):
     may have been edited since the loop began.
     """
 
-    runner: Runner
+    runner: ScratchRunner
     only_touched: bool = False
     commands: Sequence[str] = ()
     own_packages: bool = True

@@ -160,6 +160,20 @@ class CheckTotals(NamedTuple):
     diagnostics: tuple[tuple[Group, Diagnostic], ...] = ()
 
 
+def needed_checks(checks: Sequence[Check], names: Iterable[str] | None = None) -> list[Check]:
+    """Return the checks of those names (None: the test checks) and the checks they need, in order."""
+    by_name = {check.name: check for check in checks}
+    of_tests = (check.name for check in checks if measured_kind(check) == Group.TESTS and check.held_back is None)
+    wanted = list(of_tests if names is None else names)
+    found: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found.add(name)
+            wanted += by_name[name].needs
+    return [check for check in checks if check.name in found]
+
+
 def measured_kind(check: Check) -> str | None:
     """Return what a check measures: as configured, else by its format or name; None if its reports decide."""
     shared = check.kind is None and check.name == Group.TYPES and check.format in _OF_TYPES
