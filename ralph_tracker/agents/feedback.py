@@ -20,7 +20,6 @@ from ralph_tracker.core.known_tests import (
     describe_not_loaded,
     is_of_run,
     names_in_short,
-    once_each,
     without_held_back,
 )
 from ralph_tracker.core.metrics import PASSED, Measurement, quantity
@@ -34,6 +33,7 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    once_each,
     questions_in,
     remaining_problems,
 )

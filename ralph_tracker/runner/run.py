@@ -20,7 +20,6 @@ from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.codec import decode
 from ralph_tracker.core.decision import BLOCKED_RULE, Decision
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
-from ralph_tracker.core.questions import questions_of
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
@@ -28,6 +27,7 @@ from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.loop.notify import event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord, target_note
+from ralph_tracker.records.questions import questions_of
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command, within_budget
 from ralph_tracker.runner.attempt import (
