@@ -145,7 +145,7 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     if reason and reached and _uncertain(facts, thresholds) is None:
         return reached  # what was reached is not hidden by what ends the loop anyway
     if reason and facts.blocked is not None:
-        reason = f"{reason}; a person is needed: {facts.blocked}"
+        return _blocked(facts, thresholds)  # a limit says nothing of what a person has to do
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 
