@@ -1,5 +1,6 @@
 """`serve` in a real Chromium: pages that stay current, for people with and without a mouse, and for nobody else."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.tracker import post_iteration, pre_loop
+from tests.browser.conftest import HOSTILE
 
 pytest.importorskip("uvicorn", reason="the extra `web` is not installed")
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
@@ -22,6 +24,19 @@ def facts(number, lint=0):
     return {"tests": tests, "testing": {"coverage_percentage": 60 + number}, "quality": {"lint_errors": lint}}
 
 
+PLAN = {
+    "schema_version": 1,
+    "current": "two",
+    "checkpoint": {"trigger": "test-failure", "failed": HOSTILE[0]},
+    "tasks": [
+        {"id": "one", "title": HOSTILE[1], "status": "failed", "loops": ["ralph-001"],
+         "outcome": {"status": "failed", "cost_usd": 1.5, "reason": HOSTILE[2]}},
+        {"id": "two", "title": "Second", "status": "pending", "loops": ["ralph-002"]},
+        {"id": "three", "title": "Third", "status": "pending"},
+    ],
+}  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def project(loop, tmp_path_factory):
     """Return a project of two loops, the first finished and with hostile names, the second running."""
@@ -29,6 +44,10 @@ def project(loop, tmp_path_factory):
     shutil.copytree(loop, root)
     pre_loop(root=root, metrics=facts(0))
     post_iteration(root=root, metrics=facts(1))
+    state = root / ".aiwg/plans/plan.yaml.json"
+    state.parent.mkdir()
+    state.write_text(json.dumps(PLAN))
+    state.with_suffix(".lock").touch()
     return root
 
 
@@ -51,6 +70,7 @@ PAGES = {
     "running": "/loops/ralph-002",
     "iteration": f"{FIRST}/iterations/3",
     "side by side": f"{FIRST}/diff?before=1&after=3",
+    "plan": "/plans/plan.yaml",
 }
 page_of = pytest.mark.parametrize("path", PAGES.values(), ids=[*PAGES])
 
@@ -75,6 +95,18 @@ def test_the_keyboard_reaches_all_of_a_page(opened, address, unreached, path):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(opened, address, violations, path, scheme):
     assert violations(opened(address(path), color_scheme=scheme, bypass_csp=True)) == []
+
+
+@pytest.mark.parametrize("path", ["/loops/ralph-009", "/plans/none", f"{FIRST}/iterations/99"])
+def test_axe_finds_nothing_on_a_refusal(opened, address, violations, path):
+    assert violations(opened(address(path), bypass_csp=True)) == []
+
+
+@page_of
+def test_no_page_has_more_than_30_stops_of_the_tab_key(opened, address, path):
+    stops = "[...document.querySelectorAll('a, summary, input, button, [tabindex]')]"
+    shown = f"{stops}.filter(each => each.tabIndex >= 0 && each.checkVisibility()).length"
+    assert opened(address(path)).evaluate(shown) <= 30
 
 
 @page_of
