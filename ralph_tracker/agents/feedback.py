@@ -61,7 +61,6 @@ RULES: Final = (
 _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
-_ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
 _MEASURED: Final = " with the task; it is measured again when you stop."
 _GRAVE: Final = ("CRITICAL", "HIGH")
 _NOISE: Final = re.compile(
@@ -199,7 +198,7 @@ def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     elif decision is not None and decision.action == "stop":
         yield f"Decision: stop: {_cut(decision.reason)}"
     if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged:
-        yield _ASK
+        yield "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
     if facts.left:
         yield f"Left of the loop: {', '.join(facts.left)}."
     if facts.ends_unchanged:

@@ -8,15 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import isfinite, sqrt
 from operator import le
 from statistics import mean, median
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
 from ralph_tracker.short_text import percent
 
 Outcome = Literal["better", "worse", "not distinguishable"]
-_FEWEST: Final = 2  # degrees of freedom: two numbers alone do not show a spread
-_WIDTH: Final = 2  # standard errors of a difference
-_OF_NUMBERS: Final = 4  # the rule of the walk that asks for the objective
 
 
 class Noise(NamedTuple):
@@ -33,11 +30,13 @@ class Noise(NamedTuple):
     @property
     def deviation(self) -> float | None:
         """Return the relative standard deviation; None where too few repeats are known."""
-        return sqrt(self.squares / self.freedom) if self.freedom >= _FEWEST else None
+        # Two numbers alone do not show a spread.
+        return sqrt(self.squares / self.freedom) if self.freedom >= 2 else None
 
     def width(self, one: int, other: int) -> float:
         """Return by which share the medians of so many repeats differ by chance; 0 where nothing is known of it."""
-        return _WIDTH * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
+        # Two standard errors of the difference.
+        return 2 * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
 
 
 def _spread(values: Sequence[float]) -> Noise:
@@ -180,7 +179,8 @@ class Weighed(NamedTuple):
         level = self.after.level
         if rule is None and gained and level is not None and self.goal.samples:
             return self.after._replace(level=level._replace(kept=number, best=number, values=self.goal.samples))
-        alone = rule == _OF_NUMBERS and self.lost is None and self.outcome == "worse"
+        # Rule 4 of the walk asks for the objective.
+        alone = rule == 4 and self.lost is None and self.outcome == "worse"
         return self.after if rule is None or alone else before
 
 
