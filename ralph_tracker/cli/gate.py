@@ -8,10 +8,11 @@ import click
 
 from ralph_tracker.cli.options import loop_options, metrics_option, quiet_option, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_command, say_json
-from ralph_tracker.core.known_tests import FailingTests, names_in_short
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, step_summary
 from ralph_tracker.iteration.gate_worktree import (
+    FailingTests,
     Gate,
     alert_text,
     counts_in_words,

@@ -11,7 +11,6 @@ from ralph_tracker.core.metrics import (
     SCORE_DECIMALS,
     SECTIONS,
     Direction,
-    OutcomeWord,
     TestResults,
     Value,
     delta,
@@ -26,6 +25,7 @@ from ralph_tracker.store.snapshots.snapshot_types import as_utf8
 
 Document = Mapping[str, Any]
 ChangeVerdict = Literal["better", "worse", "same", "changed", "unknown"]
+OutcomeWord = Literal["passed", "failed", "skipped"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}

@@ -14,12 +14,11 @@ from typing import Final, NamedTuple
 from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, KnownTests, names_in_short
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, Group, quantity
-from ralph_tracker.iteration.earlier_tests import needed_checks
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.measure.exit_status import was_cut_short
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, needed_checks, read_results
 from ralph_tracker.measure.run_checks import Check, CheckResult, configured_checks, environment_for_checks, run_checks
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.scratch import temporary_folder

@@ -17,13 +17,13 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.formats.mutation_reports import Mutant
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, read
-from ralph_tracker.integrity.small_errors import SmallError, small_errors
-from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
+from ralph_tracker.iteration.earlier_tests import scratch_tree
 from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.repeat_failing import file_or_suite
+from ralph_tracker.iteration.small_errors import SmallError, small_errors
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, needed_checks, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,

@@ -151,8 +151,8 @@ _TRIED: Final = frozenset({Group.LINT, Group.TYPES})
 def without_failing_linters(found: DetectedChecks, root: Path, environment: Mapping[str, str]) -> DetectedChecks:
     """Return what was detected without the linters and type checkers that measure nothing here, each with a note."""
     checks = configured_checks({"checks": found.checks})
-    # One that takes longer is taken to work.
-    tried = [check._replace(timeout_s=120.0, needs=()) for check in checks if measured_kind(check) in _TRIED]
+    # One that takes longer is taken to work: what cannot run says so soon, and a large project takes minutes.
+    tried = [check._replace(timeout_s=20.0, needs=()) for check in checks if measured_kind(check) in _TRIED]
     if not tried:
         return found
     with temporary_folder() as folder:

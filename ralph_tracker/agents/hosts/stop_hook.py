@@ -16,11 +16,11 @@ from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, lines_of, note_event, note_trouble
 from ralph_tracker.core.decision import BLOCKED_RULE
-from ralph_tracker.core.questions import questions_of
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.loop.notify import Notice, event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.records.questions import questions_of
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.steering.session_events import READING_TOOLS
 from ralph_tracker.store.configured_loop import ConfiguredLoop
