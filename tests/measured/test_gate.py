@@ -9,7 +9,7 @@ import pytest
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.iteration.gate_worktree import gate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 ADDED = "def one():\n    return 1\n\n\ndef two(a):\n    return 2 if a else 3\n"
 

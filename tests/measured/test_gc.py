@@ -10,7 +10,7 @@ from ralph_tracker.errors import CollectedError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 OVERRIDE = ("--iteration", 2, "--reason", "why")
 COLLECTED = "iteration {} was deleted by gc; its record is kept"

@@ -10,7 +10,7 @@ from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def ask(shop, *words: str) -> int:
