@@ -59,6 +59,7 @@ RULES: Final = (
     "the code that they test."
 )
 _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
+_REASON: Final = 400  # characters, for an alert that names a few tests in full
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
 _ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
@@ -331,7 +332,7 @@ def _listed(names: Sequence[str]) -> str:
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
     """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
     items = [
-        ["- " + "\n    ".join(_cut(line) for line in item.split("\n    ")) for item in section.items]
+        ["- " + "\n    ".join(_cut(line, _REASON) for line in item.split("\n    ")) for item in section.items]
         for section in sections
     ]
     shown = [0] * len(sections)
@@ -369,9 +370,9 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = 200) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    return shorten(for_terminal(" ".join(text.split())), 200)
+    return shorten(for_terminal(" ".join(text.split())), most)
 
 
 def feedback_facts_of(
