@@ -126,6 +126,7 @@ class FeedbackFacts(NamedTuple):
     unnoticed: Section | None = None
     objective: str = ""
     not_run: str = ""
+    closed: bool = False
 
     @property
     def unchanged(self) -> bool:
@@ -190,16 +191,21 @@ def _state(facts: FeedbackFacts) -> str:
 
 def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     decision = facts.decision
+    waits = decision is not None and decision.action == "escalate"
+    if facts.closed:
+        yield "The loop has ended: nothing more is measured."
+        return
+    if decision is not None and decision.action == "stop" and not facts.iterations_left:
+        yield f"Decision: stop: {_cut(decision.reason)}"
+        return
     if decision is not None and facts.iterations_left:
         if not decision.is_done:
             files = "" if not facts.changed else f"; the last one changed {_listed(facts.changed)}"
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
         yield f"The loop ends after {quantity(facts.iterations_left, 'more iteration')} without progress."
-    elif decision is not None and decision.action == "escalate":
+    elif decision is not None and waits:
         yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
-    elif decision is not None and decision.action == "stop":
-        yield f"Decision: stop: {_cut(decision.reason)}"
-    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged:
+    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged and not waits:
         yield _ASK
     if facts.left:
         yield f"Left of the loop: {', '.join(facts.left)}."
@@ -207,7 +213,6 @@ def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
         passes = "All tests pass" + ("." if any_found else ", no findings.")
         yield f"{passes} {_DONE.format(again='' if facts.with_rules else 'again ')}"
     elif facts.problems is not None:
-        waits = decision is not None and decision.action == "escalate"
         yield ("If a person has answered, continue" if waits else "Continue") + _MEASURED
 
 
@@ -423,6 +428,7 @@ def feedback_facts_of(
         unnoticed=_unnoticed(committed.strength(head)),
         objective="" if measured is None else _objective(committed, number, measured),
         not_run="" if measured is None else _not_run(measured.notes),
+        closed=summary.status != "running",
     )
 
 

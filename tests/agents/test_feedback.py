@@ -180,7 +180,14 @@ def test_a_stall_is_told_with_what_was_changed_and_how_to_ask_a_person():
 
 
 def test_an_end_is_told_with_its_reason():
-    assert told(decision=Decision("stop", "Target reached", 0.9))[1] == "Decision: stop: Target reached"
+    done = Decision("stop", "Target reached", 0.9)
+    assert told(problems=GREEN, left=("2 iterations",), decision=done)[1:] == ["Decision: stop: Target reached"]
+
+
+@pytest.mark.parametrize("action", ["continue", "stop", "escalate"])
+def test_of_a_loop_that_was_closed_nobody_is_asked_to_go_on(action):
+    lines = told(problems=GREEN, closed=True, left=("2 iterations",), decision=Decision(action, "why", 0.9))
+    assert lines[1:] == ["The loop has ended: nothing more is measured."]
 
 
 def test_a_loop_that_waits_for_a_person_goes_on_only_with_the_answer():
