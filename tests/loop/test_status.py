@@ -12,8 +12,8 @@ from ralph_tracker.loop.status import (
     rolled_back,
     selected_iteration,
 )
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import summary_at
 
 
 @pytest.fixture
