@@ -134,8 +134,9 @@ def _of_tox(root: Path) -> Iterator[Sequence[str]]:
 def _placed(root: Path, folder: str, words: Sequence[str]) -> Command:
     """Return a command of tox whose script, where it is started in another folder, is named `folder/./script`."""
     command = _without_launcher(words)
-    is_below = folder not in {"", "."} and _is_below(folder) and bool(command) and (root / folder / command[0]).is_file()
-    return (f"{folder.rstrip('/')}/./{command[0]}", *command[1:]) if is_below else command
+    if folder == "." or not _is_below(folder) or not command or not (root / folder / command[0]).is_file():
+        return command
+    return (f"{folder.rstrip('/')}/./{command[0]}", *command[1:])
 
 
 def _filled(line: str) -> list[str]:
