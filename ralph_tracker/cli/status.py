@@ -39,7 +39,6 @@ from ralph_tracker.store.summary import (
 )
 
 ALERTS_SHOWN: Final = 5
-_WHOLE_ALERTS: Final = 2  # more get a line each
 
 
 @click.command("status")
@@ -139,7 +138,8 @@ def raised_in(alert: Mapping[str, Any]) -> int:
 def _say_alerts(summary: Summary, committed: SealedRecords) -> None:
     facts = facts_of(committed, summary.iteration, None)
     worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], -raised_in(alert), alert["type"]))
-    is_long = len(worst_first) > _WHOLE_ALERTS
+    # More than two get a line each.
+    is_long = len(worst_first) > 2
     for alert in worst_first[:ALERTS_SHOWN]:
         message = without_repeats(alert["message"], facts.tests, facts.errors)
         line = f"{alert['severity']} {alert['id']}: {message}"
