@@ -19,8 +19,8 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_worktree import Gate, gate
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import with_events
+from ralph_tracker.store.summary import with_events
+from ralph_tracker.store.write import LoopStore
 from ralph_tracker.tracker import Tracker
 from tests.forked import forked
 from tests.sweep import SEED

@@ -8,7 +8,7 @@ counted, so that nobody takes a part for the whole.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +20,6 @@ from ralph_tracker.core.known_tests import (
     describe_not_loaded,
     is_of_run,
     names_in_short,
-    once_each,
     without_held_back,
 )
 from ralph_tracker.core.metrics import PASSED, Measurement, quantity
@@ -34,18 +33,19 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    once_each,
     questions_in,
     remaining_problems,
 )
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import first_few, percent, shorten
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import Summary, state_after
+from ralph_tracker.store.write import LoopStore
 
 TOKENS: Final = 800
 # The agent is told of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
@@ -470,12 +470,12 @@ def _alert_line(alert: Mapping[str, Any]) -> str:
 
 
 def _left(loop: ConfiguredLoop, summary: Summary) -> tuple[str, ...]:
-    """Return what is left of each limit, as of the last record."""
+    """Return what is left of each limit now."""
     limits, left = loop.config.thresholds.loop, []
     if limits.max_iterations is not None:
         left.append(quantity(max(limits.max_iterations - summary.iteration, 0), "iteration"))
     if limits.max_minutes is not None:
-        spent = (datetime.fromisoformat(summary.updated_at) - loop.started).total_seconds() / 60
+        spent = (datetime.now(UTC) - loop.started).total_seconds() / 60
         left.append(f"{max(limits.max_minutes - spent, 0):.0f} minutes")
     if limits.max_cost_usd is not None:
         left.append(f"${max(limits.max_cost_usd - (summary.cost_usd or 0), 0):.2f}")

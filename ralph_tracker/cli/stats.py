@@ -15,10 +15,10 @@ from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.report.wording import ABSENT
 from ralph_tracker.runner.model_prices import model_in
+from ralph_tracker.store.find import checked_root, loops_of
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import REPLAYED, RUN, LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root, loops_of
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 Key = Literal["agent", "model", "prompt", "host"]
 KEYS: Final[tuple[Key, ...]] = ("agent", "model", "prompt", "host")

@@ -25,17 +25,17 @@ from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
 from ralph_tracker.short_text import shorten
 from ralph_tracker.store.export_queue import unsent_warnings
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import (
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
+from ralph_tracker.store.summary import (
     INTERRUPTED,
     Summary,
     interrupted_iteration,
     summary_at,
     unrecorded_iteration,
 )
-from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 
 ALERTS_SHOWN: Final = 5
 _WHOLE_ALERTS: Final = 2  # more get a line each

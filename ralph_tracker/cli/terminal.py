@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from pathlib import Path
 
     from ralph_tracker.steering.plan_driver import Checkpoint, Person
-    from ralph_tracker.store.loop_reader import ListedRecord
+    from ralph_tracker.store.read import ListedRecord
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 

@@ -25,10 +25,10 @@ from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import ABSENT, known_money
 from ralph_tracker.runner.read_activity import Activity, activity_of
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration, version_of
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import Summary, summary_at, unrecorded_iteration, version_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

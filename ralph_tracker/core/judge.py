@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
-from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order, open_questions
 from ralph_tracker.core.classification import classify
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide
 from ralph_tracker.core.integrity_alerts import IntegrityAlerts, disbelieved_tests, integrity_alerts_of
@@ -26,7 +26,6 @@ from ralph_tracker.core.metrics import (
     read,
 )
 from ralph_tracker.core.objective import Progress, Weighed, weigh
-from ralph_tracker.core.questions import open_questions
 from ralph_tracker.core.score import (
     Basis,
     Score,

@@ -62,24 +62,6 @@ class Group(StrEnum):
     CODE = "code"
 
 
-class MetricSource(ValueObject, document="name measured why accepted"):
-    """One check, or one group of metrics without a check.
-
-    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, or not all of it,
-    else None; `accepted` that a person accepted the gap.
-    """
-
-    name: str
-    group: str | None = None
-    why: str | None = None
-    accepted: bool = False
-
-    @property
-    def measured(self) -> bool:
-        """Return whether all of it was measured."""
-        return self.why is None
-
-
 Section = Literal["testing", "quality", "codebase"]
 BuildStatus = Literal["success", "failure"]
 Value = int | float | str
@@ -180,20 +162,10 @@ class Metrics(ValueObject):
         return document
 
 
-class Outcome(StrEnum):
-    """How a test ended; an error in set-up or tear-down counts as failed (semantics § 1)."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-OutcomeWord = Literal["passed", "failed", "skipped"]
-
-# The plain words are what is compared once for each of 100,000 tests: reading a member of an enumeration costs more.
-PASSED: Final[str] = Outcome.PASSED.value
-FAILED: Final[str] = Outcome.FAILED.value
-SKIPPED: Final[str] = Outcome.SKIPPED.value
+# How a test ended; an error in set-up or tear-down counts as failed (semantics § 1).
+PASSED: Final[str] = "passed"
+FAILED: Final[str] = "failed"
+SKIPPED: Final[str] = "skipped"
 # What "at least as good as before" means (semantics § 5): a failing test is better than a skipped one.
 OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 

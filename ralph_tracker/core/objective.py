@@ -6,7 +6,6 @@ repeats: the best of them is luck.
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, sqrt
-from operator import le
 from statistics import mean, median
 from typing import Final, Literal, NamedTuple
 
@@ -67,35 +66,12 @@ def compare(objective: FurtherMetric, values: Sequence[float], best: Sequence[fl
     return "better" if gain > 0 else "worse"
 
 
-def apart(one: Sequence[float], other: Sequence[float], noise: Noise) -> float | None:
-    """Return by how many widths of noise two states differ; None where the noise is unknown or 0."""
-    width = noise.width(len(one), len(other)) * abs(median(other))
-    return abs(median(one) - median(other)) / width if width else None
-
-
 def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequence[float]) -> bool:
     """Return whether a guard lost more than it may against the start, which small steps down cannot move."""
     if guard.max_loss is None:
         return False
     change = median(values) - median(start)
     return loss_of(guard, change) > guard.max_loss * abs(median(start))
-
-
-def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
-    """Return those of which no other is as good in all objectives and better in one; one without a number is left out.
-
-    All have the same objectives in the same order.
-    """
-    losses = {
-        number: [loss_of(each, value) for each in metrics if (value := each.value) is not None]
-        for number, metrics in points.items()
-        if metrics and None not in {each.value for each in metrics}
-    }
-    return frozenset(
-        number
-        for number, own in losses.items()
-        if not any(other != own and all(map(le, other, own)) for other in losses.values())
-    )
 
 
 class Level(NamedTuple):

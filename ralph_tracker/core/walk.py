@@ -358,17 +358,6 @@ MODES: Final[Mapping[str, Mode]] = {
 }
 
 
-def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds, mode: Mode) -> Choice:
-    """Return what a mode selects among iterations, of which the baseline comes first.
-
-    Raises ValueError where there is none at all.
-    """
-    if not iterations:
-        msg = "a loop without a baseline has nothing to select"
-        raise ValueError(msg)
-    return mode(iterations, thresholds)
-
-
 def peak_by_quality(iterations: Iterable[WalkedIteration]) -> int:
     """Return the iteration with the highest quality_score, the earlier of equals."""
     return max(iterations, key=lambda each: (each.quality_score, -each.iteration)).iteration

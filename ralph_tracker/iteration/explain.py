@@ -47,9 +47,9 @@ from ralph_tracker.records.iteration_record import RecordDocument
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import state_after
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
@@ -231,8 +231,8 @@ class Explanation(NamedTuple):
 
 def explain(committed: SealedRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
-    from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
-    from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
+    from ralph_tracker.store.configured_loop import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
+    from ralph_tracker.store.write import LoopStore  # noqa: PLC0415  # as above
 
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]

@@ -6,16 +6,17 @@ from statistics import median
 from typing import Any, Final
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
-from ralph_tracker.core.objective import Noise, Outcome, apart, compare, in_unit, loss_of
+from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of
 from ralph_tracker.core.walk import Choice, WalkedIteration
 from ralph_tracker.errors import NoSnapshotError
-from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
+from ralph_tracker.iteration.earlier_tests import scratch_tree
 from ralph_tracker.iteration.measure_iteration import Progress
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.objectives import numbers_of, read_objectives
+from ralph_tracker.measure.report_totals import needed_checks
 from ralph_tracker.measure.run_checks import CheckResult, configured_checks, environment_for_checks, run_checks
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
 
 _RUNS: Final = 5
 Samples = Mapping[str, Sequence[float]]
@@ -72,6 +73,12 @@ def _told(pair: tuple[FurtherMetric, FurtherMetric], later: int, earlier: int) -
 
 def _decides(section: Mapping[str, Any]) -> bool:
     return section["objective"] or section["max_loss"] is not None
+
+
+def apart(one: Sequence[float], other: Sequence[float], noise: Noise) -> float | None:
+    """Return by how many widths of noise two states differ; None where the noise is unknown or 0."""
+    width = noise.width(len(one), len(other)) * abs(median(other))
+    return abs(median(one) - median(other)) / width if width else None
 
 
 def _compared(now: FurtherMetric, then: FurtherMetric) -> Outcome:

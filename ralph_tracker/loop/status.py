@@ -16,10 +16,10 @@ from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion,
 from ralph_tracker.report.wording import Setback, decision_in_words, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, REPLAYED, RUN, LoopPaths
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import Summary, latest_iteration, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
+from ralph_tracker.store.summary import Summary, latest_iteration, state_after
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.integrity_result import Verdict
 from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
-from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, choose, peak_by_quality
+from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, peak_by_quality
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     Document,
@@ -20,6 +19,7 @@ from ralph_tracker.records.iteration_record import (
     Numbers,
     SchemaVersion,
 )
+from ralph_tracker.records.questions import Question
 from ralph_tracker.short_text import percent
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
@@ -213,10 +213,13 @@ def select(
     `choosing` is the function of a mode that is not ours.
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
+    if not contenders:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
     by_number = {c.iteration: c for c in contenders}
     chosen_mode, why = mode or thresholds.selection.mode, None
     if iteration is None:
-        chosen = choose([each.walked for each in contenders], thresholds, choosing or MODES[chosen_mode])
+        chosen = (choosing or MODES[chosen_mode])([each.walked for each in contenders], thresholds)
         iteration, why = chosen.iteration, chosen.reason
     selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)

@@ -55,11 +55,11 @@ from ralph_tracker.replay.measure_commits import (
 )
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
 from ralph_tracker.scratch import scratch_folder
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import REPLAYED, LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore, Project
+from ralph_tracker.store.write import LoopStore, Project
 from ralph_tracker.tracker import Tracker
 
 

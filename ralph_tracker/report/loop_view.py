@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
-from ralph_tracker.core.quarantine import FlakyTest
 from ralph_tracker.records.output_selection import Selection, SelectionCandidate
+from ralph_tracker.records.quarantine import FlakyTest
 from ralph_tracker.report.charts import mermaid_chart, outcome_strip, sparkline
 from ralph_tracker.report.iteration_view import AlertRow
 from ralph_tracker.report.wording import (

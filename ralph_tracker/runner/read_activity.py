@@ -13,7 +13,7 @@ from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import RUN, LoopPaths
-from ralph_tracker.store.loop_summary import Summary, attempted_iteration
+from ralph_tracker.store.summary import Summary, attempted_iteration
 
 # Where agents that print events name what they do: a tool's own words before its name, and prose.
 _WORDS: Final = ("command", "file_path", "path", "pattern", "url", "text", "message", "result")

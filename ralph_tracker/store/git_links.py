@@ -30,11 +30,11 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisits
 from ralph_tracker.store.layout import ARTIFACTS, BASE, LOOP_ID, LoopPaths, ProjectPaths, document_name
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import latest_iteration
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.objects import PACKS
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS
 from ralph_tracker.store.snapshots.user_repository import repository_around
+from ralph_tracker.store.summary import latest_iteration
 
 FOLDER: Final = "ralph-tracker"
 _BASELINE: Final = document_name(0).rstrip("/")

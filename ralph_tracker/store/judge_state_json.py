@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Tes
 from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
 from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
 _OUTCOMES: Final[Mapping[str, str]] = {letter: outcome for outcome, letter in _LETTERS.items()}

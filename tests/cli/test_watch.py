@@ -18,7 +18,7 @@ from rich.console import Console
 from ralph_tracker.cli import watch
 from ralph_tracker.report.charts import Trend, trend
 from ralph_tracker.runner.read_activity import Activity
-from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.find import find_loop
 from tests.tables import table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -17,10 +17,8 @@ from ralph_tracker.core.objective import (
     State,
     Weighed,
     after_state,
-    apart,
     believable,
     compare,
-    front_of,
     loses_too_much,
     weigh,
 )
@@ -170,14 +168,6 @@ def test_failed_runs_change_nothing(states: list[tuple[float, ...]]) -> None:
     assert _walk(TIME, plain) == _walk(TIME, [each for state in plain for each in (State(99, ()), state)])
 
 
-def test_the_front_has_what_no_other_beats_in_all() -> None:
-    points = {
-        number: [TIME._replace(value=time), RATE._replace(value=rate)]
-        for number, (time, rate) in enumerate([(10.0, 5.0), (9.0, 5.0), (12.0, 8.0), (9.0, 5.0), (1.0, None)])
-    }
-    assert front_of({**points, 5: []}) == {1, 2, 3}
-
-
 def _goal(*samples: float, **more: Any) -> FurtherMetric:
     return FurtherMetric("time", None, "ms", **{"direction": "down", "samples": samples, "objective": True, **more})
 
@@ -240,11 +230,6 @@ def test_figures_that_never_scatter_may_be_the_same() -> None:
     assert _weighed(start, 1, _goal(100, 100, 100)).note == (
         "time 100 ms, within the noise of iteration 0 (100 ms), spread 0 %"
     )
-
-
-@pytest.mark.parametrize(("noise", "widths"), [(TWO_PERCENT, 1.414), (Noise(), None), (Noise(0, 4), None)])
-def test_a_difference_counts_in_widths_of_noise(noise: Noise, widths: float | None) -> None:
-    assert apart((108.0,), (100.0,), noise) == (None if widths is None else pytest.approx(widths, abs=0.001))
 
 
 def test_more_is_better_where_the_direction_is_up() -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.loop.status import advice, highest_before, rolled_back, selected_iteration
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import summary_at
 
 
 @pytest.fixture

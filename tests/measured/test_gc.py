@@ -8,7 +8,7 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import CollectedError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 pytestmark = pytest.mark.slow
 

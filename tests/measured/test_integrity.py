@@ -13,7 +13,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.earlier_tests import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 pytestmark = pytest.mark.slow
 

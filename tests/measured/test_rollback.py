@@ -7,8 +7,8 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.store import SnapshotStore
+from ralph_tracker.store.write import LoopStore
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,9 @@ import jsonschema
 import pytest
 
 from ralph_tracker.cli.app import run
+from ralph_tracker.cli.compare import front_of
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
+from ralph_tracker.core.metrics import FurtherMetric
 
 
 @pytest.fixture
@@ -240,3 +242,11 @@ def test_numbers_are_read_from_reports_too(branch, ralph):
         found = {each["candidate"]: each for each in document(ralph("compare", "fast", "--json"))["ranking"]}
         assert (found["fast"]["metrics"], found["fast"]["front"]) == ({"latency": 5}, None)
         assert found["base"]["metrics"] == {"latency": None}
+
+
+def test_the_front_has_what_no_other_beats_in_all():
+    points = {
+        number: [FurtherMetric("time", time, "ms", "down"), FurtherMetric("rate", rate, "ops/s", "up")]
+        for number, (time, rate) in enumerate([(10.0, 5.0), (9.0, 5.0), (12.0, 8.0), (9.0, 5.0), (1.0, None)])
+    }
+    assert front_of({**points, 5: []}) == {1, 2, 3}

@@ -9,7 +9,7 @@ from ralph_tracker.runner.read_activity import activity_of, latest_words
 from ralph_tracker.runner.saved_run import RunProgress, RunSettings
 from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 from tests.tables import table
 
 DECISION = {"action": "continue", "reason": "", "confidence": 1.0, "target_iteration": None, "alternatives": []}

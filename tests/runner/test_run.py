@@ -231,6 +231,11 @@ class TestGoingWrong:
         assert project.records()[1]["blocked"].startswith("needs a person: ")
         assert project.records()[1]["action"] == "escalate"
 
+    def test_a_person_who_is_needed_in_the_last_iteration_is_asked(self, project):
+        outcome = project.drive(project.scripted(step(exit=1, prints="401 Unauthorized")), max_iterations=1)
+        assert outcome.how == "escalate"
+        assert outcome.reason == "Escalate to human - blocked: needs a person: 401 Unauthorized"
+
     def test_an_agent_may_ask_a_person(self, project):
         program = Path(sys.executable).with_name("ralph-tracker")
         ask = f"{program} hook post-iteration --blocked 'which API key?'"

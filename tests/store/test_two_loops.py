@@ -12,7 +12,7 @@ import pytest
 
 from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 pytestmark = pytest.mark.slow
 

@@ -359,6 +359,9 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     """Return the test script as a check by its exit status, or what to install where there is none."""
     if "test" not in scripts or _NO_TESTS in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
+    if not package.is_installed:
+        note = f"the test script is left out, it needs packages that are not installed: {package.install}"
+        return _Part({}, {}, (note,))
     manager = package.install.split()[0]
     command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
     if formats(scripts["test"], scripts) or formats(scripts.get("pretest", ""), scripts):

@@ -111,7 +111,7 @@ def words_after(tool: Sequence[str], commands: Sequence[Command]) -> Command | N
     return next((command[size:] for command in commands if command[:size] == tuple(tool)), None)
 
 
-def _of_tox(root: Path) -> Iterator[list[str]]:
+def _of_tox(root: Path) -> Iterator[Sequence[str]]:
     legacy = table_of(root / "pyproject.toml", "tool", "tox").get("legacy_tox_ini")
     parsers = [ini_of(text_of(root / name)) for name in ("tox.ini", "setup.cfg")]
     parsers += [ini_of(legacy)] if isinstance(legacy, str) else []
@@ -119,7 +119,9 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
         names = [name for name in parser.sections() if name == "testenv" or name.startswith("testenv:")]
         for name in sorted(names, key="testenv".__ne__):
             text = parser.get(name, "commands", fallback="").replace("\\\n", " ")
-            yield from (words for line in text.splitlines() if (words := _filled(line)))
+            lines = [words for line in text.splitlines() if (words := _filled(line))]
+            folder = parser.get(name, "changedir", fallback=parser.get("testenv", "changedir", fallback=""))
+            yield from (_placed(root, _substituted(folder), words) for words in lines)
     for settings in (table_of(root / "tox.toml"), table_of(root / "pyproject.toml", "tool", "tox")):
         environments = settings.get("env")
         tables = [settings.get("env_run_base"), *(environments.values() if isinstance(environments, Mapping) else ())]
@@ -127,6 +129,14 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
             for command in commands if isinstance(commands, list) else ():
                 if isinstance(command, list):
                     yield [word for word in command if isinstance(word, str)]
+
+
+def _placed(root: Path, folder: str, words: Sequence[str]) -> Command:
+    """Return a command of tox whose script, where it is started in another folder, is named `folder/./script`."""
+    command = _without_launcher(words)
+    if folder in {"", "."} or not _is_below(folder) or not command or not (root / folder / command[0]).is_file():
+        return command
+    return (f"{folder.rstrip('/')}/./{command[0]}", *command[1:])
 
 
 def _filled(line: str) -> list[str]:
