@@ -22,7 +22,6 @@ from ralph_tracker.store.read import SealedRecords
 
 Key = Literal["agent", "model", "prompt", "host"]
 KEYS: Final[tuple[Key, ...]] = ("agent", "model", "prompt", "host")
-_TITLES: Final = ("loops", "green", "its to green", "$/test", "rollbacks", "questions", "after peak")
 
 
 class StatsRow(TypedDict):
@@ -96,7 +95,7 @@ def command(folders: tuple[Path, ...], root: Path, by: tuple[Key, ...], as_json:
         return
     for problem in unreadable:
         complain(problem)
-    heads = (*keys, *_TITLES)
+    heads = (*keys, "loops", "green", "its to green", "$/test", "rollbacks", "questions", "after peak")
     cells = [(*(row[key] or ABSENT for key in keys), *_numbers(row)) for row in rows]
     say(f"{quantity(len(figures), 'loop')}, {quantity(sum(each.iterations for each in figures), 'iteration')}")
     say_table([heads, *cells], right=range(len(keys), len(heads)), yielding=[heads.index("questions")])

@@ -150,8 +150,7 @@ class Metrics(ValueObject):
 
     def known_values(self) -> dict[str, Value]:
         """Return what was measured, in the order of the table."""
-        found = ((spec.name, self.get(spec.name)) for spec in METRICS)
-        return {name: value for name, value in found if value is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
     def to_dict(self) -> dict[str, dict[str, Value]]:
         """Return what was measured in the three sections of the seed; absent values are left out."""

@@ -6,16 +6,12 @@ repeats: the best of them is luck.
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, sqrt
-from statistics import mean, median
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
 from ralph_tracker.short_text import percent
 
 Outcome = Literal["better", "worse", "not distinguishable"]
-_FEWEST: Final = 2  # degrees of freedom: two numbers alone do not show a spread
-_WIDTH: Final = 2  # standard errors of a difference
-_OF_NUMBERS: Final = 4  # the rule of the walk that asks for the objective
 
 
 class Noise(NamedTuple):
@@ -32,19 +28,27 @@ class Noise(NamedTuple):
     @property
     def deviation(self) -> float | None:
         """Return the relative standard deviation; None where too few repeats are known."""
-        return sqrt(self.squares / self.freedom) if self.freedom >= _FEWEST else None
+        # Two numbers alone do not show a spread.
+        return sqrt(self.squares / self.freedom) if self.freedom >= 2 else None
 
     def width(self, one: int, other: int) -> float:
         """Return by which share the medians of so many repeats differ by chance; 0 where nothing is known of it."""
-        return _WIDTH * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
+        # Two standard errors of the difference.
+        return 2 * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
 
 
 def _spread(values: Sequence[float]) -> Noise:
     """Return the noise of one state alone; a single value, or values around 0, say nothing."""
-    center = mean(values) if values else 0.0
+    center = sum(values) / len(values) if values else 0.0
     if len(values) == 1 or not center:
         return Noise()
     return Noise(sum((value / center - 1) ** 2 for value in values), len(values) - 1)
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the middle one, or the mean of the two in the middle; the standard library's takes `status` a while."""
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
 
 
 def believable(values: Sequence[float]) -> tuple[float, ...]:
@@ -163,7 +167,8 @@ class Weighed(NamedTuple):
             begun = {goal.name: goal.samples for goal in self.goals if goal.samples}
             levels = {name: after[name]._replace(kept=number, best=number, values=own) for name, own in begun.items()}
             return self.after._replace(levels={**after, **levels})
-        if rule == _OF_NUMBERS and self.lost is None and "worse" in self.outcomes:
+        # Rule 4 of the walk asks for the numbers.
+        if rule == 4 and self.lost is None and "worse" in self.outcomes:
             noisy = {name: level._replace(noise=after[name].noise) for name, level in before.levels.items()}
             return before._replace(levels=noisy)
         return self.after if rule is None else before

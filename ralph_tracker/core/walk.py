@@ -27,10 +27,7 @@ from ralph_tracker.short_text import percent
 
 # A score this much below the highest since the last gain is worse.
 SCORE_TOLERANCE: Final = 0.005
-_NOISE: Final = 1e-9
-_DROPPED: Final = 3  # more than one of so many believed tests
 _FEW: Final = 10  # one of so many, or a single one of half as many
-_MERGED: Final = 5  # so many tests may become one
 
 
 class Kept(NamedTuple):
@@ -117,7 +114,8 @@ def compare_with_kept(
     else:
         no_gain, met = disbelieved | earlier.no_gain, earlier.met
         gone = [name for name in away if name in earlier.held and name not in now]
-        dropped = gone if len(gone) > _MERGED * len(fresh) else []
+        # Up to five tests may become one.
+        dropped = gone if len(gone) > 5 * len(fresh) else []
         if len(fresh) <= len(gone):
             fresh = []  # renamed or merged
     no_gain |= kept.tainted
@@ -162,7 +160,8 @@ def are_few(dropped: int, passing: int) -> bool:
 
 def are_too_many(dropped: int, passing: int) -> bool:
     """Return whether more than a third of the passing tests are dropped."""
-    return _DROPPED * dropped > passing
+    # More than a third of the believed tests.
+    return 3 * dropped > passing
 
 
 class Step(NamedTuple):
@@ -230,7 +229,7 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
         return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None
-    if gains or kept.top_score - step.score <= SCORE_TOLERANCE + _NOISE:
+    if gains or kept.top_score - step.score <= SCORE_TOLERANCE + 1e-9:
         return None
     score, top = _percents(step.score, kept.top_score)
     return f"gains no test, and its score of {score} is below {top}"

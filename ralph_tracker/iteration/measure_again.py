@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from statistics import median
-from typing import Any, Final
+from typing import Any
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
 from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of
@@ -18,7 +18,6 @@ from ralph_tracker.measure.run_checks import CheckResult, configured_checks, env
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 
-_RUNS: Final = 5
 Samples = Mapping[str, Sequence[float]]
 
 
@@ -39,7 +38,7 @@ def choose_again(
     if number is None:
         return None
     earlier, later = sorted((number, chosen))
-    runs = max(*(section.get("repeats") or 1 for section in sections.values()), _RUNS)
+    runs = max(*(section.get("repeats") or 1 for section in sections.values()), 5)
     if progress is not None:
         progress(f"iterations {earlier} and {later}: measuring both again, in turn, {runs} times")
     try:

@@ -267,9 +267,6 @@ def _lies_in(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
 
 
-_SHOWN: Final = 5
-
-
 class StillFailing(NamedTuple):
     """The tests that failed in iteration `number` and fail again, of `asked` that ran alone; nothing was recorded."""
 
@@ -280,7 +277,7 @@ class StillFailing(NamedTuple):
     @property
     def sentence(self) -> str:
         """Return what is known, and what is not."""
-        names = first_few(self.tests, _SHOWN)
+        names = first_few(self.tests, 5)
         of_those = f"{len(self.tests)} of {quantity(self.asked, 'test')} that failed in iteration {self.number}"
         return f"{of_those} still fail: {names}. No other test was run, and nothing was recorded"
 
