@@ -217,8 +217,7 @@ def _judge(before: Level | None, number: int, goal: FurtherMetric) -> _Judged:
     state = State(number, (), goal.samples) if goal.counted or stale else State(number, goal.samples)
     level, outcome = after_state(goal, start, state)
     shown = f"{goal.name} {in_unit(median(goal.samples), goal)}"
-    if level is not None:
-        level = level._replace(segment=goal.segment or level.segment)
+    level = level and level._replace(segment=goal.segment or level.segment)
     if start is None or level is None or outcome is None:
         why = ", which begins anew: its benchmark or the machine is another one" if anew else ""
         return _Judged(level, None, f"{shown}{why}")

@@ -266,7 +266,16 @@ def _of_table(text: str) -> Iterator[_Benchmark]:
 
 
 def _of_k6(document: Any) -> Iterator[_Benchmark]:  # noqa: ANN401  # as parsed
-    """Yield the statistics of k6's summary, such as http_req_duration/med; a crossed threshold fails all."""
+    """Yield the statistics of k6's summary, such as http_req_duration/med; a crossed threshold fails all.
+
+    Of a stream of points it is the median of each metric: the requests of one run are no repeats of it.
+    """
+    if isinstance(document, list):
+        points: dict[str, list[float]] = {}
+        for each in document:
+            if each.get("type") == "Point":
+                points.setdefault(each["metric"], []).append(each["data"]["value"])
+        yield from (_Benchmark(name, [median(values)]) for name, values in points.items())
     if not (isinstance(document, dict) and "root_group" in document):
         return
     crossed = [*_at(document, "metrics/*/thresholds/*"), *(not ok for ok in _at(document, "metrics/*/thresholds/*/ok"))]

@@ -51,6 +51,14 @@ K6_OWN = {
     "root_group": {},
     "metrics": {"latency": {"values": {"med": 1.5}, "thresholds": {"med<1": {"ok": False}}}},
 }
+K6_POINTS = "".join(
+    json.dumps({"metric": metric, "type": kind, "data": data}) + "\n"
+    for metric, kind, data in (
+        ("http_req_duration", "Metric", {"type": "trend", "contains": "time"}),
+        ("http_reqs", "Point", {"value": 1}),
+        *(("http_req_duration", "Point", {"value": value}) for value in (9.0, 7.0, 5.0)),
+    )
+)
 CRITERION = (
     "Benchmarking grp/sum: Analyzing\ngrp/sum                 time:   [112.19 ns 117.52 ns 122.03 ns]\n"
     "                        change: [-3.3% +0.2% +4.1%] (p = 0.92 > 0.05)\n"
@@ -92,6 +100,7 @@ def read(tmp_path: Path, text: str, name: str, unit: str, *, exit_code: int = 0,
         pytest.param(ASV, "b.time_sum(1000)", "s", (21.5,), id="asv"),
         pytest.param(ASV, "b.time_all", "s", (2.0, 4.0), id="asv with its samples"),
         pytest.param(K6, "http_req_duration/p(95)", "ms", (8.25,), id="k6"),
+        pytest.param(K6_POINTS, "http_req_duration", "ms", (7.0,), id="k6's stream, whose points are no repeats"),
         pytest.param(CRITERION, "grp/sum", "ns", (117.52,), id="Criterion's text"),
         pytest.param(CRITERION, "a name that is long", "ns", (1250.0,), id="a long name and another unit"),
         pytest.param(RAW_CSV, "grp/sum", "ns", (150.0, 160.0), id="Criterion's raw.csv"),
@@ -197,6 +206,8 @@ def test_a_pointer_names_a_place_in_json(tmp_path, pointer, samples):
         pytest.param(RESULTS + "c3\t0.000000\tcrash\toom\n", "val_bpb", {}, "the last row says", id="a crash is 0"),
         pytest.param(RESULTS.partition("\n")[0], "val_bpb", {}, "has neither a line", id="no row"),
         pytest.param(CARGO_CRITERION[:-20], "norm", {}, "has neither a line", id="a line that is cut"),
+        pytest.param(K6_POINTS[:-9], "http_req_duration", {}, "has neither a line", id="a point that is cut"),
+        pytest.param('[1, {"type": "Point"}]', "a", {}, "has neither a line", id="points of another shape"),
         pytest.param('{"root_group": {}, "metrics": {"a": 7}}', "a", {}, "has neither a line", id="another shape"),
         pytest.param("METRIC p95=nan ms\n", "p95", {}, "is no number", id="not a number"),
         pytest.param("METRIC p95=inf ms\n", "p95", {}, "is no number", id="infinity"),
