@@ -59,6 +59,7 @@ RULES: Final = (
     "the code that they test."
 )
 _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
+_REASON: Final = 400  # characters, for an alert that names a few tests in full
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
 _MEASURED: Final = " with the task; it is measured again when you stop."
@@ -124,6 +125,7 @@ class FeedbackFacts(NamedTuple):
     unnoticed: Section | None = None
     objective: str = ""
     not_run: str = ""
+    closed: bool = False
 
     @property
     def unchanged(self) -> bool:
@@ -188,16 +190,21 @@ def _state(facts: FeedbackFacts) -> str:
 
 def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     decision = facts.decision
+    waits = decision is not None and decision.action == "escalate"
+    if facts.closed:
+        yield "The loop has ended: nothing more is measured."
+        return
+    if decision is not None and decision.action == "stop" and not facts.iterations_left:
+        yield f"Decision: stop: {_cut(decision.reason)}"
+        return
     if decision is not None and facts.iterations_left:
         if not decision.is_done:
             files = "" if not facts.changed else f"; the last one changed {_listed(facts.changed)}"
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
         yield f"The loop ends after {quantity(facts.iterations_left, 'more iteration')} without progress."
-    elif decision is not None and decision.action == "escalate":
+    elif decision is not None and waits:
         yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
-    elif decision is not None and decision.action == "stop":
-        yield f"Decision: stop: {_cut(decision.reason)}"
-    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged:
+    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged and not waits:
         yield "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
     if facts.left:
         yield f"Left of the loop: {', '.join(facts.left)}."
@@ -205,7 +212,6 @@ def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
         passes = "All tests pass" + ("." if any_found else ", no findings.")
         yield f"{passes} {_DONE.format(again='' if facts.with_rules else 'again ')}"
     elif facts.problems is not None:
-        waits = decision is not None and decision.action == "escalate"
         yield ("If a person has answered, continue" if waits else "Continue") + _MEASURED
 
 
@@ -330,7 +336,7 @@ def _listed(names: Sequence[str]) -> str:
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
     """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
     items = [
-        ["- " + "\n    ".join(_cut(line) for line in item.split("\n    ")) for item in section.items]
+        ["- " + "\n    ".join(_cut(line, _REASON) for line in item.split("\n    ")) for item in section.items]
         for section in sections
     ]
     shown = [0] * len(sections)
@@ -368,9 +374,9 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = 200) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    return shorten(for_terminal(" ".join(text.split())), 200)
+    return shorten(for_terminal(" ".join(text.split())), most)
 
 
 def feedback_facts_of(
@@ -421,6 +427,7 @@ def feedback_facts_of(
         unnoticed=_unnoticed(committed.strength(head)),
         objective="" if measured is None else _objective(committed, number, measured),
         not_run="" if measured is None else _not_run(measured.notes),
+        closed=summary.status != "running",
     )
 
 

@@ -106,7 +106,7 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if as_json:
         say_json(record.to_dict())
         return
-    from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
+    from ralph_tracker.iteration.explain import facts_of, kept_point  # loop-decision does without it
     from ralph_tracker.loop.status import highest_before
     from ralph_tracker.report.wording import score_in_words
     from ralph_tracker.store.read import SealedRecords
@@ -139,7 +139,8 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if len(record.notes) > 5:
         say(f"  and {len(record.notes) - 5} more notes; `ralph-tracker report {number}` has all")
     best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
-    score = score_in_words(record.adjusted_score, facts.before, best, number, highest_before(records, number))
+    known = kept_point(records.paths, number).score
+    score = score_in_words(known, facts.before, best, number, highest_before(records, number))
     if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
         score += "; a metric that is missing lowers it as if it were 0"
     say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)

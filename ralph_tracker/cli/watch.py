@@ -224,15 +224,21 @@ def _cut(text: "Text", console: "Console", most: int) -> "list[Text]":
 
 
 def _problems(shown: LoopDisplay) -> "list[Text]":
-    """Return open alerts, the worst and newest first, then failing and lost tests, in a line each."""
+    """Return open alerts, the worst and newest first, then failing and lost tests, in a line each.
+
+    What an iteration did that was rolled back is no longer in the files.
+    """
     from rich.text import Text
 
+    is_current = shown.summary.head == shown.summary.iteration
     alerts = [
         Text(
             harmless(f"{alert['severity']} {alert['type']}: {short_names(alert['message'])}"),
             style=_LOUD.get(alert["severity"], ""),
         )
-        for alert in sorted(shown.summary.alerts, key=lambda each: (each["severity"], -raised_in(each)))
+        for alert in sorted(
+            shown.summary.alerts if is_current else (), key=lambda each: (each["severity"], -raised_in(each))
+        )
     ]
     return [*alerts, *(Text(harmless(short_names(line)), style="red") for line in shown.wrong)]
 

@@ -109,7 +109,7 @@ _COMPARED: Final[Mapping[str, str]] = {
 
 
 class KeptPoint(NamedTuple):
-    """What the trajectory holds of an iteration: its metrics by name and its score as it was recorded."""
+    """What the trajectory holds of an iteration: its metrics by name, its score (None: nothing was measured)."""
 
     iteration: int
     values: Mapping[str, Any]
@@ -120,7 +120,8 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
     """Return an iteration's values; none where it is damaged."""
     row = state_after(paths, number).get("row")
     values, score = (row.get("metrics"), row.get("adjusted_score")) if isinstance(row, dict) else (None, None)
-    return KeptPoint(number, values if isinstance(values, dict) else {}, score)
+    known = values if isinstance(values, dict) else {}
+    return KeptPoint(number, known, score if known else score or None)
 
 
 class IterationFacts(NamedTuple):

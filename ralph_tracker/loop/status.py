@@ -77,10 +77,17 @@ def decision_now(summary: Summary, paths: LoopPaths) -> str:
     """Return the decision of a loop in words, "" once it has ended."""
     if summary.status != "running":
         return ""
+    if is_carried_out(summary):
+        return f"rollback to iteration {summary.head}, carried out"
     words = decision_in_words(summary.decision)
     if summary.decision["action"] != "stop" or not is_warned(paths):
         return words
     return f"{words.partition(': ')[2]}: the agent was warned, and the run goes on"
+
+
+def is_carried_out(summary: Summary) -> bool:
+    """Return whether the stored decision is a rollback that was carried out, not another restore."""
+    return (summary.decision["action"], summary.decision["target_iteration"]) == ("rollback", summary.head)
 
 
 def advice(summary: Summary, selected: int | None, paths: LoopPaths) -> str:

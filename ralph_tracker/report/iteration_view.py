@@ -184,6 +184,7 @@ def _sentence(record: Document) -> str:
     old = {spec.name: _before(now[spec.name], moved.get(spec.delta_name), spec) for spec in METRICS}
     facts = measured_in_words(now, old) or "nothing measured"
     shown = record.get("adjusted_score")
+    shown = shown if any(value is not None for value in now.values()) else shown or None
     return f"{facts[0].upper()}{facts[1:]}{'' if shown is None else f'; score {percent(shown)}'}."
 
 

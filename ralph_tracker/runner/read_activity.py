@@ -22,6 +22,12 @@ _PHASES: Final = {
     "decide": "iteration {number} is being judged",
     "select": "the best iteration is being selected",
 }
+# What a decision leaves to do before an agent works on, where no run carries it out.
+_WAITING: Final = {
+    "escalate": "waiting for a person to decide",
+    "rollback": "waiting for the rollback",
+    "stop": "waiting to be ended",
+}
 
 
 class Activity(NamedTuple):
@@ -48,7 +54,8 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
     number = attempted_iteration(paths)
     if number is not None and number > summary.iteration:
         return Activity(_PHASES["measure"].format(number=number), _change_time(paths.attempt))
-    return Activity(f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
+    waiting = _WAITING.get(summary.decision["action"]) if summary.head == summary.iteration else None
+    return Activity(waiting or f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
 
 
 def _runner_activity(

@@ -180,7 +180,7 @@ def _row(paths: LoopPaths, *, is_current: bool) -> LoopRow:
             is_current,
             status=summary.status,
             iteration=summary.iteration,
-            score=percent(summary.adjusted_score),
+            score=percent(kept_point(paths, summary.iteration).score),
             best="" if at is None else f"{percent(summary.best_adjusted_score)} at {at}",
             trend=charts.small(scores, f"Score of {loop} over the iterations", at, cursor=False),
             cost="" if cost is None else known_money(cost, is_partial=records.has_unknown_costs()),

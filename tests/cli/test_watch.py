@@ -162,6 +162,18 @@ def test_the_arrows_scroll_through_what_is_wrong(dropped, screen_of):
     assert screen.end() == 0
 
 
+def test_alerts_of_what_was_rolled_back_are_no_longer_shown(dropped):
+    shown = watch.read(find_loop(dropped.root, None, {}))
+    kinds = [
+        [
+            str(line).partition(" ")[0]
+            for line in watch._problems(shown._replace(summary=shown.summary._replace(head=at)))
+        ]
+        for at in (shown.summary.iteration, 0)
+    ]
+    assert ["CRITICAL" in each for each in kinds] == [True, False]
+
+
 @table(("width", "height"), [(80, 24), (40, 12), (200, 50), (20, 6)], ids=str)
 def test_head_and_foot_are_on_a_screen_of_any_size_which_is_filled(dropped, width, height):
     shown = watch.read(find_loop(dropped.root, None, {}))._replace(sentence="Forty words. " * 40)

@@ -12,7 +12,7 @@ from ralph_tracker.store.configured_loop import ConfiguredLoop
 
 from .conftest import HANDS_ON, junit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 PYTEST = {
     "run": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"],

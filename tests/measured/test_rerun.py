@@ -19,7 +19,7 @@ from ralph_tracker.store.write import LoopStore
 
 from .conftest import HANDS_ON
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 # The report says what `outcomes` in the folder of the tests holds: `name=passed` in a line.
 SCRIPT = """\

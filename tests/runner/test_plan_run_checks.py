@@ -13,7 +13,7 @@ from ralph_tracker.store.iteration_snapshots import CHECKS
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 CONFIGURED = {"checks": {"tests": {"run": "pytest -q"}, "Plan-1": {"run": ["make", "all"]}}}
 

@@ -61,6 +61,20 @@ def test_without_a_run_the_next_iteration_is_worked_on_since_the_last_was_record
     assert activity_of(paths, SUMMARY, {}) == ("working on iteration 3", UPDATED, "")
 
 
+@table(
+    ("action", "head", "what"),
+    [
+        ("escalate", 2, "waiting for a person to decide"),
+        ("stop", 2, "waiting to be ended"),
+        ("rollback", 2, "waiting for the rollback"),
+        ("rollback", 1, "working on iteration 3"),
+    ],
+)
+def test_nobody_is_said_to_work_while_a_decision_waits_to_be_carried_out(paths, action, head, what):
+    decided = SUMMARY._replace(decision={**DECISION, "action": action, "target_iteration": 1}, head=head)
+    assert activity_of(paths, decided, {}) == (what, UPDATED, "")
+
+
 def test_an_iteration_that_is_begun_is_being_measured(paths):
     paths.attempt.write_text('{"schema_version": 1, "iteration": 3}')
     assert activity_of(paths, SUMMARY, {})[:2] == ("iteration 3 is being measured", paths.attempt.stat().st_mtime)

@@ -14,7 +14,7 @@ from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshot
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
 from ralph_tracker.store.write import LoopStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 LOOPS = {"one": (1, 2), "two": (3, 4)}
 LINES = 100_000

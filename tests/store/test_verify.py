@@ -173,6 +173,8 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", DAMAGE)
 def test_damage_is_named_and_made_again(case, loop, ask):
     act, expected = DAMAGE[case]
