@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.integrity_result import Verdict
-<<<<<<< HEAD
 from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
-from ralph_tracker.core.questions import Question
-=======
-from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
->>>>>>> main
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, peak_by_quality
 from ralph_tracker.records.iteration_record import (

@@ -7,7 +7,6 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.store import SnapshotStore
-from ralph_tracker.store.write import LoopStore
 
 pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
