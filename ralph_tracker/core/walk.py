@@ -169,8 +169,8 @@ class Step(NamedTuple):
 
     `questions` maps the keys of the findings that are open in it to what they say. `verdict` is that of integrity
     (None: nobody looked). `by_tests` is False with a given score, or where the loop has no tests: then the score alone
-    decides. With `refuse` an open question is a reason whatever was gained. `weighed` is the objective, which is asked
-    in place of the score; None for a loop without one.
+    decides. With `refuse` an open question is a reason whatever was gained. `weighed` are the guards and objectives, of
+    which the latter are asked in place of the score; None for a loop without both.
     """
 
     score: float
@@ -224,7 +224,7 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     if asked and (step.refuse or not gains):
         are = "is" if len(asked) == 1 else "are"
         return f"{_gains(step)}, and {quantity(len(asked), 'question')} {are} open: {asked[0]}"
-    if step.weighed is not None:
+    if step.weighed is not None and step.weighed.goals:
         return None if step.by_tests and gains else step.weighed.worse
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)

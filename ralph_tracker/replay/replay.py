@@ -473,9 +473,13 @@ class Replay:
         return run if why is None else f"Tests could not be measured: {why}"
 
     def objectives(self, number: int) -> tuple[FurtherMetric, ...]:
-        """Return the numbers of a commit's objectives."""
+        """Return the numbers of a commit's objectives and guards."""
         found = self._store.measurement(number)
-        return () if found is None else tuple(each for each in found[0].further if each.objective)
+        return (
+            ()
+            if found is None
+            else tuple(each for each in found[0].further if each.objective or each.max_loss is not None)
+        )
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""

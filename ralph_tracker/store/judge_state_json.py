@@ -113,7 +113,7 @@ def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, An
         "highest": state.highest,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
-        **({"progress": encode(state.progress)} if state.progress.level or state.progress.starts else {}),
+        **({"progress": encode(state.progress)} if state.progress.levels or state.progress.starts else {}),
         "row": dict(row),
         "summary": summary.plain(),
     }

@@ -207,10 +207,11 @@ def test_of_two_numbers_the_front_has_the_candidates_that_none_beats_in_both(bra
         branch.step(f"Try {name}", {"numbers.txt": lines}, passing=0 if name == "breaks" else 4)
     branch.git("checkout", "-q", "work")
     tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
-    goal = {"check": "speed", "direction": "down"}
+    goal = {"from": "speed", "direction": "down"}
     branch.configure(
         {"tests": tests, "speed": {"run": "cat numbers.txt", "kind": "metrics"}},
-        objectives={"latency": {**goal, "unit": "ms"}, "size": {**goal, "unit": "kB", "max_loss": 9}},
+        metrics={"latency": {**goal, "unit": "ms"}, "size": {**goal, "unit": "kB"}},
+        objectives=["latency", "size"],
     )
     asked = ("compare", "fast", "small", "neither", "breaks")
     found = document(ralph(*asked, "--json"))
@@ -234,8 +235,8 @@ def test_numbers_are_read_from_reports_too(branch, ralph):
     branch.git("checkout", "-q", "work")
     tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
     speed = {"run": "cp numbers.txt {reports}/speed.txt", "reports": ["{reports}/speed.txt"], "kind": "metrics"}
-    goal = {"check": "speed", "direction": "down", "unit": "ms"}
-    branch.configure({"tests": tests, "speed": speed}, objectives={"latency": goal})
+    goal = {"from": "speed", "direction": "down", "unit": "ms"}
+    branch.configure({"tests": tests, "speed": speed}, metrics={"latency": goal}, objectives=["latency"])
     for _ in ("measured", "from the cache"):
         found = {each["candidate"]: each for each in document(ralph("compare", "fast", "--json"))["ranking"]}
         assert (found["fast"]["metrics"], found["fast"]["front"]) == ({"latency": 5}, None)
