@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from operator import le
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import click
 
@@ -85,7 +85,7 @@ def command(  # noqa: PLR0917  # as click passes them
     reruns: int,
     select: bool,
     fresh: bool,
-    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    mode: str | None,
     as_json: bool,
     trust: bool,
 ) -> int:

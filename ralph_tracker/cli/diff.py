@@ -1,7 +1,7 @@
 """ralph-tracker diff: compare two iterations of a loop: metrics, scores, tests, files and the patch."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -11,6 +11,7 @@ from ralph_tracker.core.metrics import BY_NAME
 from ralph_tracker.iteration.diff import (
     Differences,
     IterationDiff,
+    MetricChange,
     OutcomeChange,
     diff_document,
     differences_of,
@@ -106,12 +107,12 @@ def _print_diff(loop_id: str, diff: IterationDiff) -> None:
     say_differences(diff.differences, 20, None)
 
 
-def _row(change: Any) -> tuple[str, ...]:  # noqa: ANN401  # a MetricChange
-
+def _row(change: MetricChange) -> tuple[str, ...]:
     verdict = {"same": "", "changed": "", "unknown": ""}.get(change.verdict, change.verdict)
     spec = BY_NAME.get(change.name)
     if spec is None:
         moved = "" if change.change is None else f"{change.change * 100:+.1f}" if change.change else "0"
-        return ("Score", *map(percent, (change.before, change.after)), moved, verdict)
+        sides = (percent(None if side is None else float(side)) for side in (change.before, change.after))
+        return ("Score", *sides, moved, verdict)
     moved = "" if change.change is None else signed_text(change.change, spec)
     return (spec.label, number(change.before, spec), number(change.after, spec), moved, verdict)

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -19,6 +19,7 @@ from ralph_tracker.store.write import LoopStore
 
 if TYPE_CHECKING:
     from ralph_tracker.export.loop_rows import ExportedLoop
+    from ralph_tracker.export.send_with_retries import Destination
 
 _SERVERS: Final = ("mlflow", "otlp")
 
@@ -96,7 +97,7 @@ def _loops(root: Path, loop_id: str | None, *, every: bool) -> "list[ExportedLoo
     return [ExportedLoop(LoopStore(project.loop(each)), os.environ) for each in ids]
 
 
-def _destination(kind: str, experiment: str | None, *, files: bool) -> Any:  # noqa: ANN401  # a Destination
+def _destination(kind: str, experiment: str | None, *, files: bool) -> "Destination":
     if kind == "mlflow":
         from ralph_tracker.export.mlflow_runs import MlflowRuns
 
@@ -106,7 +107,9 @@ def _destination(kind: str, experiment: str | None, *, files: bool) -> Any:  # n
     return OtlpReceiver(os.environ)
 
 
-def _send(loops: "Iterable[ExportedLoop]", kind: str, destination: Any, patience: float, *, beside: bool) -> None:  # noqa: ANN401  # as above
+def _send(
+    loops: "Iterable[ExportedLoop]", kind: str, destination: "Destination", patience: float, *, beside: bool
+) -> None:
     from ralph_tracker.export.send_with_retries import send
     from ralph_tracker.store.export_queue import PendingExport
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +19,10 @@ from ralph_tracker.cli.options import (
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.questions import Question
+
+if TYPE_CHECKING:
+    from ralph_tracker.iteration.apply_iteration import Apply
+    from ralph_tracker.loop.reports import FinishedLoop
 
 
 class Phases(click.Group):
@@ -127,10 +131,10 @@ def post_loop(  # one parameter per option
     root: Path,
     loop_id: str | None,
     as_json: bool,
-    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    mode: str | None,
     iteration: int | None,
     reason: str | None,
-    apply: Any,  # noqa: ANN401  # one of APPLY
+    apply: "Apply",
     branch: str | None,
     *,
     verify: bool,
@@ -151,7 +155,7 @@ def refuse_idle_branch(apply: str, branch: str | None) -> None:
         raise click.UsageError(f"--branch needs --apply branch, not {apply}")
 
 
-def step_after(closed: Any, step: str = "`ralph-tracker hook pre-loop` starts another loop") -> str:  # noqa: ANN401  # a FinishedLoop
+def step_after(closed: "FinishedLoop", step: str = "`ralph-tracker hook pre-loop` starts another loop") -> str:
     """Return the next step after a selection: to put it in place where the working tree is another one, else `step`."""
     if closed.in_place is None:
         return step
@@ -168,7 +172,7 @@ def say_questions(questions: Iterable[Question], loop: str = "") -> None:
 
 
 def say_selection(
-    closed: Any,  # noqa: ANN401  # a FinishedLoop
+    closed: "FinishedLoop",
     step: str = "",
     *,
     loop: str = "",

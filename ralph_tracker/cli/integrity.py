@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -16,6 +16,7 @@ from ralph_tracker.iteration.open_problems import FindingsView, OpenAlert, open_
 from ralph_tracker.iteration.reproduce import rerun_again
 from ralph_tracker.report.iteration_view import rerun_line
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.records_to_show import as_of_now, listing
 from ralph_tracker.store.trust import Consent
 
@@ -38,19 +39,18 @@ def command(number: int | None, rerun: bool, trust: bool, root: Path, loop_id: s
     document = document_of(as_of_now(found, [found.one(number)])[0])
     view = open_findings(found.committed, document)
     if rerun:
-        _say_rerun(found, document["iteration_metrics"]["iteration"], view, consent(trust=trust))
+        _say_rerun(found.committed, document["iteration_metrics"]["iteration"], view, consent(trust=trust))
     elif as_json:
         say_json(open_findings_document(view))
     else:
         _print_findings(view)
 
 
-def _say_rerun(found: Any, number: int, view: Any, trust: Consent) -> None:  # noqa: ANN401  # a listing, a Doubt
-
+def _say_rerun(committed: SealedRecords, number: int, view: FindingsView, trust: Consent) -> None:
     if not view.found.reruns:
         say(f"iteration {number}: no earlier test was run on its source, since none differs from its reference")
         return
-    for ran in rerun_again(found.committed, number, view.found.reruns, os.environ, trust):
+    for ran in rerun_again(committed, number, view.found.reruns, os.environ, trust):
         for line in _ran(ran.rerun):
             say_wrapped(line)
         for test in sorted(ran.tests.outcomes):

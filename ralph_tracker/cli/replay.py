@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0917  # as click passes them
     cluster: str | None,
     setup: str | None,
     fresh: bool,
-    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    mode: str | None,
     as_json: bool,
     trust: bool,
 ) -> int:

@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,7 +10,7 @@ from ralph_tracker.cli.hook import refuse_idle_branch, say_selection, step_after
 from ralph_tracker.cli.next_step import of_loop
 from ralph_tracker.cli.options import loop_options, quiet_option, selection_options, trust_option
 from ralph_tracker.cli.terminal import flush, say_wrapped, tracker_of
-from ralph_tracker.iteration.apply_iteration import Placement
+from ralph_tracker.iteration.apply_iteration import Apply, Placement
 
 
 @click.command("select-best")
@@ -24,10 +23,10 @@ def command(
     root: Path,
     loop_id: str | None,
     as_json: bool,
-    mode: Any,  # noqa: ANN401  # one of SELECTION_MODES
+    mode: str | None,
     iteration: int | None,
     reason: str | None,
-    apply: Any,  # noqa: ANN401  # one of APPLY
+    apply: Apply,
     branch: str | None,
     *,
     verify: bool,

@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -17,6 +17,9 @@ from ralph_tracker.cli.feedback import feedback_text
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.cli.terminal import complain, flush
 from ralph_tracker.errors import EXIT_OK, InputError, RalphTrackerError
+
+if TYPE_CHECKING:
+    from ralph_tracker.agents.output.run_report import RunReport
 
 _PROMPT: Final = ("-p", "--print")
 # What ends ralph-claude-code where it reads it in the answers of two calls.
@@ -85,7 +88,7 @@ class _Call:
         sys.stdout.write(f"{json.dumps(answer) if as_json else text}\n")
         return EXIT_OK
 
-    def _record(self, report: Any, before: int, *, why: str | None) -> None:  # noqa: ANN401  # a RunReport
+    def _record(self, report: "RunReport", before: int, *, why: str | None) -> None:
         """Record the iteration with the usage of all calls since the last one, unless the call failed (`why`)."""
         from ralph_tracker.codec import decode, encode
         from ralph_tracker.core.metrics import Usage
@@ -142,7 +145,9 @@ def _with_feedback(prompt: str, found: str, number: int) -> str:
     return prepare_command([PROMPT], prompt_of(prompt, found, number, ()), Path()).argv[0]
 
 
-def _passed_through(words: Sequence[str], root: Path, feed: Any, environment: Any) -> int:  # noqa: ANN401  # as of Popen
+def _passed_through(
+    words: Sequence[str], root: Path, feed: Callable[[bytes], object], environment: Mapping[str, str]
+) -> int:
     """Run a command in `root`, pass its standard output on and to `feed`, and return its exit code as a shell does."""
     try:
         agent = subprocess.Popen(words, cwd=root, stdout=subprocess.PIPE, env=environment)  # noqa: S603  # a user's

@@ -4,7 +4,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.export.loop_rows import ExportedLoop, Row
@@ -27,8 +27,15 @@ class RefusedError(RalphTrackerError):
 class Destination(Protocol):
     """A server that keeps the iterations of loops. Each call raises UnreachableError or RefusedError."""
 
-    batch: int
-    """How many iterations one call of `send` takes at most."""
+    @property
+    def batch(self) -> int:
+        """How many iterations one call of `send` takes at most."""
+        ...
+
+    @property
+    def place(self) -> str:
+        """Where on the server the loop is kept, in a few words."""
+        ...
 
     def open(self, loop: ExportedLoop, key: str) -> int:
         """Find or make the place of a loop there, and return the last iteration that it has, -1 for none."""
@@ -64,7 +71,7 @@ def key_of(loop: ExportedLoop) -> str:
         return file.read_text(encoding="ascii").strip()
 
 
-def send(loop: ExportedLoop, destination: Any, name: str, patience_s: float) -> SendResult:  # noqa: ANN401  # a Destination with a `place`
+def send(loop: ExportedLoop, destination: Destination, name: str, patience_s: float) -> SendResult:
     """Send what a server does not have yet, one process at a time, and return what was sent.
 
     A server that does not answer is tried again until nothing has got through for `patience_s`. Raises

@@ -119,11 +119,6 @@ def is_code(path: str) -> bool:
     return _IS_CODE.search(path) is not None
 
 
-def is_test_path(path: str) -> bool:
-    """Return whether a file belongs to the tests: holds them, or is loaded or read by them."""
-    return kind_of_file(path) in {"test", "support", "data"}
-
-
 def files_named_in_commands(commands: Iterable[str | Sequence[str]]) -> frozenset[str]:
     """Return the words of commands that may name files, including those of `sh -c "…"` and `-m module`."""
     words: set[str] = set()

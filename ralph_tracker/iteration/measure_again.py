@@ -18,8 +18,6 @@ from ralph_tracker.measure.run_checks import CheckResult, configured_checks, env
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 
-Samples = Mapping[str, Sequence[float]]
-
 
 def choose_again(
     loop: ConfiguredLoop,

@@ -5,7 +5,6 @@ import pytest
 from ralph_tracker.integrity.deciding_files import (
     DecidingFiles,
     files_named_in_commands,
-    is_test_path,
     kind_of_file,
 )
 from tests.tables import table
@@ -45,7 +44,6 @@ KINDS = {
 @table(("path", "kind"), [pytest.param(path, kind, id=path) for kind, paths in KINDS.items() for path in paths.split()])
 def test_a_file_is_known_by_its_name(path, kind):
     assert kind_of_file(path) == kind
-    assert is_test_path(path) is (kind in {"test", "support", "data"})
 
 
 @table(
