@@ -23,8 +23,8 @@ from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.wording import without_repeats
 from ralph_tracker.safe_files import refuse_link_out
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import leave_alone
-from ralph_tracker.store.loop_lookup import find_loop
 
 
 @click.command("gate", short_help="Measure without recording: pass or regression.")

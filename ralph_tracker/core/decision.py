@@ -12,7 +12,6 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number, qu
 from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
-_CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
 BLOCKED_RULE: Final = 6
 DONE_RULE: Final = 12  # asked before 9
@@ -119,7 +118,7 @@ def decide(facts: DecisionFacts, thresholds: Thresholds) -> Decision:
     """
     found = (rule(facts, thresholds) for rule in _RULES)
     decision = next((each for each in found if each is not None), None) or _continue(facts)
-    if decision.rule in _CERTAIN:
+    if decision.rule in {0, 1, 2, 8}:
         return decision
     return decision._replace(confidence=half_up(decision.confidence * facts.evidence, 2))
 
@@ -145,7 +144,7 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     if reason and reached and _uncertain(facts, thresholds) is None:
         return reached  # what was reached is not hidden by what ends the loop anyway
     if reason and facts.blocked is not None:
-        reason = f"{reason}; a person is needed: {facts.blocked}"
+        return _blocked(facts, thresholds)  # a limit says nothing of what a person has to do
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 

@@ -366,8 +366,8 @@ def _decision(
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
     window = inputs.facts.state.lineage.points[-inputs.facts.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    level = inputs.facts.state.progress.level
-    improving = level is not None and inputs.facts.iteration - level.best <= inputs.facts.state.thresholds.stall.window
+    latest = max((level.best for level in inputs.facts.state.progress.levels.values()), default=None)
+    improving = latest is not None and inputs.facts.iteration - latest <= inputs.facts.state.thresholds.stall.window
     now, passing = inputs.point.tasks_done, bool(inputs.facts.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
     holds = passing and inputs.facts.metrics.tests_failed == 0

@@ -14,7 +14,6 @@ NAMES_SHOWN: Final = 5
 # The prefix of the ids of held-back tests, which the agent never sees.
 HELD_BACK: Final = "held-back:"
 _HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
-_PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
 # What failed is the run itself, not one of its tests: as a test, and as the place of what it did not collect.
 WHOLE_RUN: Final = "(test run)"
@@ -166,7 +165,7 @@ def describe_not_loaded(place: str, why: str) -> str:
 
 def dotted(name: str) -> str:
     """Return the name of a file, package or test with dots between its parts, without file suffixes."""
-    return _PARTS.sub(".", _SUFFIX.sub("", name)).strip(".")
+    return re.sub(r"[^\w-]+", ".", _SUFFIX.sub("", name)).strip(".")
 
 
 def _same_names(now: Mapping[str, str], before: Mapping[str, str]) -> bool:

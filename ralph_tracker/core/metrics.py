@@ -191,10 +191,10 @@ TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would colle
 class FurtherMetric(ValueObject, document="value unit direction"):
     """A number of an iteration beside the table of metrics; it is no part of the score.
 
-    `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of an objective
-    `value` is the median of `samples`; one with a `max_loss` (a share of the start, 0.02 for 2 %) is a guard, any other
-    `objective` is the goal. `counted` samples are those of an earlier iteration, whose check did not run again.
-    `segment` names the benchmark and the machine of an objective.
+    `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of a check's
+    number `value` is the median of `samples`; an `objective` is optimised, and one with a `max_loss` (a share of the
+    start, 0.02 for 2 %) is a guard. `counted` samples are those of an earlier iteration, whose check did not run again.
+    `segment` names the benchmark and the machine.
     """
 
     name: str

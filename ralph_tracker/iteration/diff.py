@@ -19,7 +19,7 @@ from ralph_tracker.core.metrics import (
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.file_changes import FileChange
 from ralph_tracker.store.snapshots.snapshot_types import as_utf8
 

@@ -14,8 +14,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.inline_tests import parted
-from ralph_tracker.integrity.missing_names import gone_from_source, missing_names
-from ralph_tracker.integrity.placeholders import with_placeholders
+from ralph_tracker.integrity.missing_names import gone_from_source, missing_names, with_placeholders
 from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.git_root import make_git_root
 from ralph_tracker.measure.limit_to_test_files import limited_to_files

@@ -49,13 +49,13 @@ from ralph_tracker.records.iteration_record import (
     record_of,
 )
 from ralph_tracker.report.wording import measured_in_words
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import folder_to_look
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import summary_at
 from ralph_tracker.store.trust import Consent, Trust
+from ralph_tracker.store.write import LoopStore
 
 FAILURES_LISTED: Final = 20
 GateVerdict = Literal["pass", "regression", "not_measured"]

@@ -35,7 +35,7 @@ from ralph_tracker.records.iteration_record import (
 )
 from ralph_tracker.records.quarantine import FlakyTest, Run, flaky_tests
 from ralph_tracker.records.questions import Question, questions_of
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 
 FINDINGS: Final = "findings.json"

@@ -195,7 +195,7 @@ class TamperCheck:
 
     @property
     def _optimises(self) -> bool:
-        return self._state.progress.level is not None
+        return bool(self._state.progress.levels)
 
     def _unchanged_tests(self) -> dict[str, str]:
         """Return the unchanged test files' texts that have a test that newly passes, or passes where that is asked."""

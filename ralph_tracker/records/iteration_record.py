@@ -391,7 +391,7 @@ def target_note(target: float, score: float) -> str:
 
 def _notes(judgement: Judgement) -> list[str]:
     facts, weighed = judgement.inputs.facts, judgement.inputs.weighed
-    notes = [weighed.note] if weighed is not None else []
+    notes = [weighed.note] if weighed is not None and weighed.note else []
     if facts.iteration == 0 and judgement.state.met_target:
         notes.append(target_note(facts.state.thresholds.loop.target_score or 0, judgement.inputs.adjusted))
     given, used = facts.measurement.metrics.error_count, facts.metrics.error_count

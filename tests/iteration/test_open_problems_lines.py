@@ -2,7 +2,7 @@
 
 from ralph_tracker.core.known_tests import WHOLE_RUN
 from ralph_tracker.iteration.open_problems import SHOWN, once_each, wrong_lines
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 NAMES = {f"t{number}": "passed" for number in range(9)}
 

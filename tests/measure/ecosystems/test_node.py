@@ -409,7 +409,7 @@ def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):
 @pytest.mark.parametrize(
     ("files", "command", "said"),
     [
-        ([package("uvu", test="uvu tests")], ["npm", "test"], "uvu is here and has no report that can be read"),
+        ([package("uvu", test="uvu tests"), installed("uvu")], ["npm", "test"], "uvu is here and has no report"),
         ([package(test="node x.js"), {"pnpm-lock.yaml": ""}], ["pnpm", "test"], "counts by its exit status only"),
         ([package(test="jasmine"), {"bun.lock": ""}], ["bun", "run", "test"], "jasmine is here"),
     ],
@@ -419,6 +419,12 @@ def test_a_script_without_a_report_counts_by_its_exit_status(found, files, comma
     assert seen.checks["test-command"] == {"run": command, "kind": "build", "timeout": "30m"}
     assert said in "\n".join(seen.notes)
     assert command[0] in seen.templates[0]
+
+
+def test_a_script_whose_packages_are_not_installed_is_left_out_until_they_are(found):
+    seen = found(package("grunt", test="grunt test"), {"package-lock.json": ""})
+    assert seen.checks == {}
+    assert seen.notes == ("the test script is left out, it needs packages that are not installed: npm ci",)
 
 
 def test_the_script_that_npm_init_writes_is_none(found):
