@@ -360,8 +360,7 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     if "test" not in scripts or _NO_TESTS in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
     if not package.is_installed:
-        note = f"the test script is left out, it needs packages that are not installed: {package.install}"
-        return _Part({}, {}, (note,))
+        return _Part({}, {}, (f"the test script is left out until its packages are installed: {package.install}",))
     manager = package.install.split()[0]
     command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
     if formats(scripts["test"], scripts) or formats(scripts.get("pretest", ""), scripts):
@@ -376,7 +375,9 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
 
 
 def _is_configured(package: Package, runner: str) -> bool:
-    names = (f"{runner}.config.*", f".{runner}rc*", *(["vite.config.*"] if runner == "vitest" else []))
+    # Vitest needs no settings for files of these names.
+    own = ["vite.config.*", "*.test.*", "src/**/*.test.*", "test*/**/*.test.*"] if runner == "vitest" else []
+    names = (f"{runner}.config.*", f".{runner}rc*", *own)
     return bool(package.table(runner)) or any(next(package.root.glob(name), None) for name in names)
 
 

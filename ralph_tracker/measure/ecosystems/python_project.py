@@ -131,7 +131,7 @@ def _of_tox(root: Path) -> Iterator[Sequence[str]]:
 def _placed(root: Path, folder: str, words: Sequence[str]) -> Command:
     """Return a command of tox whose script, where it is started in another folder, is named `folder/./script`."""
     command = _without_launcher(words)
-    if folder in {"", "."} or not _is_below(folder) or not command or not (root / folder / command[0]).is_file():
+    if folder == "." or not _is_below(folder) or not command or not (root / folder / command[0]).is_file():
         return command
     return (f"{folder.rstrip('/')}/./{command[0]}", *command[1:])
 
