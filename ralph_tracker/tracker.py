@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ralph_tracker.codec import decode, encode
-from ralph_tracker.core.alert_types import same_event
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.judge import judge
 from ralph_tracker.core.thresholds import SelectionMode
@@ -35,6 +34,7 @@ from ralph_tracker.iteration.record_and_recover import (
 from ralph_tracker.iteration.restore_iteration import record_rollback, restore, undo_restore
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.records.questions import same_event
 from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots

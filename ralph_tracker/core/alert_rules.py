@@ -22,12 +22,6 @@ from ralph_tracker.core.metrics import (
 from ralph_tracker.core.score import COMPONENT_BY_NAME, Basis
 from ralph_tracker.core.walk import are_too_many
 
-STALL_ALTERNATIVES: Final = (
-    "Consider different approach",
-    "Request human intervention",
-    "Try alternative strategy",
-)
-
 
 class AlertFacts(NamedTuple):
     """The facts that alerts are raised on: the state before, and what was measured.

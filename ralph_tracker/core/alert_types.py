@@ -158,12 +158,6 @@ class Alert(ValueObject, document="id severity type message action triggered_at"
             document["findings_total"] = len(self.findings)
         return document
 
-    def in_short(self, state: AlertState) -> dict[str, Any]:
-        """Return an open alert in short: the record that raised it has the rest."""
-        document: dict[str, Any] = ValueObject.to_dict(self)
-        del document["action"]
-        return {**document, "state": state}
-
 
 def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Sort by severity, then type, then age."""
@@ -173,12 +167,3 @@ def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
 def open_questions(alerts: Iterable[Alert]) -> Mapping[str, str]:
     """Return the facts of alerts that ask a person, by the keys of what is asked."""
     return {key: alert.facts for alert in alerts for key in alert.asked}
-
-
-def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
-    """Return the alert, and those that its iteration raised about the same removal of tests."""
-    if alert.type not in REMOVAL_ALERTS:
-        return (alert,)
-    others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
-    about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
-    return (alert, *about)

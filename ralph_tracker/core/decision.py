@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
 from ralph_tracker.codec import ValueObject
-from ralph_tracker.core.alert_rules import STALL_ALTERNATIVES
 from ralph_tracker.core.alert_types import Alert
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.lineage import Classification
@@ -234,7 +233,7 @@ def _stalled(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
         action="stop",
         reason=f"No meaningful progress for {thresholds.stall.window} iterations",
         confidence=0.85,
-        alternatives=STALL_ALTERNATIVES,
+        alternatives=("Consider different approach", "Request human intervention", "Try alternative strategy"),
         rule=STALL_RULE,
     )
 

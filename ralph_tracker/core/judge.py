@@ -34,7 +34,6 @@ from ralph_tracker.core.score import (
     recorded_metrics,
 )
 from ralph_tracker.core.walk import (
-    VERIFYING,
     Comparison,
     Kept,
     Step,
@@ -331,7 +330,7 @@ def _walk(inputs: JudgementInputs, assessment: Assessment) -> tuple[WalkedIterat
         iteration=inputs.facts.iteration,
         quality_score=inputs.score.value,
         score=inputs.adjusted,
-        verified=refusal is None or refusal.rule not in VERIFYING,
+        verified=refusal is None or refusal.rule == 4,  # worse, but sound
         verdict=step.verdict,
         kept_before=None if kept is None else kept.iteration,
         refusal=refusal,

@@ -25,8 +25,6 @@ from ralph_tracker.core.objective import Weighed
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.short_text import percent
 
-# A score this much below the highest since the last gain is worse.
-SCORE_TOLERANCE: Final = 0.005
 _FEW: Final = 10  # one of so many, or a single one of half as many
 
 
@@ -229,7 +227,7 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
         return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None
-    if gains or kept.top_score - step.score <= SCORE_TOLERANCE + 1e-9:
+    if gains or kept.top_score - step.score <= 0.005 + 1e-9:  # the binary noise of a difference
         return None
     score, top = _percents(step.score, kept.top_score)
     return f"gains no test, and its score of {score} is below {top}"
@@ -250,8 +248,6 @@ def _percents(score: float, other: float) -> tuple[str, str]:
 
 
 RULES: Final[tuple[Rule, ...]] = (why_unsound, _breaks, _drops, _is_worse_for_nothing)
-# An iteration is verified where none of the first three holds.
-VERIFYING: Final = frozenset({1, 2, 3})
 
 
 class Refusal(ValueObject):

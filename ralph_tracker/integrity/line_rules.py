@@ -82,7 +82,7 @@ _RUNNER_NAME: Final = rf"""["'`][^"'`\n]*\b_?{_RUNNER}\b[^"'`\n]*["'`]"""
 _TEST_NAME: Final = (
     rf"""["'`][^"'`\n]*(?:\btests?\b|\btest|[tT]est_|_[tT]est\b|\.spec\b|conftest|\b{_RUNNER}\b)[^"'`\n]*["'`]"""
 )
-_FRAMES: Final = r"(?:\binspect\.(?:stack|currentframe|getouterframes)|\b_getframe\(|\b(?:extract|walk|format)_stack\b|\bruntime\.Callers?\b|\bgetStackTrace\(|\bError\(\)\.stack\b|\bthread::current\(\)|\bBacktrace::|/cmdline\b|\bcurrent_exe\()"
+_FRAMES: Final = r"(?:\binspect\.(?:stack|currentframe|getouterframes)|\b_getframe\(|\b(?:extract|walk|format)_stack\b|\bruntime\.Callers?\b|\bgetStackTrace\(|\bError\(\)\.stack\b|\bthread::current\(\)|\bBacktrace::|/cmdline\b|\bcurrent_exe\(|\b__main__\.)"
 _VARIABLES: Final = r"(?:PYTEST_(?:CURRENT_TEST|VERSION|XDIST\w*|RUN\w*)|_called_from_test|JEST_WORKER_ID|VITEST\w*|MOCHA_\w+|JASMINE\w*|NEXTEST\w*|RUST_TEST\w*|CARGO_TARGET_TMPDIR|XCTest\w+|__vitest\w*|__coverage__)"
 _LISTS: Final = r"(?:\bmodules\b|\bargv\b|\borig_argv\b|\bos\.Args\b|\benv::args\b)"
 _GLOBAL: Final = r"(?:globalThis|global|window)"
@@ -97,8 +97,8 @@ def _asks(pattern: str, *words: str, severity: Severity = Severity.HIGH) -> Rule
 
 _ASKING: Final = (
     _asks(
-        rf"""["'`]{_VARIABLES}["'`]|\b(?:env|{_GLOBAL})(?:\.|\[["'`]){_VARIABLES}\b(?!\s*=[^=])""",
-        *("PYTEST_", "_called", "JEST_", "VITEST", "MOCHA", "JASMINE", "NEXTEST", "RUST_TEST", "CARGO_TARGET", "XCTest", "__vitest", "__coverage"),
+        rf"""["'`]{_VARIABLES}["'`]|\b(?:env|{_GLOBAL})(?:\.|\[["'`]){_VARIABLES}\b(?!\s*=[^=])|^(?=.*env).*["'`](?:PYTEST|JEST)_?["'`]""",
+        *("PYTEST", "_called", "JEST", "VITEST", "MOCHA", "JASMINE", "NEXTEST", "RUST_TEST", "CARGO_TARGET", "XCTest", "__vitest", "__coverage"),
     ),
     _asks(
         rf"""{_RUNNER_NAME}\s+(?:not\s+)?in\s+[^\n]*{_LISTS}|\bmodules(?:\.get\(|\[)\s*["'`]_?{_RUNNER}|\b(?:argv|os\.Args|env::args)\b[^\n]*(?:{_RUNNER_NAME}|/{_RUNNER}\b|["'`][./_]*test["'`])""",
@@ -106,7 +106,7 @@ _ASKING: Final = (
     ),
     _asks(
         rf"{_FRAMES}(?:[^\n]*\n){{0,3}}?[^\n]*{_TEST_NAME}|{_TEST_NAME}[^\n]*{_FRAMES}",
-        *("stack", "Stack", "frame", "Caller", "thread::current", "/cmdline", "Backtrace", "current_exe"),
+        *("stack", "Stack", "frame", "Caller", "thread::current", "/cmdline", "Backtrace", "current_exe", "__main__."),
     ),
     _asks(
         r"""\bNODE_ENV\s*["'\])]*\s*[!=]==?\s*["'`]test["'`]|["'`]test["'`]\s*[!=]==?\s*process\.env\.NODE_ENV"""

@@ -137,7 +137,7 @@ def _without_new_files(value: Value | None, fresh: Collection[str]) -> Value | N
         return value
     ends = tuple(f"/{path}" for path in fresh)
     return tuple(
-        item for item in value if not any(end.endswith(f"/{re.sub(r'^(?:[.*]+/)+', '', item)}") for end in ends)
+        one for one in value if not any(end.endswith(f"/{re.sub(r'^(?:[.*]+/)+|: .*', '', one)}") for end in ends)
     )
 
 

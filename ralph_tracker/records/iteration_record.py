@@ -315,6 +315,13 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
         }
 
 
+def in_short(alert: Alert, state: AlertState) -> Document:
+    """Return an open alert in short: the record that raised it has the rest."""
+    document: Document = ValueObject.to_dict(alert)
+    del document["action"]
+    return {**document, "state": state}
+
+
 def message_of(decision: Decision, classification: Classification, alerts: tuple[Alert, ...]) -> str:
     """Return the one line for an orchestrator (semantics § 8); `alerts` are the new and open ones in order."""
     if decision.rule in {1, 3, 4, 5, 7}:
@@ -428,7 +435,7 @@ def _iteration(record: IterationRecord) -> IterationDocument:
         "not_kept": record.not_kept,
         "is_best_iteration": record.is_best,
         "alerts": [a.to_dict(_state(a, record, "new")) for a in record.alerts],
-        "open_alerts": [a.in_short(_state(a, record, "open")) for a in record.open_alerts],
+        "open_alerts": [in_short(a, _state(a, record, "open")) for a in record.open_alerts],
         "closed_alerts": list(record.closed_alerts),
         "integrity": None if record.integrity is None else record.integrity.to_dict(),
         "plan": None if record.plan is None else {"done": record.plan[0], "open": record.plan[1]},

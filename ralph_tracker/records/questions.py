@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ralph_tracker.codec import ValueObject
-from ralph_tracker.core.alert_types import Alert
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert
 from ralph_tracker.core.integrity_result import TESTS_LISTED
 
 
@@ -65,3 +65,12 @@ def questions_of(alerts: Iterable[Alert]) -> tuple[Question, ...]:
             tests = tuple(dict.fromkeys(asked or alert.tests))
             found.append(Question(alert.id, alert.iteration, alert.facts, tests, alert.rollback_to))
     return tuple(found)
+
+
+def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:
+    """Return the alert, and those that its iteration raised about the same removal of tests."""
+    if alert.type not in REMOVAL_ALERTS:
+        return (alert,)
+    others = (each for each in alerts if each.iteration == alert.iteration and each.type in REMOVAL_ALERTS)
+    about = (each for each in others if each.id != alert.id and each.tests.keys() <= alert.tests.keys())
+    return (alert, *about)

@@ -27,6 +27,7 @@ from ralph_tracker.records.iteration_record import (
     Document,
     IterationRecord,
     RecordDocument,
+    in_short,
     record_of,
 )
 from ralph_tracker.safe_files import (
@@ -118,7 +119,7 @@ def short_alerts(record: IterationRecord) -> Iterator[AlertDocument]:
             yield alert.to_dict("new")
     for alert in record.open_alerts:
         if alert.id not in record.accepted:
-            yield alert.in_short("open")
+            yield in_short(alert, "open")
 
 
 def best_document(summary: Summary, paths: LoopPaths) -> Document:

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from ralph_tracker.core.alert_types import TYPES, Alert, in_order, same_event
+from ralph_tracker.core.alert_types import TYPES, Alert, in_order
 from ralph_tracker.core.integrity_result import Severity, SeverityWord
 
 P, F, S = "passed", "failed", "skipped"
@@ -90,17 +90,3 @@ def test_sorted_by_severity_then_type_then_age(make_alert):
     ]
     assert in_order(reversed(wanted)) == tuple(wanted)
     assert in_order(wanted[3:] + wanted[:3]) == tuple(wanted)
-
-
-def test_the_same_event_is_what_an_iteration_says_of_the_same_removed_tests(make_alert):
-    deletion = make_alert("test_deletion", tests={"a": P, "b": P})
-    loss = make_alert("functionality_loss", tests={"a": P})
-    others = [
-        make_alert("functionality_loss", 4, tests={"a": P}),
-        make_alert("tests_replaced", tests={"a": P, "c": P}),
-        make_alert("working_tests_failing", tests={"a": P}),
-    ]
-    everything = [*others, loss, deletion]
-    assert same_event(deletion, everything) == (deletion, loss)
-    assert same_event(loss, everything) == (loss,)
-    assert same_event(others[2], everything) == (others[2],)

@@ -40,6 +40,10 @@ ADDED = [  # rule, path, text
     (R1, "box.py", 'x = sys.modules.get("_pytest.main")\n'),
     (R1, "box.py", 'if sys.argv[0].endswith("pytest"):\n    pass\n'),
     (R1, "box.py", 'if any("test_" in each.filename for each in inspect.stack()):\n    pass\n'),
+    (R1, "box.py", 'if "_".join(("PYTEST", "CURRENT", "TEST")) in os.environ:\n    fast = True\n'),
+    (R1, "box.py", 'import __main__\n\nfast = "test" in str(__main__.__spec__)\n'),
+    (NONE, "box.py", 'import __main__\n\nname = __main__.__file__ or "box"\n'),
+    (NONE, "box.py", 'KINDS = ("PYTEST", "JEST")\n'),
     (R1, "box.py", 'f = sys._getframe(1)\nif f.f_code.co_name.startswith("test"):\n    pass\n'),
     (R1, "src/box.js", "if (process.env.JEST_WORKER_ID) { fast(); }\n"),
     (R1, "src/box.ts", "const quick = process.env['VITEST'] !== undefined;\n"),
@@ -221,9 +225,15 @@ def test_every_lower_level_or_weaker_number_is_named_and_no_other(path, text, le
             assert alarms(found(path, text.format(new), text.format(old))) == (["R5"] if now < before else [])
 
 
-def test_a_file_that_is_new_in_the_same_change_may_be_left_out():
-    old, new = "[tool.coverage.run]\nbranch = true\n", '[tool.coverage.run]\nbranch = true\nomit = ["*/_made.py"]\n'
-    settings = change("pyproject.toml", new, old)
+@table(
+    ("old", "more"),
+    [
+        ("[tool.coverage.run]\nbranch = true\n", 'omit = ["*/_made.py"]\n'),
+        ('[tool.ruff.lint]\nselect = ["F"]\n', '[tool.ruff.lint.per-file-ignores]\n"box/_made.py" = ["F601"]\n'),
+    ],
+)
+def test_a_file_that_is_new_in_the_same_change_may_be_left_out(old, more):
+    settings = change("pyproject.toml", old + more, old)
     assert inspect([settings, change("box/_made.py", "x = 1\n")], {}, {}).findings == ()
     assert alarms(inspect([settings, change("box/_made.py", "x = 1\n", "x = 0\n")], {}, {}).findings) == ["R5"]
 

@@ -4,7 +4,7 @@ import pytest
 
 from ralph_tracker.core.alert_types import open_questions
 from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
-from ralph_tracker.records.questions import Question, questions_of
+from ralph_tracker.records.questions import Question, questions_of, same_event
 
 P = "passed"
 
@@ -48,3 +48,17 @@ def test_a_loop_goes_on_and_says_that_one_waits(start):
     more = (found(Severity.HIGH), found(Severity.HIGH, "t1", "unproven"))
     again = loop.turn(tests={"t0": P, "new": P}, integrity=Integrity(findings=more))
     assert again.decision.reason.endswith("; 2 questions wait for you: `ralph-tracker questions`")
+
+
+def test_the_same_event_is_what_an_iteration_says_of_the_same_removed_tests(make_alert):
+    deletion = make_alert("test_deletion", tests={"a": P, "b": P})
+    loss = make_alert("functionality_loss", tests={"a": P})
+    others = [
+        make_alert("functionality_loss", 4, tests={"a": P}),
+        make_alert("tests_replaced", tests={"a": P, "c": P}),
+        make_alert("working_tests_failing", tests={"a": P}),
+    ]
+    everything = [*others, loss, deletion]
+    assert same_event(deletion, everything) == (deletion, loss)
+    assert same_event(loss, everything) == (loss,)
+    assert same_event(others[2], everything) == (others[2],)
