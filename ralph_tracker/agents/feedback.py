@@ -20,7 +20,6 @@ from ralph_tracker.core.known_tests import (
     describe_not_loaded,
     is_of_run,
     names_in_short,
-    once_each,
     without_held_back,
 )
 from ralph_tracker.core.metrics import PASSED, Measurement, quantity
@@ -34,18 +33,19 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    once_each,
     questions_in,
     remaining_problems,
 )
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import first_few, percent, shorten
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import Summary, state_after
+from ralph_tracker.store.write import LoopStore
 
 TOKENS: Final = 800
 # The agent is told of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
@@ -62,7 +62,6 @@ _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
 _REASON: Final = 400  # characters, for an alert that names a few tests in full
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
-_ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
 _MEASURED: Final = " with the task; it is measured again when you stop."
 _GRAVE: Final = ("CRITICAL", "HIGH")
 _NOISE: Final = re.compile(
@@ -206,7 +205,7 @@ def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     elif decision is not None and waits:
         yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
     if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged and not waits:
-        yield _ASK
+        yield "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
     if facts.left:
         yield f"Left of the loop: {', '.join(facts.left)}."
     if facts.ends_unchanged:

@@ -3,8 +3,9 @@
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES, in_order
-from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide, message_of
+from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide
 from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
+from ralph_tracker.records.iteration_record import message_of
 from tests.tables import table
 
 PLAIN = DecisionFacts(

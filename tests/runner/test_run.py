@@ -15,7 +15,7 @@ from ralph_tracker.runner.run import open_run
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report, step
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def test_a_loop_runs_to_its_end_and_selects_the_peak(project):

@@ -15,7 +15,7 @@ from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import report, step
 from tests.sweep import chosen
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 LOGIN = step(exit=1, prints="Invalid API key · Please run /login")
 
