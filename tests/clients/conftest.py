@@ -25,10 +25,11 @@ from tests.clients import messages as stand_in
 from tests.clients.clients import ALL, CLAUDE, NOWHERE, Client
 
 OURS = Path(sys.executable).with_name("ralph-tracker")
-_LIMIT_S = 180
+_LIMIT_S = 600  # of a whole session, on a machine that is busy
 _GIT = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 WRONG = "def add(a, b):\n    return a - b\n\n\ndef sub(a, b):\n    return a - b\n"
+WRONG_AGAIN = "def add(a, b):\n    return a * b\n\n\ndef sub(a, b):\n    return a - b\n"
 RIGHT = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 TESTS = """\
 from calc import add, sub
@@ -41,6 +42,36 @@ def test_add():
 def test_sub():
     assert sub(3, 2) == 1
 """
+SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
+# What the model is told after a wrong fix, a deleted test and the right fix, to the letter.
+TOLD = (
+    """\
+Iteration 1: plateau, score 72 % (the best so far).
+Failing tests:
+- test_calc.py:5 test_calc::test_add: assert 2 == 3
+    + where 2 = add(1, 2)
+Left of the loop: 5 iterations.
+Continue with the task; it is measured again when you stop.""",
+    """\
+Iteration 2: regression, score 59.5 % (the best is iteration 1 with 72 %).
+Rolled back: the files are those of iteration 1 again, without what iteration 2 changed: test_calc.py. \
+Read them again before you edit them. `ralph-tracker diff 1 2` shows the undone patch.
+Why iteration 2 was rolled back:
+- CRITICAL it2-failure_hidden: Iteration 2 removed 1 test that failed in iteration 1; with the source of 2 it still \
+fails (assert 2 == 3): test_calc::test_add (test_calc.py)
+Failing tests in the files that you have now:
+- test_calc.py:5 test_calc::test_add: assert 2 == 3
+    + where 2 = add(1, 2)
+Left of the loop: 4 iterations.
+Continue with the task; it is measured again when you stop.""",
+    """\
+Iteration 3: forward, score 99.5 % (the best so far).
+Rolled back earlier in this loop:
+- Iteration 2 removed 1 test that failed in iteration 1; with the source of 2 it still fails (assert 2 == 3): \
+test_calc::test_add
+Left of the loop: 3 iterations.
+All tests pass. If the task is complete, stop again without changes: the loop ends.""",
+)
 CONFIG = f"""\
 version: 1
 loop: {{target_score: 0.9, max_iterations: 6}}
@@ -195,6 +226,12 @@ def made_project(folder: Path, client: Client, program: Path) -> Project:
         subprocess.run(["git", *words], cwd=made.root, env=made.environment(), check=True)
     made.ours("trust")
     return made
+
+
+def without_target(project: Project) -> None:
+    """Let the loop of a project end only where nothing is left to do."""
+    (project.root / "ralph-tracker.yaml").write_text(CONFIG.replace("target_score: 0.9, ", ""))
+    project.ours("trust")
 
 
 @pytest.fixture

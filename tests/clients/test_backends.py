@@ -10,13 +10,23 @@ from pathlib import Path
 
 import pytest
 
+from ralph_tracker.agents.feedback import RULES
 from tests.clients.clients import CLIENTS, COPILOT, OPENCODE_PRICE, program_of
-from tests.clients.conftest import OURS, RIGHT, WRONG, made_project, writing
+from tests.clients.conftest import (
+    OURS,
+    RIGHT,
+    SUB_ONLY,
+    TOLD,
+    WRONG,
+    WRONG_AGAIN,
+    made_project,
+    without_target,
+    writing,
+)
 from tests.clients.messages import Turn, fail, hang, playing, say
 
-SUB_ONLY = "from calc import sub\n\n\ndef test_sub():\n    assert sub(3, 2) == 1\n"
 FRESH, KEPT, CACHED, WRITTEN = Turn().tokens
-TURNS = {"claude": 2, "opencode": 2}  # the others tell no number of turns
+TELL_TURNS = {"claude", "opencode", "copilot"}
 TURN_USD = {
     "claude": (FRESH * 3 + KEPT * 3.75 + CACHED * 0.3 + WRITTEN * 15) / 1e6,
     "codex": ((FRESH + KEPT) * 1.25 + CACHED * 0.125 + WRITTEN * 10) / 1e6,
@@ -57,7 +67,7 @@ class Driven:
 
     def drive(self, url, *options):
         run = self.begin(url, *options)
-        out, err = run.communicate(timeout=180)
+        out, err = run.communicate(timeout=600)  # four sessions of a client on a machine that is busy
         return run.returncode, out, err
 
 
@@ -70,45 +80,42 @@ def driven(request, tmp_path):
             run.kill()
 
 
-def at_least(*names):
+def at_least(*names, among=tuple(CLIENTS)):
     """Go through something with these clients each time, with the others in `make suite NAME=agents-full`."""
-    clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in CLIENTS]
+    clients = [each if each in names else pytest.param(each, marks=pytest.mark.deep) for each in among]
     return pytest.mark.parametrize("driven", clients, indirect=True)
 
 
-@at_least("claude", "codex")
-def test_a_whole_loop_with_a_rollback_ends_with_the_right_fix(driven):
+@at_least("claude", "codex", among=(*CLIENTS, "copilot"))
+def test_a_whole_loop_with_a_rollback_ends_one_run_after_the_right_fix(driven):
     script = (
-        *(writing("calc.py", WRONG + "\n\nZERO = 0\n"), say("one")),
+        *(writing("calc.py", WRONG_AGAIN), say("one")),
         *(writing("test_calc.py", SUB_ONLY), say("all pass")),
-        *(writing("calc.py", RIGHT), say("done")),
+        *(writing("calc.py", RIGHT), say("done"), say("done, as I said")),
     )
+    project = driven.project
+    without_target(project)
     with driven.playing(*script) as service:
-        code, out, err = driven.drive(service.url, "--max-iterations", "5")
+        code, out, err = driven.drive(service.url)
     assert code == 0, out + err
     assert service.played_out, service.told
     # Every iteration is a session of its own: its first request has the whole prompt somewhere.
-    first, second, third = service.prompts[::2]
-    assert "Make all tests pass." in first
-    for prompt in (first, second):
-        assert "\nFailing tests:\n- test_calc.py:5 test_calc::test_add: assert -1 == 3" in prompt
-    assert (
-        "Rolled back: the files are those of iteration 1 again, without what iteration 2 changed: test_calc.py."
-        in third
-    )
-    assert "- CRITICAL it2-failure_hidden: Iteration 2 removed 1 test that failed in iteration 1" in third
-    assert "): test_calc::test_add (test_calc.py)\n" in third
-    project = driven.project
-    assert [each["iteration"] for each in project.history] == [0, 1, 2, 3]
+    for number, golden in enumerate(TOLD, 2):
+        before = f"Make all tests pass.\n\nWhat ralph-tracker measured before this iteration, the number {number}:\n"
+        told = golden.replace("stop again without", "stop without")  # a new session has not stopped yet
+        assert f"{before}{RULES}\n{told}" in service.prompts[2 * number - 2]
+    assert [each["iteration"] for each in project.history] == [0, 1, 2, 3, 4]
     assert project.history[3]["previous_iteration"] == 1
     assert project.status["status"] == "finished"
     assert (project.root / ".aiwg" / "output" / "calc.py").read_text() == RIGHT
-    took = {"input_tokens": 2 * (FRESH + KEPT + CACHED), "output_tokens": 2 * WRITTEN}
-    for each in project.history[1:]:
-        assert {key: each["usage"][key] for key in took} == took
-        assert each["usage"].get("turns") == TURNS.get(driven.name)
-        assert each["usage"]["cost_usd"] == pytest.approx(2 * TURN_USD[driven.name])
-    assert "Stopped: Target reached" in out
+    for each, turns in zip(project.history[1:], (2, 2, 2, 1), strict=True):
+        if driven.name != "copilot":  # which prints no tokens
+            took = {"input_tokens": turns * (FRESH + KEPT + CACHED), "output_tokens": turns * WRITTEN}
+            assert {key: each["usage"][key] for key in took} == took
+        assert each["usage"].get("turns") == (turns if driven.name in TELL_TURNS else None)
+        cost = TURN_USD.get(driven.name)
+        assert each["usage"].get("cost_usd") == (None if cost is None else pytest.approx(turns * cost))
+    assert "Stopped: Done: nothing changed and everything passes" in out
 
 
 def test_copilot_keeps_its_session_and_tells_no_cost(tmp_path):
@@ -208,7 +215,7 @@ def test_a_run_that_is_killed_leaves_no_client_and_goes_on(driven):
     assert code == 0, out + err
     assert service.played_out, service.told
     assert notes_of(driven) == [["interrupted: the run was stopped from outside", "agent: done"]]
-    turns = 3 if driven.name in TURNS else 2  # the others print no usage before their end
+    turns = 3 if driven.name in TELL_TURNS else 2  # the others print no usage before their end
     assert driven.project.history[1]["usage"]["input_tokens"] == turns * (FRESH + KEPT + CACHED)
 
 
