@@ -5,7 +5,6 @@ beside ralph-tracker itself: the folder of a project, or one that an environment
 values of the same types, in a table for each group: to look them up as entry points takes 40 ms, and a hook 60.
 """
 
-import sysconfig
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
@@ -54,7 +53,8 @@ def distribution(group: Group, name: str) -> str:
 
 @cache
 def _installed(group: Group) -> "dict[str, tuple[EntryPoint, str]]":
-    from importlib.metadata import distributions  # noqa: PLC0415  # only where something is asked for that is not ours
+    import sysconfig  # noqa: PLC0415  # only where something is asked for that is not ours
+    from importlib.metadata import distributions  # noqa: PLC0415  # as above
 
     places = {sysconfig.get_path(name) for name in ("purelib", "platlib")}
     found = {}

@@ -1,15 +1,17 @@
 """Save the state of a run in run.json, before and after every step, so that a killed run can continue."""
 
 import json
-from typing import Any, Final, Literal, NamedTuple, Self, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Self, get_args
 
-from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.core.metrics import Usage
 from ralph_tracker.errors import RecordError
 from ralph_tracker.safe_files import as_store_error, write_whole
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import RUN, RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import holder_of
+
+if TYPE_CHECKING:  # `status` needs nothing of what agents print
+    from ralph_tracker.agents.output.run_report import RunReport
 
 SCHEMA_VERSION: Final = 1
 Phase = Literal["agent", "measure", "decide", "select", "ended"]
@@ -162,7 +164,7 @@ def less(whole: Usage, before: Usage) -> Usage:
     return Usage(**rest)
 
 
-def tells_sums(report: RunReport, told: Usage) -> bool:
+def tells_sums(report: "RunReport", told: Usage) -> bool:
     """Return whether a continued session's report is of the whole session: as much as before and the run's own part."""
     whole, before = report.usage.input_tokens, told.input_tokens
     return None not in {whole, before, report.own_input} and (whole or 0) >= (before or 0) + (report.own_input or 0)

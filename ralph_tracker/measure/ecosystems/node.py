@@ -45,7 +45,6 @@ _COVERAGE: Final = "{reports}/coverage-node"
 _COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
-_PATTERNS_SINCE: Final = (21,)  # of node
 _ROOT: Final = (".", "./")
 # What node before 21 runs by itself, but for what is in folders whose names begin with a dot, where it looks too.
 _TEST_FILES: Final = (
@@ -213,7 +212,8 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
         checks["coverage"] = left_by_the_tests(lcov, "lcov")
     words = [*run, *(word for word in runner.words if word not in _ROOT)]
     how: list[str] | str = words
-    if runner.version < _PATTERNS_SINCE:  # before, the shell expanded them
+    # Node expands patterns itself since 21; before, the shell did.
+    if runner.version < (21,):
         expanded = " ".join(word if "*" in word else shlex.quote(word) for word in words)
         if any("*" in word for word in words):
             how = expanded

@@ -41,7 +41,6 @@ _PROBE: Final = (
 )
 _INSTALL: Final = "pip install {} into the project's environment"
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
-_LOCKS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
 _ENVIRONMENTS: Final = (".tox/py*", ".tox/test*", ".nox/test*", ".nox/*")
 _CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
 _MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
@@ -184,7 +183,7 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
     else the environment of hatch, poetry, tox or nox that has pytest, else PATH without our own environment.
     """
     folders = repository_folders(root)
-    for lock, tool in _LOCKS:
+    for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv")):
         # uv alone knows the packages of a workspace from their folders
         is_locked = (root / lock).is_file() or (tool == "uv" and any(map(workspace_members, folders[1:])))
         if is_locked and shutil.which(tool, path=environment.get("PATH")):

@@ -13,12 +13,9 @@ from typing import Any, Final, TypeGuard
 from ralph_tracker.safe_files import text_of
 
 Command = tuple[str, ...]
-_PYTHON: Final = re.compile(r"(?:.*/)?python[\d.]*")
-_RUN_BY: Final = ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "run"}, {"hatch", "run"})
 # Words of coverage before the module or script that it runs.
 _COVERAGE: Final = ("coverage", "run")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
-_DEFAULT: Final = re.compile(r"\{env:\w+:([^{}]*)\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
@@ -99,7 +96,7 @@ def maintainers_environment(root: Path) -> dict[str, str]:
 
 def _substituted(line: str) -> str:
     """Return a line of tox with the root's name filled in, and with the values that variables have by default."""
-    line = _DEFAULT.sub(r"\1", line)
+    line = re.sub(r"\{env:\w+:([^{}]*)\}", r"\1", line)
     for name, place in _ROOT_NAMES.items():
         line = line.replace(name, place)
     return line
@@ -173,9 +170,9 @@ def _constant(node: ast.expr) -> str | None:
 def _without_launcher(words: Sequence[str]) -> Command:
     """Return a command that begins with its tool, or with its script."""
     rest = list(words)
-    if set(rest[:2]) in _RUN_BY:
+    if set(rest[:2]) in ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "run"}, {"hatch", "run"}):
         rest = [word for at, word in enumerate(rest[2:]) if at or not word.startswith("-")]
-    if rest and _PYTHON.fullmatch(rest[0]):
+    if rest and re.fullmatch(r"(?:.*/)?python[\d.]*", rest[0]):
         rest = _of_python(rest[1:])
     if tuple(rest[:2]) == _COVERAGE:
         rest = _of_python(rest[2:])
