@@ -172,7 +172,13 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+# The others show the same with other runners.
+SHALLOW = {"minitest", "unittest"}
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in SHALLOW else pytest.param(name, marks=pytest.mark.deep) for name in CASES]
+)
 def test_a_file_that_does_not_load_breaks_the_build_and_deletes_nothing(name, project, with_tools):
     case = CASES[name]
     with_tools(case.needs, case.install)
