@@ -1,4 +1,4 @@
-"""A test file that does not load is a broken build with its file and line in every runner that `init` writes, and no
+"""A test file that does not load is a broken build with its file and line in the runners that `init` writes, and no
 test that is gone.
 """
 
@@ -45,23 +45,16 @@ def _two(path: str, text: str, **files: str) -> dict[str, str]:
 
 _GO = 'package NAME\n\nimport (\n\t"testing"\n\n\t_ "strings"\n)\n\nfunc TestNAME(t *testing.T) {}\n'
 _RUST = "use calc::add;\n\n#[test]\nfn is_NAME() {\n    assert_eq!(add(1, 2), 3);\n}\n"
-_JUNIT = (
-    "package calc;\n\nimport org.junit.Test;\n\npublic class NAMETest {\n  @Test\n  public void isNAME() {\n"
-    "    Calc.add(1, 2);\n  }\n}\n"
-)
 _RSPEC = "require_relative '../lib/calc'\nRSpec.describe(Calc) { it('adds NAME') { expect(1).to eq 1 } }\n"
 _MINITEST = (
     "require 'minitest/autorun'\nrequire_relative '../lib/calc'\n"
     "class NAMETest < Minitest::Test\n  def test_NAME\n    assert true\n  end\nend\n"
 )
-_GTEST = '#include <gtest/gtest.h>\n#include "calc.h"\nTEST(NAME, Adds) { EXPECT_EQ(add(1, 2), 3); }\n'
-_CMAKE = sources.CTEST["CMakeLists.txt"].replace("test/calc_test.cpp", "test/First.cpp test/Second.cpp")
 _UNITTEST = "import unittest\nfrom one import one\n\nclass NAME(unittest.TestCase):\n    def test_NAME(self): one()\n"
 _MODULES = {
     "go.mod": "module example.org/calc\n\ngo 1.19\n",
     **{f"{name}/code.go": f"package {name}\n\nfunc One() int {{ return 1 }}\n" for name in ("First", "Second")},
 }
-_JVM = {name: text for name, text in sources.POM.items() if "Test" not in name}
 _GLOBAL = "const {test} = require('node:test');\n"
 CASES = {
     "jest": _javascript("jest", "test('NAME', () => { expect(one).toBe(1); });\n", "jest@30.5.2"),
@@ -81,7 +74,6 @@ CASES = {
     "tape": _javascript(
         "tape test/*.js", "require('tape')('NAME', t => { t.equal(one, 1); t.end(); });\n", "tape@5.9.0"
     ),
-    "qunit": _javascript("qunit", "QUnit.test('NAME', assert => { assert.equal(one, 1); });\n", "qunit@2.25.0"),
     "bun": _javascript(
         "bun test", "import {test} from 'bun:test';\ntest('NAME', () => { one; });\n", "bun@1.4.5", kind="module"
     ),
@@ -107,18 +99,6 @@ CASES = {
         ("tests/Second.rs", "calc::add", "calc::gone"),
         r"tests/Second\.rs:\d",
         needs=("cargo",),
-    ),
-    "maven": Case(
-        _two("src/test/java/calc/NAMETest.java", _JUNIT, **_JVM),
-        ("src/test/java/calc/SecondTest.java", "Calc.add", "Gone.add"),
-        r"SecondTest\.java:\[?\d",
-        needs=("mvn",),
-    ),
-    "gradle": Case(
-        _two("src/test/java/calc/NAMETest.java", _JUNIT, **_JVM, **{"build.gradle": sources.GRADLE["build.gradle"]}),
-        ("src/test/java/calc/SecondTest.java", "Calc.add", "Gone.add"),
-        r"SecondTest\.java:\d",
-        needs=("gradle",),
     ),
     "phpunit": Case(
         _two(
@@ -148,20 +128,6 @@ CASES = {
         r"test/Second_test\.rb:2",
         needs=("ruby", "rake"),
     ),
-    "ctest": Case(
-        _two(
-            "test/NAME.cpp",
-            _GTEST,
-            **{
-                "CMakeLists.txt": f"{_CMAKE}target_include_directories(calc_test PRIVATE src)\n",
-                "src/calc.cpp": sources.CTEST["src/calc.cpp"],
-                "src/calc.h": "int add(int a, int b);\n",
-            },
-        ),
-        ("test/Second.cpp", "calc.h", "gone.h"),
-        r"test/Second\.cpp:2",
-        needs=("cmake", "ctest", "c++"),
-    ),
     "unittest": Case(
         _two("tests/test_NAME.py", _UNITTEST, **{"one.py": "def one(): return 1\n", "tests/__init__.py": ""})
         | {"tox.ini": "[testenv]\ncommands = python -m unittest\n"},
@@ -186,8 +152,6 @@ def test_a_file_that_does_not_load_breaks_the_build_and_deletes_nothing(name, pr
     made = replace(made, path=f"{made.root / 'node_modules/.bin'}{os.pathsep}{made.path}")
     made.ours("init", "--yes")
     first = made.record("pre-loop")
-    if any(word in json.dumps(first) for word in sources.UNREACHED):
-        pytest.skip("the repository of Java's packages cannot be reached; measured where it can be")
     assert first["testing"]["tests_failed"] == 0
     assert first["testing"]["test_count"] >= 2
 
