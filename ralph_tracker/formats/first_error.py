@@ -68,8 +68,9 @@ _ERRORS: Final = (
     r"(?P<what>CMake Error at (?P<file>[^\s:]+):(?P<number>\d{1,9}).*)",
     r"(?:PHP )?(?P<what>(?:Parse|Fatal) error: .+ in (?P<file>\S+\.\w+)(?: on line |:)(?P<number>\d{1,9}))$",
     # Ruby: the place of its loader, which comes first, is not that of the error
-    r"\s*(?:\S+:\d+:in .require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
-    r"\S+:\d+:in .require.{0,20}: (?P<what>.+ \(LoadError\))$",
+    r"\s*(?:\S+:\d+:in .{1,8}require.{0,20}: )?(?P<what>(?P<file>[^\s:]+\.rb):(?P<number>\d{1,9}): syntax error.*)",
+    r"(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .{1,8}require_relative.: (?P<what>.+ \(LoadError\))$",
+    r"\S+:\d+:in .{1,8}require.{0,20}: (?P<what>.+ \(LoadError\))$",
     r"(?P<what>(?P<file>[^\s:<]+\.rb):(?P<number>\d{1,9}):in .+ \((?:\w+::)*[A-Z]\w*(?:Error|Exception)\))$",
     rf"{_MODULE} .+ from ['\"]?(?P<file>[^'\"\s]+).*)",  # jest, vite, vitest, bun
     r"(?P<what>error(?:\[E\d+\])?: .+)",  # rustc, cargo
@@ -98,7 +99,7 @@ _BEFORE: Final = (
     r"|(\S+\.\w+):(\d{1,9}):\d+ [\w/]+ (?:FIXABLE )*━|ERROR in (?:\./)?(\S+\.\w+):?[ :](\d{1,9})\b"
 )
 _AFTER: Final = (
-    r"\s*(?:-->|╭─\[|[❯›] (?:.*[ (])?|#|at .*\(|at (?:async )?|│|Location: |File: )?\s*(?:file://)?(?:\./)?"
+    r"\s*(?:-->|╭─\[|[❯›] (?:.*[ (])?|#|at .*\(|at (?:async )?|from |│|Location: |File: )?\s*(?:file://)?(?:\./)?"
     rf"(?P<file>[^\s()\[\]:?]+\.\w+){_QUERY}:(?P<number>\d{{1,9}})(?::\d+|:in\b|$)"
 )
 # What follows the error in a stack trace of JavaScript, Java or .NET.

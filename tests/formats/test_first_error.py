@@ -57,7 +57,7 @@ JAVA = "/project/src/main/java/Box.java"
             ),
         ),
         ("ruby", FirstError("a.rb:3: syntax error, unexpected `end', expecting ')'", "a.rb", 3)),
-        ("ruby-require", FirstError("cannot load such file -- nothing_here (LoadError)")),
+        ("ruby-require", FirstError("cannot load such file -- nothing_here (LoadError) (b.rb:1)", "b.rb", 1)),
         (
             "rake",
             FirstError(
@@ -229,6 +229,18 @@ def test_the_first_error_of_a_real_tool(tool, expected):
     ("text", "line"),
     [
         pytest.param("vet: bad/a.go:3:23: undeclared name: c", "bad/a.go:3:23: undeclared name: c", id="go vet"),
+        pytest.param(
+            "test/b_test.rb:2:in `require_relative': cannot load such file -- lib/gone (LoadError)\n"
+            "\tfrom /usr/lib/ruby/gems/3.1.0/gems/rake-13.0.6/lib/rake/rake_test_loader.rb:21:in `block in <main>'",
+            "cannot load such file -- lib/gone (LoadError) (test/b_test.rb:2)",
+            id="minitest",
+        ),
+        pytest.param(
+            "<internal:/lib/rubygems.rb>:136:in 'Kernel#require': cannot load such file -- gone (LoadError)\n"
+            "\tfrom test/b_test.rb:2:in '<top (required)>'",
+            "cannot load such file -- gone (LoadError) (test/b_test.rb:2)",
+            id="ruby 3.4",
+        ),
         pytest.param("# m [m.test]\n./m.go:4: undefined: c", "./m.go:4: undefined: c", id="go test with coverage"),
         pytest.param(
             "2026/11/25 22:57:56 cover: m.go: m.go:4:38: expected operand", "m.go:4:38: expected operand", id="go cover"

@@ -170,6 +170,7 @@ _HOOK: Final = re.compile(
 )
 _GO_BUILD: Final = re.compile(r"\[(?:build|setup) failed\]")
 _FILE: Final = "(test file)"
+_OF_UNITTEST: Final = "unittest.loader."  # _FailedTest, in place of the tests of a module
 _SCRIPT: Final = re.compile(r"\.[cm]?[jt]sx?$")
 
 
@@ -356,12 +357,15 @@ class _Reader:
                 self._gathering = len(self._path)
                 self.text.begin()
 
+    def _name_of(self, attributes: dict[str, str]) -> str:
+        owner = attributes.get("classname") or attributes.get("class", "")
+        if owner.startswith(_OF_UNITTEST):
+            return f"{_file_not_loaded(attributes, '')}::{_FILE}"
+        name = self._suites[-1].prefixes[owner] + (attributes.get("name") or UNNAMED)
+        return self._steady(name) if ADDRESS in name else name
+
     def _close_case(self, attributes: dict[str, str], verdict: _Verdict | None) -> None:
-        suite = self._suites[-1]
-        case = suite.prefixes[attributes.get("classname") or attributes.get("class", "")]
-        case += attributes.get("name") or UNNAMED
-        if ADDRESS in case:
-            case = self._steady(case)
+        case = self._name_of(attributes)
         if verdict is not None and (file := _file_of_node(attributes)):
             case = f"{file_name(file, self._folders)}::{_FILE}"
             # The names of its tests have no file in them.
@@ -491,8 +495,7 @@ def _file_not_loaded(attributes: dict[str, str], said: str, text: str = "") -> s
     owner, name = attributes.get("classname", ""), attributes.get("name", "")
     if said == "collection failure":
         return attributes.get("file") or f"{(owner or name).replace('.', '/')}.py"
-    # _FailedTest
-    if owner.startswith("unittest.loader."):
+    if owner.startswith(_OF_UNITTEST):
         return f"{name.replace('.', '/')}.py"
     if owner == _NOT_LOADED_BY_JEST or (owner == name and _SCRIPT.search(name)):
         return file_name(name)

@@ -376,7 +376,8 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
 
 def _is_configured(package: Package, runner: str) -> bool:
     # Vitest needs no settings for files of these names.
-    own = ["vite.config.*", "*.test.*", "src/**/*.test.*", "test*/**/*.test.*"] if runner == "vitest" else []
+    tests = [f"{at}*.{kind}.*" for at in ("", "src/**/", "test*/**/") for kind in ("test", "spec")]
+    own = ["vite.config.*", *tests] if runner == "vitest" else []
     names = (f"{runner}.config.*", f".{runner}rc*", *own)
     return bool(package.table(runner)) or any(next(package.root.glob(name), None) for name in names)
 

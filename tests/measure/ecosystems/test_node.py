@@ -179,7 +179,7 @@ def test_a_runner_that_another_program_calls_is_run_by_its_own_settings(found, f
     assert list(found(package("mocha", test="gulp test"), installed("mocha"), files).checks) == [check]
 
 
-@pytest.mark.parametrize(("file", "check"), [("src/deep/a.test.ts", "tests"), ("src/a.ts", "test-command")])
+@pytest.mark.parametrize(("file", "check"), [("src/deep/a.spec.ts", "tests"), ("src/a.ts", "test-command")])
 def test_vitest_needs_no_settings_where_its_tests_have_the_usual_names(found, file, check):
     files = (package("vitest", test="ts-scripts test"), installed("vitest"), {file: ""})
     assert list(found(*files).checks) == [check]
