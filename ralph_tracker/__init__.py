@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from ralph_tracker.core.decision import Decision
     from ralph_tracker.core.integrity_result import Finding
     from ralph_tracker.core.metrics import Metrics, Usage
-    from ralph_tracker.core.questions import Question
     from ralph_tracker.errors import RalphTrackerError, UntrustedError
     from ralph_tracker.records.iteration_record import IterationRecord
     from ralph_tracker.records.output_selection import Selection
+    from ralph_tracker.records.questions import Question
     from ralph_tracker.tracker import loop_decision, post_iteration, post_loop, pre_loop
 
 __all__ = [
@@ -39,7 +39,7 @@ _WHERE = {
     "Finding": "core.integrity_result",
     "IterationRecord": "records.iteration_record",
     "Metrics": "core.metrics",
-    "Question": "core.questions",
+    "Question": "records.questions",
     "RalphTrackerError": "errors",
     "Selection": "records.output_selection",
     "UntrustedError": "errors",

@@ -24,7 +24,6 @@ MAX_INPUT: Final = 64 << 20
 _MAX_TEXT: Final = 16 << 20
 TEMPORARY: Final = ".tmp-"
 AGAIN: Final = "check free space and permissions, then run it again"
-_SAFE: Final = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LINK: Final = "a symbolic link, which no part of a loop is; remove it"
 # Most tools go by git's file; Biome 2 does only where it is told to, and takes a configuration in a folder instead.
 # prettier takes one that formats only what asks for it; it finds no such request in YAML, as which it is to read JSON.
@@ -48,7 +47,7 @@ def own_file(path: str, flags: int) -> int:
     """
     try:
         # before the umask, as with open()
-        descriptor = os.open(path, flags | _SAFE, 0o666)
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         error.strerror = _LINK if error.errno == errno.ELOOP else error.strerror
         raise

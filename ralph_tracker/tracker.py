@@ -35,20 +35,20 @@ from ralph_tracker.iteration.record_and_recover import (
 from ralph_tracker.iteration.restore_iteration import record_rollback, restore, undo_restore
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_store import LoopStore, Project
-from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, refuse_unrecorded, require_running, summary_at
 from ralph_tracker.store.restore_mark import UndoIds
+from ralph_tracker.store.summary import NEXT_LOOP, Summary, refuse_unrecorded, require_running, summary_at
 from ralph_tracker.store.trust import Consent, Trust
+from ralph_tracker.store.write import LoopStore, Project
 
 # Imports that only the first or last call of a loop needs are inside it, to keep the other hooks fast.
 if TYPE_CHECKING:
     from ralph_tracker.iteration.apply_iteration import Apply, Placement
     from ralph_tracker.loop.reports import FinishedLoop
     from ralph_tracker.records.output_selection import Selection
-    from ralph_tracker.store.loop_verification import Examination
+    from ralph_tracker.store.verify import Examination
 
 
 class Clock(Protocol):
@@ -275,7 +275,7 @@ class Tracker(NamedTuple):
 
     def verify(self) -> "Examination":
         """Return what is damaged: seals, kept files, each opened as a restore would, and what is derived from them."""
-        from ralph_tracker.store.loop_verification import LoopVerification  # noqa: PLC0415  # as above
+        from ralph_tracker.store.verify import LoopVerification  # noqa: PLC0415  # as above
 
         return LoopVerification(self.store()).examine()
 
@@ -284,7 +284,7 @@ class Tracker(NamedTuple):
 
         Raises RecordError if the frozen configuration or the baseline's measurement is damaged.
         """
-        from ralph_tracker.store.loop_verification import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
+        from ralph_tracker.store.verify import LoopVerification, rewrite_copies  # noqa: PLC0415  # as above
 
         store = self.store()
         with store.write_lock("verify --repair", whole=True):

@@ -19,8 +19,8 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_worktree import Gate, gate
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import with_events
+from ralph_tracker.store.summary import with_events
+from ralph_tracker.store.write import LoopStore
 from ralph_tracker.tracker import Tracker
 from tests.forked import forked
 from tests.sweep import SEED
@@ -46,18 +46,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out half of each family of cases marked `sampled` where a sample is asked for: others with another seed.
 
-    A family are the rows of a test, or with `up_to="::"` all tests of a module.
+    A family are the rows of a test, or with `up_to="::"` all tests of a module; with `one_of=N` one in N is run.
     """
     if os.environ.get("RALPH_TRACKER_SWEEP") != "sample":
         return
     families = defaultdict(list)
     for item in items:
         if (marker := item.get_closest_marker("sampled")) is not None:
-            families[item.nodeid.partition(marker.kwargs.get("up_to", "["))[0]].append(item)
+            name = item.nodeid.partition(marker.kwargs.get("up_to", "["))[0]
+            families[name, marker.kwargs.get("one_of", 2)].append(item)
     left_out = []
-    for name, family in families.items():
-        draw = random.Random(f"{SEED} {name}")
-        left_out += draw.sample(sorted(family, key=lambda item: item.nodeid), len(family) // 2)
+    for (name, one_of), family in families.items():
+        draw, runs = random.Random(f"{SEED} {name}"), -(-len(family) // one_of)
+        left_out += draw.sample(sorted(family, key=lambda item: item.nodeid), len(family) - runs)
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 

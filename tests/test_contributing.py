@@ -102,7 +102,7 @@ def mypy_cache(tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.sampled
+@pytest.mark.sampled(one_of=3)
 @recipe
 def test_a_recipe_ends_green(name, tmp_path, mypy_cache):
     text = RECIPES[name]

@@ -11,7 +11,7 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 
 @pytest.fixture

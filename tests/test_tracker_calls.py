@@ -42,22 +42,11 @@ class TestHooks:
         monkeypatch.setenv("RALPH_LOOP_ID", "one")
         assert post_iteration(root=tmp_path, metrics=metrics()).iteration == 2
 
-    @pytest.mark.parametrize("how", ["new", "rebaseline"])
-    def test_start_again_where_they_are_told_to(self, tmp_path, metrics, how):
-        pre_loop(root=tmp_path, metrics=metrics())
-        assert pre_loop(root=tmp_path, metrics=metrics(), **{how: True}).loop_id == "ralph-002"
-
     def test_ask_for_a_person_where_the_runner_says_so(self, tmp_path, metrics):
         pre_loop(root=tmp_path, metrics=metrics())
         post_iteration(root=tmp_path, metrics=metrics(), blocked="no password")
         decision = loop_decision(root=tmp_path)
         assert (decision.action, decision.reason) == ("escalate", "Escalate to human - blocked: no password")
-
-    def test_let_a_person_override_the_selection(self, tmp_path, metrics):
-        pre_loop(root=tmp_path, metrics=metrics())
-        post_iteration(root=tmp_path, metrics=metrics(lint_errors=9))
-        selection = post_loop(root=tmp_path, iteration=1, reason="it is the one that was shipped", apply="none")
-        assert (selection.selected.iteration, selection.override_reason) == (1, "it is the one that was shipped")
 
     def test_raise_errors_that_say_what_to_do(self, tmp_path, metrics):
         with pytest.raises(LoopError, match="hook pre-loop"):

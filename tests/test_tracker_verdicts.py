@@ -83,12 +83,6 @@ class TestAcceptance:
             deleted.tracker.accept(alert_id, reason)
         assert documents(deleted.root) == before
 
-    def test_is_one_answer_when_it_is_repeated(self, deleted, documents):
-        first = deleted.tracker.accept(DELETION, "merged")
-        before = documents(deleted.root)
-        assert deleted.tracker.accept(DELETION, "another reason") == first
-        assert documents(deleted.root) == before
-
     def test_is_taken_after_the_end_too(self, deleted):
         deleted.tracker.select_output()
         assert deleted.tracker.accept(DELETION, "merged").status == "finished"
@@ -215,9 +209,3 @@ class TestUsage:
         driven.start()
         driven.turn()
         assert stored(driven)["cost_usd"] is None
-
-    def test_is_refused_where_it_cannot_be_and_nothing_is_recorded(self, driven):
-        driven.start()
-        with pytest.raises(InputError, match="usage: cost_usd"):
-            driven.turn(usage={"cost_usd": -1})
-        assert stored(driven)["iteration"] == 0

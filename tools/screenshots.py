@@ -132,12 +132,16 @@ class Camera:
 
     def shoot(self, name: str, address: str, *, mermaid: bool = False, whole: bool = True, **options: object) -> None:
         """Take a picture of a page once it has come to rest, the whole of it or what its first screen shows."""
-        context = self._chromium.new_context(**{"viewport": {"width": 1000, "height": 400}} | options)
+        context = self._chromium.new_context(
+            **{"viewport": {"width": 1000, "height": 400}, "bypass_csp": True} | options
+        )
         page = context.new_page()
         page.goto(address)
         if mermaid and (MODULES / "mermaid").is_dir():
             page.add_script_tag(path=MODULES / "mermaid/dist/mermaid.min.js")
             page.evaluate("mermaid.run()")
+        # What a page draws once it is scrolled to is in the picture, too.
+        page.add_style_tag(content="section { content-visibility: visible !important }")
         page.wait_for_timeout(1500)
         page.screenshot(path=self.folder / f"{name}.png", full_page=whole)
         context.close()

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.steering.progress_evaluators import QualityState
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.find import find_loop
+from ralph_tracker.store.summary import summary_at
 
 Ask = Callable[[str], Awaitable[str]]
 

@@ -34,7 +34,6 @@ from ralph_tracker.steering.session_events import (
 )
 
 HOOK_EVENTS: Final = ("PreToolUse", "PostToolUse", "PostToolUseFailure")
-_SYNTHETIC: Final = "<synthetic>"  # the client's own messages have this model
 HOOK_TIMEOUT_S: Final = 86_400.0
 """How long the client waits for a hook: a person at a checkpoint has 15 minutes after each question."""
 _FAILED: Final = "what follows the session failed; the session continues"
@@ -161,8 +160,9 @@ class ClaudeEvents:
         """Handle a message of the SDK, of any kind."""
         if getattr(message, "parent_tool_use_id", None) is not None:
             return
+        # The client's own messages have this model.
         match type(message).__name__:
-            case "AssistantMessage" if message.model != _SYNTHETIC:
+            case "AssistantMessage" if message.model != "<synthetic>":
                 self._assistant(message)
             case "UserMessage" if not isinstance(message.content, str):
                 for block in message.content:

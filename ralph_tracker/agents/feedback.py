@@ -8,7 +8,7 @@ counted, so that nobody takes a part for the whole.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,7 +20,6 @@ from ralph_tracker.core.known_tests import (
     describe_not_loaded,
     is_of_run,
     names_in_short,
-    once_each,
     without_held_back,
 )
 from ralph_tracker.core.metrics import PASSED, Measurement, quantity
@@ -34,18 +33,19 @@ from ralph_tracker.iteration.open_problems import (
     RemainingProblems,
     first_words,
     not_loading_lines,
+    once_each,
     questions_in,
     remaining_problems,
 )
 from ralph_tracker.report.escaping import for_terminal
 from ralph_tracker.report.wording import in_ranges
 from ralph_tracker.short_text import first_few, percent, shorten
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.layout import MANIFEST
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import Summary, state_after
+from ralph_tracker.store.write import LoopStore
 
 TOKENS: Final = 800
 # The agent is told of a stall before it ends the loop: none of seven real loops ends too early (docs/judgement.md).
@@ -59,9 +59,9 @@ RULES: Final = (
     "the code that they test."
 )
 _ALIKE: Final = 4  # failing tests with one cause are told as one from here on
+_REASON: Final = 400  # characters, for an alert that names a few tests in full
 _SPACE_FOR_REST: Final = len("- and 99999 more\n")
 _DONE: Final = "If the task is complete, stop {again}without changes: the loop ends."
-_ASK: Final = "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
 _MEASURED: Final = " with the task; it is measured again when you stop."
 _GRAVE: Final = ("CRITICAL", "HIGH")
 _NOISE: Final = re.compile(
@@ -125,6 +125,7 @@ class FeedbackFacts(NamedTuple):
     unnoticed: Section | None = None
     objective: str = ""
     not_run: str = ""
+    closed: bool = False
 
     @property
     def unchanged(self) -> bool:
@@ -189,24 +190,28 @@ def _state(facts: FeedbackFacts) -> str:
 
 def _tail(facts: FeedbackFacts, *, any_found: bool) -> Iterator[str]:
     decision = facts.decision
+    waits = decision is not None and decision.action == "escalate"
+    if facts.closed:
+        yield "The loop has ended: nothing more is measured."
+        return
+    if decision is not None and decision.action == "stop" and not facts.iterations_left:
+        yield f"Decision: stop: {_cut(decision.reason)}"
+        return
     if decision is not None and facts.iterations_left:
         if not decision.is_done:
             files = "" if not facts.changed else f"; the last one changed {_listed(facts.changed)}"
             yield f"{_cut(decision.reason)}: no measured value got better{files}."
         yield f"The loop ends after {quantity(facts.iterations_left, 'more iteration')} without progress."
-    elif decision is not None and decision.action == "escalate":
+    elif decision is not None and waits:
         yield f"A person is needed: {_cut(decision.reason.removeprefix('Escalate to human - '))}"
-    elif decision is not None and decision.action == "stop":
-        yield f"Decision: stop: {_cut(decision.reason)}"
-    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged:
-        yield _ASK
+    if (facts.iterations_left or facts.unchanged) and not facts.ends_unchanged and not waits:
+        yield "To ask a person: `ralph-tracker hook post-iteration --blocked 'YOUR QUESTION'`, then stop."
     if facts.left:
         yield f"Left of the loop: {', '.join(facts.left)}."
     if facts.ends_unchanged:
         passes = "All tests pass" + ("." if any_found else ", no findings.")
         yield f"{passes} {_DONE.format(again='' if facts.with_rules else 'again ')}"
     elif facts.problems is not None:
-        waits = decision is not None and decision.action == "escalate"
         yield ("If a person has answered, continue" if waits else "Continue") + _MEASURED
 
 
@@ -331,7 +336,7 @@ def _listed(names: Sequence[str]) -> str:
 def _fit_lines(sections: Sequence[Section], room: int) -> list[str]:
     """Return the lines of the sections that fit: an item of each, then the first few of each, then the rest."""
     items = [
-        ["- " + "\n    ".join(_cut(line) for line in item.split("\n    ")) for item in section.items]
+        ["- " + "\n    ".join(_cut(line, _REASON) for line in item.split("\n    ")) for item in section.items]
         for section in sections
     ]
     shown = [0] * len(sections)
@@ -369,9 +374,9 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace")) + 1
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = 200) -> str:
     """Return a text in one line, without control characters, cut if too long."""
-    return shorten(for_terminal(" ".join(text.split())), 200)
+    return shorten(for_terminal(" ".join(text.split())), most)
 
 
 def feedback_facts_of(
@@ -422,6 +427,7 @@ def feedback_facts_of(
         unnoticed=_unnoticed(committed.strength(head)),
         objective="" if measured is None else _objective(committed, number, measured),
         not_run="" if measured is None else _not_run(measured.notes),
+        closed=summary.status != "running",
     )
 
 
@@ -470,12 +476,12 @@ def _alert_line(alert: Mapping[str, Any]) -> str:
 
 
 def _left(loop: ConfiguredLoop, summary: Summary) -> tuple[str, ...]:
-    """Return what is left of each limit, as of the last record."""
+    """Return what is left of each limit now."""
     limits, left = loop.config.thresholds.loop, []
     if limits.max_iterations is not None:
         left.append(quantity(max(limits.max_iterations - summary.iteration, 0), "iteration"))
     if limits.max_minutes is not None:
-        spent = (datetime.fromisoformat(summary.updated_at) - loop.started).total_seconds() / 60
+        spent = (datetime.now(UTC) - loop.started).total_seconds() / 60
         left.append(f"{max(limits.max_minutes - spent, 0):.0f} minutes")
     if limits.max_cost_usd is not None:
         left.append(f"${max(limits.max_cost_usd - (summary.cost_usd or 0), 0):.2f}")

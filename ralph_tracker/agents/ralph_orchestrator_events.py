@@ -8,10 +8,10 @@ from typing import Any, Final, Literal, NamedTuple, Self
 
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.safe_files import write_whole
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.summary import summary_at
 from ralph_tracker.tracker import Tracker
 
 Call = Literal["close", "begin", "measure", "finish", "select"]

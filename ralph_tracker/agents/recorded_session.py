@@ -32,7 +32,6 @@ from ralph_tracker.steering.session_events import (
 )
 
 _READABLE: Final = "the events of a session, or what Claude Code, Codex, Gemini CLI or opencode print as JSON lines"
-_SHELL: Final = re.compile(r"^(?:\S*/)?(?:ba|z)?sh -l?c ")
 
 
 def read_session(lines: Iterable[str], name: str) -> Iterator[Event]:
@@ -137,7 +136,7 @@ def _codex_files(item: Object) -> Iterator[Event]:
         yield FileChanged(word(change, "path"))
     command = word(item, "command")
     try:
-        if _SHELL.match(command):
+        if re.match(r"^(?:\S*/)?(?:ba|z)?sh -l?c ", command):
             inside = shlex.split(command)
             command = inside[2] if len(inside) == 3 else ""  # the shell, its flags, the command
         words = [] if re.search(r"[|;&<>$`\n]", command) else shlex.split(command)  # more than one command

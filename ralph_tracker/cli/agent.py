@@ -17,7 +17,7 @@ from ralph_tracker.cli.app import answer_host
 from ralph_tracker.cli.next_step import say_next
 from ralph_tracker.cli.terminal import say
 from ralph_tracker.errors import InputError, nearest
-from ralph_tracker.store.loop_lookup import checked_root
+from ralph_tracker.store.find import checked_root
 
 PROGRAM: Final = "ralph-tracker"
 

@@ -1,6 +1,7 @@
 """ralph-tracker compare: measure commits or folders against one base, and rank them by what each gained and lost."""
 
 from collections.abc import Mapping, Sequence
+from operator import le
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
@@ -11,8 +12,8 @@ from ralph_tracker.cli.next_step import SAME_AGAIN, next_if_interrupted, of_loop
 from ralph_tracker.cli.options import mode_option, quiet_option, trust_option
 from ralph_tracker.cli.terminal import flush, is_quiet, progress, say, say_json, say_table, say_wrapped, tracker_of
 from ralph_tracker.core.known_tests import names_in_short
-from ralph_tracker.core.metrics import PASSED, quantity
-from ralph_tracker.core.objective import front_of, in_unit
+from ralph_tracker.core.metrics import PASSED, FurtherMetric, quantity
+from ralph_tracker.core.objective import in_unit, loss_of
 from ralph_tracker.errors import EXIT_OK
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.records.output_selection import QuestionDocument
@@ -121,6 +122,23 @@ def command(  # noqa: PLR0917  # as click passes them
     else:
         _print_comparison(replay, closed, ranking, select=select)
     return EXIT_OK
+
+
+def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
+    """Return those of which no other is as good in all objectives and better in one; one without a number is left out.
+
+    All have the same objectives in the same order.
+    """
+    losses = {
+        number: [loss_of(each, value) for each in metrics if (value := each.value) is not None]
+        for number, metrics in points.items()
+        if metrics and None not in {each.value for each in metrics}
+    }
+    return frozenset(
+        number
+        for number, own in losses.items()
+        if not any(other != own and all(map(le, other, own)) for other in losses.values())
+    )
 
 
 def _ranking(replay: "Replay", closed: "FinishedLoop") -> list[CandidateDocument]:

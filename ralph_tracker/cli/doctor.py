@@ -27,13 +27,13 @@ from ralph_tracker.measure.installed_tools import (
     version_of,
 )
 from ralph_tracker.measure.run_checks import Check, configured_checks, environment_for_checks
+from ralph_tracker.store.find import checked_root, find_loop
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import attempted_iteration, interrupted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.user_repository import repository_around
+from ralph_tracker.store.summary import attempted_iteration, interrupted_iteration
 from ralph_tracker.store.trust import Trust
+from ralph_tracker.store.write import LoopStore
 
 State = Literal["ok", "warning", "missing"]
 _REQUIREMENT: Final = re.compile(r"(?P<name>[\w.-]+)\s*>=\s*(?P<oldest>[\d.]+)(?P<marker>.*)")

@@ -13,9 +13,9 @@ from ralph_tracker.cli.terminal import say, say_source, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_OK, ConfigError, RalphTrackerError
 from ralph_tracker.safe_files import as_store_error, refuse_link_out
+from ralph_tracker.store.find import checked_root, find_loop
 from ralph_tracker.store.iteration_snapshots import leave_alone
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 if TYPE_CHECKING:
     from ralph_tracker.export.loop_rows import ExportedLoop

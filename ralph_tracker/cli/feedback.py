@@ -25,9 +25,9 @@ def feedback_text(root: Path, loop_id: str | None, environment: Mapping[str, str
     """Return the feedback on the last iteration of a loop. Raises LoopError if there is none."""
     from ralph_tracker.agents.feedback import feedback_of
     from ralph_tracker.iteration.measure_iteration import configured_by
-    from ralph_tracker.store.loop_configuration import ConfiguredLoop
-    from ralph_tracker.store.loop_lookup import find_loop
-    from ralph_tracker.store.loop_store import LoopStore
+    from ralph_tracker.store.configured_loop import ConfiguredLoop
+    from ralph_tracker.store.find import find_loop
+    from ralph_tracker.store.write import LoopStore
 
     store = LoopStore(find_loop(root, loop_id, environment))
     return feedback_of(ConfiguredLoop.read(store, configured_by), root, with_rules=with_rules)

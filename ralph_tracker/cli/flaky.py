@@ -12,13 +12,13 @@ from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.codec import document_of
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.core.quarantine import FlakyTest
 from ralph_tracker.errors import InputError
 from ralph_tracker.iteration.open_problems import flaky_in
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.records.quarantine import FlakyTest
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.records_to_show import listing
+from ralph_tracker.store.write import LoopStore
 
 if TYPE_CHECKING:  # mypy knows no TypedDict that is made
     FlakyTestDocument = dict[str, object]

@@ -8,10 +8,11 @@ import click
 
 from ralph_tracker.cli.options import loop_options, metrics_option, quiet_option, trust_option
 from ralph_tracker.cli.terminal import consent, progress, say, say_command, say_json
-from ralph_tracker.core.known_tests import FailingTests, names_in_short
+from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.gate_for_ci import SUMMARY_CAP, annotations, gate_junit, step_summary
 from ralph_tracker.iteration.gate_worktree import (
+    FailingTests,
     Gate,
     alert_text,
     counts_in_words,
@@ -22,8 +23,8 @@ from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.report.wording import without_repeats
 from ralph_tracker.safe_files import refuse_link_out
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import leave_alone
-from ralph_tracker.store.loop_lookup import find_loop
 
 
 @click.command("gate", short_help="Measure without recording: pass or regression.")

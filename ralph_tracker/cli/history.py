@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import plain_number, whole
 from ralph_tracker.report.iteration_view import commit_of, current_value, further_value, plan_tasks
 from ralph_tracker.report.wording import ABSENT, cost_per_point, money
 from ralph_tracker.short_text import percent, shorten
-from ralph_tracker.store.loop_reader import ListedRecord
+from ralph_tracker.store.read import ListedRecord
 from ralph_tracker.store.records_to_show import as_of_now, listing
 
 COLUMNS: Final = (

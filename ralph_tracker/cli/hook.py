@@ -17,8 +17,8 @@ from ralph_tracker.cli.options import (
     trust_option,
 )
 from ralph_tracker.cli.terminal import say, say_json, say_wrapped, tracker_of
-from ralph_tracker.core.questions import Question
 from ralph_tracker.errors import EXIT_OK
+from ralph_tracker.records.questions import Question
 
 
 class Phases(click.Group):

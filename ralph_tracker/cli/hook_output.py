@@ -10,8 +10,8 @@ from ralph_tracker.cli.terminal import complain, say, say_json, say_wrapped, tra
 from ralph_tracker.errors import EXIT_ESCALATE, EXIT_OK, EXIT_REGRESSION, EXIT_ROLLBACK, EXIT_STOP
 from ralph_tracker.report.wording import decision_in_words
 from ralph_tracker.short_text import first_few
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_summary import refuse_unrecorded, require_running, summary_at
+from ralph_tracker.store.find import find_loop
+from ralph_tracker.store.summary import refuse_unrecorded, require_running, summary_at
 
 if TYPE_CHECKING:
     from ralph_tracker.core.alert_types import Alert
@@ -87,9 +87,9 @@ def record_next(
 
 
 def _still_failing(tracker: "Tracker") -> str | None:
-    from ralph_tracker.iteration.failing_first import failing_first  # loop-decision does without it
     from ralph_tracker.iteration.measure_iteration import configured_by
-    from ralph_tracker.store.loop_configuration import ConfiguredLoop
+    from ralph_tracker.iteration.repeat_failing import failing_first  # loop-decision does without it
+    from ralph_tracker.store.configured_loop import ConfiguredLoop
 
     tracker.require_loop()
     loop = ConfiguredLoop.read(tracker.store(), configured_by)
@@ -106,10 +106,10 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if as_json:
         say_json(record.to_dict())
         return
-    from ralph_tracker.iteration.explain import facts_of  # loop-decision does without it
+    from ralph_tracker.iteration.explain import facts_of, kept_point  # loop-decision does without it
     from ralph_tracker.loop.status import highest_before
     from ralph_tracker.report.wording import score_in_words
-    from ralph_tracker.store.loop_reader import SealedRecords
+    from ralph_tracker.store.read import SealedRecords
 
     number, loop_id = record.iteration, record.loop_id
     records = SealedRecords(find_loop(root, loop_id, os.environ))
@@ -139,7 +139,8 @@ def say_record(record: "IterationRecord", root: Path, *, as_json: bool) -> None:
     if len(record.notes) > 5:
         say(f"  and {len(record.notes) - 5} more notes; `ralph-tracker report {number}` has all")
     best = None if record.best.iteration is None else (record.best.iteration, record.best.adjusted)
-    score = score_in_words(record.adjusted_score, facts.before, best, number, highest_before(records, number))
+    known = kept_point(records.paths, number).score
+    score = score_in_words(known, facts.before, best, number, highest_before(records, number))
     if any(alert.type == "metric_missing" for alert in (*record.alerts, *record.open_alerts)):
         score += "; a metric that is missing lowers it as if it were 0"
     say_wrapped(f"loop {loop_id}, {score}" if record.is_baseline else score, indent=2)

@@ -17,12 +17,11 @@ from ralph_tracker.config.schema import ConfigDocument
 from ralph_tracker.config.yaml_io import dump_yaml, load_yaml
 from ralph_tracker.errors import ConfigError, StoreError
 from ralph_tracker.iteration.trust_listing import project_runs
-from ralph_tracker.measure.detect import DetectedChecks, detect, with_command
-from ralph_tracker.measure.try_linters import without_failing_linters
+from ralph_tracker.measure.detect import DetectedChecks, detect, with_command, without_failing_linters
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, text_of, write_new, write_whole
+from ralph_tracker.store.find import checked_root
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root
 from ralph_tracker.store.snapshots.user_repository import repository_around
 from ralph_tracker.store.trust import Trust
 

@@ -12,7 +12,7 @@ import click
 
 from ralph_tracker.cli.options import place_options
 from ralph_tracker.errors import EXIT_NOT_MEASURED, EXIT_OK, EXIT_REGRESSION, ConfigError, RalphTrackerError
-from ralph_tracker.store.loop_lookup import checked_root
+from ralph_tracker.store.find import checked_root
 from ralph_tracker.version import __version__
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from ralph_tracker.cli.terminal import say_wrapped
 from ralph_tracker.errors import Terminated
 from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.summary import Summary
 
 if TYPE_CHECKING:
     from ralph_tracker.records.iteration_record import IterationRecord

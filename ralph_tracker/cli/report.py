@@ -14,12 +14,12 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.report.markdown_reports import iteration_report
 from ralph_tracker.report.wording import strength_in_words
 from ralph_tracker.safe_files import as_store_error, refuse_link_out
+from ralph_tracker.store.find import checked_root, find_loop
 from ralph_tracker.store.iteration_snapshots import leave_alone
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import summary_at, unrecorded_iteration
 from ralph_tracker.store.records_to_show import listing
+from ralph_tracker.store.summary import summary_at, unrecorded_iteration
+from ralph_tracker.store.write import LoopStore
 
 
 class ReportDocument(TypedDict):

@@ -11,9 +11,9 @@ from ralph_tracker.cli.status import document_at
 from ralph_tracker.cli.terminal import flush, say
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.runner.read_activity import activity_of
+from ralph_tracker.store.find import checked_root, find_loop
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.summary import summary_at
 
 
 @click.command("serve")

@@ -15,14 +15,13 @@ from ralph_tracker.errors import LoopError, RalphTrackerError, RecordError
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.report.wording import ABSENT
 from ralph_tracker.runner.model_prices import model_in
+from ralph_tracker.store.find import checked_root, loops_of
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import REPLAYED, RUN, LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root, loops_of
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 Key = Literal["agent", "model", "prompt", "host"]
 KEYS: Final[tuple[Key, ...]] = ("agent", "model", "prompt", "host")
-_TITLES: Final = ("loops", "green", "its to green", "$/test", "rollbacks", "questions", "after peak")
 
 
 class StatsRow(TypedDict):
@@ -96,7 +95,7 @@ def command(folders: tuple[Path, ...], root: Path, by: tuple[Key, ...], as_json:
         return
     for problem in unreadable:
         complain(problem)
-    heads = (*keys, *_TITLES)
+    heads = (*keys, "loops", "green", "its to green", "$/test", "rollbacks", "questions", "after peak")
     cells = [(*(row[key] or ABSENT for key in keys), *_numbers(row)) for row in rows]
     say(f"{quantity(len(figures), 'loop')}, {quantity(sum(each.iterations for each in figures), 'iteration')}")
     say_table([heads, *cells], right=range(len(keys), len(heads)), yielding=[heads.index("questions")])

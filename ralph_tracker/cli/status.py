@@ -11,13 +11,14 @@ from ralph_tracker.cli.next_step import next_step, say_next
 from ralph_tracker.cli.options import loop_options
 from ralph_tracker.cli.terminal import WIDTH, say, say_json, say_wrapped
 from ralph_tracker.errors import LoopError
-from ralph_tracker.iteration.explain import facts_of
+from ralph_tracker.iteration.explain import facts_of, kept_point
 from ralph_tracker.iteration.open_problems import wrong_lines
 from ralph_tracker.loop.status import (
     REPAIR,
     StatusDocument,
     decision_now,
     highest_before,
+    is_carried_out,
     missing_files,
     state_sentence,
 )
@@ -25,20 +26,19 @@ from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import decision_in_words, known_money, score_in_words, without_repeats
 from ralph_tracker.short_text import shorten
 from ralph_tracker.store.export_queue import unsent_warnings
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import (
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
+from ralph_tracker.store.summary import (
     INTERRUPTED,
     Summary,
     interrupted_iteration,
     summary_at,
     unrecorded_iteration,
 )
-from ralph_tracker.store.restore_mark import interrupted_document, interrupted_restore
 
 ALERTS_SHOWN: Final = 5
-_WHOLE_ALERTS: Final = 2  # more get a line each
 
 
 @click.command("status")
@@ -110,27 +110,21 @@ def _print_status(summary: Summary, begun: int | None, paths: LoopPaths) -> None
         _say_alerts(summary, committed)
     for accepted in summary.accepted:
         say(f"  accepted: {accepted}")
-    if summary.status == "running" and (is_current or _is_carried_out(summary)):
+    if summary.status == "running" and (is_current or is_carried_out(summary)):
         say_wrapped(f"decision: {_decision(summary, paths)}", indent=2)
     best = None if summary.best_iteration is None else (summary.best_iteration, summary.best_adjusted_score)
     highest = highest_before(committed, summary.iteration)
-    words = score_in_words(summary.adjusted_score, None, best, summary.iteration, highest)
+    shown = kept_point(paths, summary.iteration).score
+    words = score_in_words(shown, None, best, summary.iteration, highest)
     say(f"  {words}" if is_current else f"  iteration {summary.iteration}: {words}")
     if summary.cost_usd is not None:
         say(f"  cost: {known_money(summary.cost_usd, is_partial=committed.has_unknown_costs())}")
 
 
-def _is_carried_out(summary: Summary) -> bool:
-    """Return whether the stored decision is a rollback that was carried out, not another restore."""
-    return (summary.decision["action"], summary.decision["target_iteration"]) == ("rollback", summary.head)
-
-
 def _decision(summary: Summary, paths: LoopPaths) -> str:
-    """Return the decision in words: without the alerts that were printed before it, and as carried out where it was."""
+    """Return the decision in words: without the alerts that were printed before it."""
     decision: Any = summary.decision
-    if _is_carried_out(summary):
-        return f"rollback to iteration {summary.head}, carried out"
-    if decision["action"] == "rollback":
+    if decision["action"] == "rollback" and not is_carried_out(summary):
         return decision_in_words({**decision, "reason": decision["reason"].partition(": ")[0]})
     return decision_now(summary, paths)
 
@@ -144,7 +138,8 @@ def raised_in(alert: Mapping[str, Any]) -> int:
 def _say_alerts(summary: Summary, committed: SealedRecords) -> None:
     facts = facts_of(committed, summary.iteration, None)
     worst_first = sorted(summary.alerts, key=lambda alert: (alert["severity"], -raised_in(alert), alert["type"]))
-    is_long = len(worst_first) > _WHOLE_ALERTS
+    # More than two get a line each.
+    is_long = len(worst_first) > 2
     for alert in worst_first[:ALERTS_SHOWN]:
         message = without_repeats(alert["message"], facts.tests, facts.errors)
         line = f"{alert['severity']} {alert['id']}: {message}"

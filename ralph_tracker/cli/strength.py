@@ -19,9 +19,9 @@ from ralph_tracker.iteration.strength import Strength, strength_as_reported, str
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, SchemaVersion
 from ralph_tracker.report.wording import strength_in_words
 from ralph_tracker.safe_files import read_regular
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.records_to_show import listing
+from ralph_tracker.store.write import LoopStore
 
 _SHOWN: Final = 20
 

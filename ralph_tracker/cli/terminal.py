@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # what runs at every tool call imports this module
     from pathlib import Path
 
     from ralph_tracker.steering.plan_driver import Checkpoint, Person
-    from ralph_tracker.store.loop_reader import ListedRecord
+    from ralph_tracker.store.read import ListedRecord
     from ralph_tracker.store.trust import Consent
     from ralph_tracker.tracker import Tracker
 
@@ -24,7 +24,6 @@ WIDTH: Final = 80
 QUIET: Final = f"{__name__}.quiet"  # in the context of click
 COLOURS: Final = {"red": 31, "green": 32, "cyan": 36, "CRITICAL": "1;31", "HIGH": 33}
 _PATCH_COLOURS: Final = {"+": "green", "-": "red", "@": "cyan"}
-_COMMAND: Final = re.compile(r"`[^`]*`")
 # They wait for keys; others may well edit a file by themselves.
 _EDITORS_ON_TERMINALS: Final = frozenset(
     {"emacs", "helix", "hx", "jed", "joe", "kak", "mcedit", "micro", "nano", "ne", "nvi", "nvim", "pico", "vi", "vim"}
@@ -195,7 +194,7 @@ def _wrapped(text: str, first: str, rest: str) -> list[str]:
     from textwrap import wrap  # most lines fit
 
     lines = wrap(
-        _COMMAND.sub(lambda command: command[0].replace(" ", _TIED), text),
+        re.sub(r"`[^`]*`", lambda command: command[0].replace(" ", _TIED), text),
         width,
         initial_indent=first,
         subsequent_indent=rest,

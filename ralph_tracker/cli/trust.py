@@ -11,10 +11,10 @@ from ralph_tracker.cli.terminal import say
 from ralph_tracker.errors import LoopError
 from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.runner.saved_run import read_progress
+from ralph_tracker.store.find import checked_root, find_loop
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import checked_root, find_loop
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.trust import Trust
+from ralph_tracker.store.write import LoopStore
 
 _YES, _NO = "trusted", "not trusted"
 

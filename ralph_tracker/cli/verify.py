@@ -10,9 +10,9 @@ from ralph_tracker.cli.terminal import say, say_json, say_wrapped
 from ralph_tracker.core.metrics import quantity
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_OK
 from ralph_tracker.report.wording import in_ranges
-from ralph_tracker.store.loop_summary import INTERRUPTED
-from ralph_tracker.store.loop_verification import Examination
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument, interrupted_document, interrupted_restore
+from ralph_tracker.store.summary import INTERRUPTED
+from ralph_tracker.store.verify import Examination
 from ralph_tracker.tracker import Tracker
 
 

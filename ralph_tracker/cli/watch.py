@@ -25,10 +25,10 @@ from ralph_tracker.report.escaping import short_names
 from ralph_tracker.report.wording import ABSENT, known_money
 from ralph_tracker.runner.read_activity import Activity, activity_of
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import Summary, summary_at, unrecorded_iteration, version_of
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import Summary, summary_at, unrecorded_iteration, version_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -224,15 +224,21 @@ def _cut(text: "Text", console: "Console", most: int) -> "list[Text]":
 
 
 def _problems(shown: LoopDisplay) -> "list[Text]":
-    """Return open alerts, the worst and newest first, then failing and lost tests, in a line each."""
+    """Return open alerts, the worst and newest first, then failing and lost tests, in a line each.
+
+    What an iteration did that was rolled back is no longer in the files.
+    """
     from rich.text import Text
 
+    is_current = shown.summary.head == shown.summary.iteration
     alerts = [
         Text(
             harmless(f"{alert['severity']} {alert['type']}: {short_names(alert['message'])}"),
             style=_LOUD.get(alert["severity"], ""),
         )
-        for alert in sorted(shown.summary.alerts, key=lambda each: (each["severity"], -raised_in(each)))
+        for alert in sorted(
+            shown.summary.alerts if is_current else (), key=lambda each: (each["severity"], -raised_in(each))
+        )
     ]
     return [*alerts, *(Text(harmless(short_names(line)), style="red") for line in shown.wrong)]
 

@@ -19,7 +19,6 @@ from ralph_tracker.cli.terminal import complain, flush
 from ralph_tracker.errors import EXIT_OK, InputError, RalphTrackerError
 
 _PROMPT: Final = ("-p", "--print")
-_LOGS: Final = ".ralph/logs"  # ralph-claude-code reads the standard error of an agent as its answer, so not there
 # What ends ralph-claude-code where it reads it in the answers of two calls.
 _STATUS: Final = "---RALPH_STATUS---\nSTATUS: COMPLETE\nEXIT_SIGNAL: true\nRECOMMENDATION: {}\n---END_RALPH_STATUS---"
 
@@ -124,7 +123,8 @@ class _Call:
         from ralph_tracker.report.escaping import for_terminal
         from ralph_tracker.safe_files import own_file
 
-        folder = self.root.resolve() / _LOGS
+        # Not on standard error: ralph-claude-code reads that as the answer of the agent.
+        folder = self.root.resolve() / ".ralph/logs"
         log = folder / "ralph.log"
         if not folder.is_dir() or folder.resolve() != folder:  # a link would lead out of the project
             complain(text)

@@ -28,9 +28,9 @@ from ralph_tracker.steering.session_continuation import ContinuationThresholds
 
 def also_by_their_other_names(schema: dict[str, Any], model: type[BaseModel]) -> None:
     """Let the published schema take what the model takes: a key by any of its names."""
-    names = {name: model.model_fields[name].validation_alias for name in schema.get("properties", ())}
-    for name, alias in names.items():
-        if isinstance(alias, AliasChoices):
+    for name, field in model.model_fields.items():
+        alias = field.validation_alias
+        if name in schema.get("properties", ()) and isinstance(alias, AliasChoices):
             schema["properties"] |= {str(other): schema["properties"][name] for other in alias.choices}
 
 
@@ -294,24 +294,30 @@ class NotifySection(Section):
 
 
 class MetricSection(Section):
-    """A further metric, by the name that a plug-in gives it; its unit and direction are the plug-in's."""
-
-
-class ObjectiveSection(Section):
-    """A number that the loop optimises, by the check that measures it; with `max_loss` a guard instead.
+    """A further number, of the plug-in that has its name or `from` the check that measures it.
 
     It is read from lines `METRIC name=value unit` of the check's output, or from the report of a benchmark tool, where
     `name` is that of the benchmark; with `pointer` (a JSON pointer) from a JSON report. `repeats` is how often the
-    check runs in an iteration. `max_loss` is the share of the baseline's number that may be lost.
+    check runs in an iteration. With `max_loss` it is a guard, which may lose that share of the baseline's number.
     """
 
-    check: str
-    direction: Literal["up", "down"]
-    unit: _Words
+    check: str | None = Field(default=None, alias="from")
+    direction: Literal["up", "down"] | None = None
+    unit: _Words | None = None
     name: _Words | None = None
     pointer: Annotated[str, StringConstraints(pattern="^/")] | None = None
     repeats: Annotated[int, Field(ge=1, le=100)] = 1
-    max_loss: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
+    max_loss: (
+        Annotated[float, Field(ge=0, lt=1)] | Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)? ?%$")] | None
+    ) = None
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        needed = (self.check, self.direction, self.unit)
+        if None in needed and {*needed, self.name, self.pointer, self.max_loss} != {None}:
+            msg = "a number of a check has `from`, `direction` and `unit`; set all three"
+            raise ValueError(msg)
+        return self
 
 
 class _Document(Section):
@@ -331,10 +337,11 @@ class _Document(Section):
         default={}, description="What models cost whose agents report tokens only, by name; * for any other."
     )
     metrics: dict[str, MetricSection] = Field(
-        default={}, description="Further metrics, of plug-ins by their names; they are no part of the score."
+        default={},
+        description="Further numbers, of checks or of plug-ins by their names; they are no part of the score.",
     )
-    objectives: dict[str, ObjectiveSection] = Field(
-        default={}, description="The number that the loop optimises in place of the score, and guards beside it."
+    objectives: Annotated[list[str], Field(max_length=2)] = Field(
+        default=[], description="One or two of `metrics` that the loop optimises in place of the score."
     )
     quarantine: dict[_Words, _Day] = Field(
         default={},
@@ -347,14 +354,14 @@ class _Document(Section):
 
     @model_validator(mode="after")
     def _objectives_can_be_measured(self) -> Self:
-        for name, objective in self.objectives.items():
-            if objective.check not in self.checks:
-                msg = f"objectives.{name}.check: no check is named {objective.check!r}; name one of `checks`"
-                raise ValueError(msg)
-        goals = [name for name, each in self.objectives.items() if each.max_loss is None]
-        if self.objectives and len(goals) != 1:
-            msg = f"objectives: {len(goals)} without max_loss; name one goal, and give each guard its max_loss"
-            raise ValueError(msg)
+        for name, metric in self.metrics.items():
+            if metric.check is not None and metric.check not in self.checks:
+                raise ValueError(f"metrics.{name}.from: no check is named {metric.check!r}; name one of `checks`")
+        for name in self.objectives:
+            if name not in self.metrics or self.metrics[name].check is None:
+                raise ValueError(f"objectives: {name!r} is no number of a check; give it in `metrics` with its `from`")
+            if self.metrics[name].max_loss is not None:
+                raise ValueError(f"objectives: {name!r} is a guard, as it has max_loss; leave one of both out")
         return self
 
 
@@ -383,15 +390,15 @@ ConfigDocument: Final = create_model(
 def validate_config(raw: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Return every key of a configuration with its value; `name` is how an error calls it. Raises ConfigError."""
     try:
-        document = ConfigDocument.model_validate(raw).model_dump(mode="json")
+        document = ConfigDocument.model_validate(raw).model_dump(mode="json", by_alias=True)
     except ValidationError as error:
         raise ConfigError(f"{name}: {first_problem(error, ConfigDocument)}") from None
     mode = document["selection"]["mode"]
     if mode not in SELECTION_MODES and mode not in plugins.names("modes"):
         known = [*SELECTION_MODES, *plugins.names("modes")]
         raise ConfigError(f"{name}: selection.mode: no mode {mode!r} is installed{nearest(mode, known)}")
-    for metric in document["metrics"]:
-        if metric not in plugins.names("metrics"):
+    for metric, section in document["metrics"].items():
+        if section["from"] is None and metric not in plugins.names("metrics"):
             hint = nearest(metric, list(plugins.names("metrics")))
             raise ConfigError(f"{name}: metrics.{metric}: no plug-in of that name is installed{hint}")
     return document

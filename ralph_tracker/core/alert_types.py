@@ -5,6 +5,7 @@ from typing import Any, Final, Literal
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.integrity_result import FINDINGS_LISTED, TESTS_LISTED, Finding, Severity
+from ralph_tracker.core.metrics import FAILED
 
 _ROLL_BACK, _FLAG, _REVIEW = "immediate_alert_and_rollback", "alert_and_flag_iteration", "alert_and_review"
 StandingState = Literal["new", "open", "accepted"]
@@ -130,6 +131,18 @@ class Alert(ValueObject, document="id severity type message action triggered_at"
         """Return when it was raised, in the specification's format."""
         return f"iteration_{self.iteration}"
 
+    @property
+    def facts(self) -> str:
+        """Return what it says, as a sentence without its full stop."""
+        return self.message.removesuffix(".") + (f" ({self.note})" if self.tests else "")
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """Return the keys of what a person is asked: its findings, or failing tests that went where nothing was run."""
+        if self.type == "test_deletion" and FAILED in self.tests.values():
+            return (self.id,)
+        return tuple(finding.key for finding in self.findings if finding.is_question)
+
     def to_dict(self, state: AlertState | None = None) -> dict[str, Any]:
         """Return all that a person needs to act on it; long lists are cut. A record adds its `state` there."""
         document: dict[str, Any] = ValueObject.to_dict(self)
@@ -155,6 +168,11 @@ class Alert(ValueObject, document="id severity type message action triggered_at"
 def in_order(alerts: Iterable[Alert]) -> tuple[Alert, ...]:
     """Sort by severity, then type, then age."""
     return tuple(sorted(alerts, key=lambda a: (a.severity, a.type, a.iteration, a.group or "")))
+
+
+def open_questions(alerts: Iterable[Alert]) -> Mapping[str, str]:
+    """Return the facts of alerts that ask a person, by the keys of what is asked."""
+    return {key: alert.facts for alert in alerts for key in alert.asked}
 
 
 def same_event(alert: Alert, alerts: Iterable[Alert]) -> tuple[Alert, ...]:

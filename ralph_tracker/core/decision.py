@@ -12,7 +12,6 @@ from ralph_tracker.core.metrics import SCORE_DECIMALS, half_up, plain_number, qu
 from ralph_tracker.core.thresholds import Thresholds
 
 Action = Literal["continue", "stop", "rollback", "escalate"]
-_CERTAIN: Final = frozenset({0, 1, 2, 8})
 STALL_RULE: Final = 10
 BLOCKED_RULE: Final = 6
 DONE_RULE: Final = 12  # asked before 9
@@ -119,7 +118,7 @@ def decide(facts: DecisionFacts, thresholds: Thresholds) -> Decision:
     """
     found = (rule(facts, thresholds) for rule in _RULES)
     decision = next((each for each in found if each is not None), None) or _continue(facts)
-    if decision.rule in _CERTAIN:
+    if decision.rule in {0, 1, 2, 8}:
         return decision
     return decision._replace(confidence=half_up(decision.confidence * facts.evidence, 2))
 
@@ -145,7 +144,7 @@ def _limit(facts: DecisionFacts, thresholds: Thresholds) -> Decision | None:
     if reason and reached and _uncertain(facts, thresholds) is None:
         return reached  # what was reached is not hidden by what ends the loop anyway
     if reason and facts.blocked is not None:
-        reason = f"{reason}; a person is needed: {facts.blocked}"
+        return _blocked(facts, thresholds)  # a limit says nothing of what a person has to do
     return Decision(action="stop", reason=reason, confidence=1.0, rule=2) if reason else None
 
 
@@ -274,13 +273,3 @@ def _why(alerts: list[Alert] | tuple[Alert, ...]) -> str:
     shown = "; ".join(alert.message for alert in alerts[:_MESSAGES_SHOWN])
     rest = len(alerts) - _MESSAGES_SHOWN
     return f"{shown}; and {rest} more" if rest > 0 else shown
-
-
-def message_of(decision: Decision, classification: Classification, alerts: tuple[Alert, ...]) -> str:
-    """Return the one line for an orchestrator (semantics § 8); `alerts` are the new and open ones in order."""
-    if decision.rule in {1, 3, 4, 5, 7}:
-        title = alerts[0].kind.title if alerts else "Regression"
-        return f"ALERT: {title}, recommend {decision.action}"
-    if decision.action == "continue" and classification == "forward":
-        return "Forward progress detected, continue"
-    return decision.reason

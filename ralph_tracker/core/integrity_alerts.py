@@ -27,7 +27,8 @@ def _test_deletion(facts: AlertFacts) -> Alert | None:
         if facts.tests is None or facts.tests.vanished.keys().isdisjoint(facts.dropped):
             return None  # said when they went
         of = f"{len(facts.dropped)} of {quantity(facts.passing, 'passing test')}"
-        message, gone = f"{of} went, and nothing replaces them", dict.fromkeys(facts.dropped, PASSED)
+        them = "it" if len(facts.dropped) == 1 else "them"
+        message, gone = f"{of} went, and nothing replaces {them}", dict.fromkeys(facts.dropped, PASSED)
         if facts.dropped_too_many and fall is not None:
             message = f"Test count decreased from {fall[1].value:g} to {fall[0]:g}"
         kind = "test_deletion" if facts.dropped_too_many else "tests_dropped"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, cast, get_args
 
 from ralph_tracker.codec import ValueObject
 
@@ -78,6 +78,11 @@ class Finding(
         return "|".join((self.rule, self.file, self.test or "", self.about))
 
     @property
+    def is_question(self) -> bool:
+        """Return whether a person is asked about it; MEDIUM ones are notes."""
+        return self.severity <= Severity.HIGH
+
+    @property
     def stamp(self) -> str:
         """Return what an acceptance covers: this finding with its current text; a further change counts as new."""
         return f"{self.key}|{self.new or ''}"
@@ -85,7 +90,7 @@ class Finding(
     @property
     def disbelieved(self) -> tuple[str, ...]:
         """Return the tests that are not believed because of it; none for a note."""
-        return self.tests if self.rule in _DISBELIEVING and self.severity <= Severity.HIGH else ()
+        return self.tests if self.rule in _DISBELIEVING and self.is_question else ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return its document; a long list of tests is cut."""
@@ -182,16 +187,3 @@ class Integrity(ValueObject):
 
 
 NOTHING_FOUND: Final = Integrity()
-
-
-class Inspection(NamedTuple):
-    """The result of the rules; `suppressions` is the net change, `unread` says why by path.
-
-    `blanket` are the kinds of new suppressions that cover a whole file: how much they hide is not known from their
-    number.
-    """
-
-    findings: tuple[Finding, ...] = ()
-    suppressions: Mapping[SuppressionKind, int] = {}
-    unread: Mapping[str, str] = {}
-    blanket: frozenset[SuppressionKind] = frozenset()

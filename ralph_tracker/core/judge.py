@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ralph_tracker.core.adjusted_score import TestTally, adjusted_score, with_hidden_findings
 from ralph_tracker.core.alert_rules import AlertFacts, raise_alerts, working_tests_failing
-from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order
+from ralph_tracker.core.alert_types import REMOVAL_ALERTS, Alert, in_order, open_questions
 from ralph_tracker.core.classification import classify
 from ralph_tracker.core.decision import BASELINE_DECISION, Decision, DecisionFacts, decide
 from ralph_tracker.core.integrity_alerts import IntegrityAlerts, disbelieved_tests, integrity_alerts_of
@@ -26,7 +26,6 @@ from ralph_tracker.core.metrics import (
     read,
 )
 from ralph_tracker.core.objective import Progress, Weighed, weigh
-from ralph_tracker.core.questions import open_questions
 from ralph_tracker.core.score import (
     Basis,
     Score,
@@ -367,8 +366,8 @@ def _decision(
     # A loop that works off its plan makes progress: a task was done since just before the window of a stall.
     window = inputs.facts.state.lineage.points[-inputs.facts.state.thresholds.stall.window :]
     before = next((point.tasks_done for point in window if point.tasks_done is not None), None)
-    level = inputs.facts.state.progress.level
-    improving = level is not None and inputs.facts.iteration - level.best <= inputs.facts.state.thresholds.stall.window
+    latest = max((level.best for level in inputs.facts.state.progress.levels.values()), default=None)
+    improving = latest is not None and inputs.facts.iteration - latest <= inputs.facts.state.thresholds.stall.window
     now, passing = inputs.point.tasks_done, bool(inputs.facts.metrics.tests_passed)
     ticked = now is not None and before is not None and now > before
     holds = passing and inputs.facts.metrics.tests_failed == 0

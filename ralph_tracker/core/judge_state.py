@@ -18,7 +18,7 @@ class JudgeState(NamedTuple):
     one to take so far; both are None before the baseline. `flaky` are tests with two outcomes on one tree. `rollbacks`
     counts the latest consecutive decisions that were a rollback or the escalation that replaced one. `cost_usd` is the
     known cost, None if unknown. `met_target` says that the baseline's score reached the target already. `accepted` are
-    alert ids, `accepted_findings` the stamps of their findings. `progress` is that of the loop's objective. `highest`
+    alert ids, `accepted_findings` the stamps of their findings. `progress` is that of the loop's objectives. `highest`
     is the highest score of all iterations, taken or not, None before the baseline.
     """
 

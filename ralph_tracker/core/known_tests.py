@@ -6,7 +6,6 @@ from itertools import compress
 from operator import eq, ne
 from typing import Final, NamedTuple
 
-from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, TestResults
 from ralph_tracker.short_text import first_few
 
@@ -15,14 +14,11 @@ NAMES_SHOWN: Final = 5
 # The prefix of the ids of held-back tests, which the agent never sees.
 HELD_BACK: Final = "held-back:"
 _HELD_BACK_NAMES: Final = re.compile(rf"{HELD_BACK}[^\s,]+(?:, {HELD_BACK}[^\s,]+)*")
-_PARTS: Final = re.compile(r"[^\w-]+")
 _SUFFIX: Final = re.compile(r"\.(?:py|[cm]?[jt]sx?|rs|java|kt|go)(?=::|[ >:]|$)")
 # What failed is the run itself, not one of its tests: as a test, and as the place of what it did not collect.
 WHOLE_RUN: Final = "(test run)"
 # The place of the tests that a run did not come to, since it stopped at one that failed.
 STOPPED_RUN: Final = "(stopped run)"
-# The ids our readers give to a package or suite that failed as a whole.
-_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)", WHOLE_RUN)
 
 
 class KnownTests(NamedTuple):
@@ -148,39 +144,16 @@ def cut_short(gone: Iterable[str], before: Mapping[str, str], now: Mapping[str, 
 
 def belongs_to_any(test: str, places: Iterable[str]) -> bool:
     """Return whether a test id lies in one of the files, packages, suites or runs, whatever separates its parts."""
-    name = f".{_plain(test)}."
+    name = f".{dotted(test)}."
     return any(
-        f".{_plain(place.removesuffix(WHOLE_RUN).removesuffix(STOPPED_RUN))}.".replace("..", ".") in name
+        f".{dotted(place.removesuffix(WHOLE_RUN).removesuffix(STOPPED_RUN))}.".replace("..", ".") in name
         for place in places
     )
-
-
-def without_unloaded(tests: TestResults) -> TestResults:
-    """Return results without the entries that runners report for tests they could not collect."""
-    places = {_plain(place) for place in tests.not_loaded}
-    if not places:
-        return tests
-    kept = {
-        name: how
-        for name, how in tests.outcomes.items()
-        if how != FAILED or not (_plain(name) in places or name.replace("_", " ").endswith(_IN_PLACE_OF_TESTS))
-    }
-    return tests._replace(outcomes=kept)
 
 
 def is_of_run(place: str) -> bool:
     """Return whether a place of what did not load is a whole run, and no file, package or suite."""
     return place.endswith((WHOLE_RUN, STOPPED_RUN))
-
-
-def once_each(not_loaded: Mapping[str, str]) -> dict[str, str]:
-    """Return what did not load without runs whose error is that of a file."""
-    files = {why for place, why in not_loaded.items() if not is_of_run(place)}
-    return {
-        place: why
-        for place, why in not_loaded.items()
-        if not is_of_run(place) or not any(each and each in why for each in files)
-    }
 
 
 def describe_not_loaded(place: str, why: str) -> str:
@@ -190,25 +163,9 @@ def describe_not_loaded(place: str, why: str) -> str:
     return f"{place}: {why}" if why else place
 
 
-def _plain(name: str) -> str:
+def dotted(name: str) -> str:
     """Return the name of a file, package or test with dots between its parts, without file suffixes."""
-    return _PARTS.sub(".", _SUFFIX.sub("", name)).strip(".")
-
-
-class FailingTests(ValueObject):
-    """The failing tests by current name: those that are `new` and those that failed before, `still`."""
-
-    new: tuple[str, ...] = ()
-    still: tuple[str, ...] = ()
-
-
-def list_failing(known: KnownTests, tests: TestResults | None) -> FailingTests | None:
-    """Return the failing tests, sorted; None if the report has no names."""
-    if tests is None:
-        return None
-    before = {name for outcomes in (known.present, known.gone) for name, how in outcomes.items() if how == FAILED}
-    now = sorted(name for name, how in tests.outcomes.items() if how == FAILED)
-    return FailingTests(tuple(name for name in now if name not in before), tuple(n for n in now if n in before))
+    return re.sub(r"[^\w-]+", ".", _SUFFIX.sub("", name)).strip(".")
 
 
 def _same_names(now: Mapping[str, str], before: Mapping[str, str]) -> bool:

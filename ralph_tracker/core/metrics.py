@@ -62,24 +62,6 @@ class Group(StrEnum):
     CODE = "code"
 
 
-class MetricSource(ValueObject, document="name measured why accepted"):
-    """One check, or one group of metrics without a check.
-
-    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, or not all of it,
-    else None; `accepted` that a person accepted the gap.
-    """
-
-    name: str
-    group: str | None = None
-    why: str | None = None
-    accepted: bool = False
-
-    @property
-    def measured(self) -> bool:
-        """Return whether all of it was measured."""
-        return self.why is None
-
-
 Section = Literal["testing", "quality", "codebase"]
 BuildStatus = Literal["success", "failure"]
 Value = int | float | str
@@ -168,8 +150,7 @@ class Metrics(ValueObject):
 
     def known_values(self) -> dict[str, Value]:
         """Return what was measured, in the order of the table."""
-        found = ((spec.name, self.get(spec.name)) for spec in METRICS)
-        return {name: value for name, value in found if value is not None}
+        return {name: value for name, value in self._asdict().items() if value is not None}
 
     def to_dict(self) -> dict[str, dict[str, Value]]:
         """Return what was measured in the three sections of the seed; absent values are left out."""
@@ -180,20 +161,10 @@ class Metrics(ValueObject):
         return document
 
 
-class Outcome(StrEnum):
-    """How a test ended; an error in set-up or tear-down counts as failed (semantics § 1)."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-
-
-OutcomeWord = Literal["passed", "failed", "skipped"]
-
-# The plain words are what is compared once for each of 100,000 tests: reading a member of an enumeration costs more.
-PASSED: Final[str] = Outcome.PASSED.value
-FAILED: Final[str] = Outcome.FAILED.value
-SKIPPED: Final[str] = Outcome.SKIPPED.value
+# How a test ended; an error in set-up or tear-down counts as failed (semantics § 1).
+PASSED: Final[str] = "passed"
+FAILED: Final[str] = "failed"
+SKIPPED: Final[str] = "skipped"
 # What "at least as good as before" means (semantics § 5): a failing test is better than a skipped one.
 OUTCOME_RANK: Final[Mapping[str, int]] = {SKIPPED: 0, FAILED: 1, PASSED: 2}
 
@@ -220,10 +191,10 @@ TestResults.__test__ = False  # type: ignore[attr-defined]  # pytest would colle
 class FurtherMetric(ValueObject, document="value unit direction"):
     """A number of an iteration beside the table of metrics; it is no part of the score.
 
-    `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of an objective
-    `value` is the median of `samples`; one with a `max_loss` (a share of the start, 0.02 for 2 %) is a guard, any other
-    `objective` is the goal. `counted` samples are those of an earlier iteration, whose check did not run again.
-    `segment` names the benchmark and the machine of an objective.
+    `value` is None where it was not measured. `direction` says which is better: up, down or neutral. Of a check's
+    number `value` is the median of `samples`; an `objective` is optimised, and one with a `max_loss` (a share of the
+    start, 0.02 for 2 %) is a guard. `counted` samples are those of an earlier iteration, whose check did not run again.
+    `segment` names the benchmark and the machine.
     """
 
     name: str

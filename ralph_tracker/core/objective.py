@@ -4,18 +4,14 @@ Noise is the spread of repeats of one state, never that of the trend. A state is
 repeats: the best of them is luck.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite, sqrt
-from operator import le
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
 from ralph_tracker.short_text import percent
 
 Outcome = Literal["better", "worse", "not distinguishable"]
-_FEWEST: Final = 2  # degrees of freedom: two numbers alone do not show a spread
-_WIDTH: Final = 2  # standard errors of a difference
-_OF_NUMBERS: Final = 4  # the rule of the walk that asks for the objective
 
 
 class Noise(NamedTuple):
@@ -32,11 +28,13 @@ class Noise(NamedTuple):
     @property
     def deviation(self) -> float | None:
         """Return the relative standard deviation; None where too few repeats are known."""
-        return sqrt(self.squares / self.freedom) if self.freedom >= _FEWEST else None
+        # Two numbers alone do not show a spread.
+        return sqrt(self.squares / self.freedom) if self.freedom >= 2 else None
 
     def width(self, one: int, other: int) -> float:
         """Return by which share the medians of so many repeats differ by chance; 0 where nothing is known of it."""
-        return _WIDTH * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
+        # Two standard errors of the difference.
+        return 2 * (self.deviation or 0.0) * sqrt(1 / one + 1 / other)
 
 
 def _spread(values: Sequence[float]) -> Noise:
@@ -72,12 +70,6 @@ def compare(objective: FurtherMetric, values: Sequence[float], best: Sequence[fl
     return "better" if gain > 0 else "worse"
 
 
-def apart(one: Sequence[float], other: Sequence[float], noise: Noise) -> float | None:
-    """Return by how many widths of noise two states differ; None where the noise is unknown or 0."""
-    width = noise.width(len(one), len(other)) * abs(median(other))
-    return abs(median(one) - median(other)) / width if width else None
-
-
 def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequence[float]) -> bool:
     """Return whether a guard lost more than it may against the start, which small steps down cannot move."""
     if guard.max_loss is None:
@@ -86,30 +78,21 @@ def loses_too_much(guard: FurtherMetric, values: Sequence[float], start: Sequenc
     return loss_of(guard, change) > guard.max_loss * abs(median(start))
 
 
-def front_of(points: Mapping[int, Sequence[FurtherMetric]]) -> frozenset[int]:
-    """Return those of which no other is as good in all objectives and better in one; one without a number is left out.
-
-    All have the same objectives in the same order.
-    """
-    losses = {
-        number: [loss_of(each, value) for each in metrics if (value := each.value) is not None]
-        for number, metrics in points.items()
-        if metrics and None not in {each.value for each in metrics}
-    }
-    return frozenset(
-        number
-        for number, own in losses.items()
-        if not any(other != own and all(map(le, other, own)) for other in losses.values())
-    )
-
-
 class Level(NamedTuple):
-    """How far a loop has come: the kept state, the best one, and the noise seen so far."""
+    """How far a loop has come: the kept state, the best one, and the noise seen so far; that of a guard is the start.
+
+    `segment` names the benchmark and the machine that it is of; with another one it begins anew.
+    """
 
     kept: int
     best: int
     values: tuple[float, ...]
     noise: Noise = Noise()
+    segment: str = ""
+
+    def goes_on(self, metric: FurtherMetric) -> bool:
+        """Return whether numbers compare with it; those of a benchmark that is not known do."""
+        return self.segment in {"", metric.segment} or not metric.segment
 
 
 class State(NamedTuple):
@@ -147,93 +130,118 @@ def after_state(objective: FurtherMetric, level: Level | None, state: State) -> 
 
 
 class Progress(NamedTuple):
-    """How far a loop has come with its objective, and the repeats with which each guard began.
+    """How far a loop has come with each of its objectives, and where each guard began, by their names."""
 
-    `segment` names the benchmark and the machine that they are of; with another one all begins anew.
-    """
-
-    level: Level | None = None
-    starts: Mapping[str, tuple[float, ...]] = {}
-    segment: str = ""
+    levels: Mapping[str, Level] = {}
+    starts: Mapping[str, Level] = {}
 
 
 class Weighed(NamedTuple):
-    """What the numbers of an iteration say beside those before it.
+    """What the numbers of an iteration say beside those before it; without `goals` there are guards alone.
 
-    `lost` is the guard that does not hold, whatever tests were gained, and `worse` why the goal is worse, each as the
-    verb of a sentence. `note` tells how the goal stands. `after` is the progress if its tests and guards hold.
+    `lost` is the guard that does not hold, whatever tests were gained, and `worse` why a goal is worse, each as the
+    verb of a sentence: what is better in one goal and worse in another one is worse. `note` tells how the goals stand.
+    `after` is the progress if its tests and guards hold.
     """
 
-    goal: FurtherMetric
+    goals: tuple[FurtherMetric, ...]
     after: Progress
-    outcome: Outcome | None = None
+    outcomes: tuple[Outcome | None, ...] = ()
     lost: str | None = None
     worse: str | None = None
     note: str = ""
 
     @property
     def is_better(self) -> bool:
-        """Return whether the number got better and the guards hold."""
-        return self.outcome == "better" and self.lost is None
+        """Return whether a number got better, none got worse, and the guards hold."""
+        return "better" in self.outcomes and self.lost is None and self.worse is None
 
     def progress(self, number: int, before: Progress, rule: int | None, *, gained: bool) -> Progress:
         """Return the progress after the iteration, which a rule (None: none of them) kept from being taken.
 
-        One that gains tests is where later ones begin, however good the number was without those tests. Of one that
-        was refused for its number alone, only the noise counts.
+        One that gains tests is where later ones begin, however good the numbers were without those tests. Of one that
+        was refused for its numbers alone, only the noise counts.
         """
-        level = self.after.level
-        if rule is None and gained and level is not None and self.goal.samples:
-            return self.after._replace(level=level._replace(kept=number, best=number, values=self.goal.samples))
-        alone = rule == _OF_NUMBERS and self.lost is None and self.outcome == "worse"
-        return self.after if rule is None or alone else before
+        after = self.after.levels
+        if rule is None and gained:
+            begun = {goal.name: goal.samples for goal in self.goals if goal.samples}
+            levels = {name: after[name]._replace(kept=number, best=number, values=own) for name, own in begun.items()}
+            return self.after._replace(levels={**after, **levels})
+        # Rule 4 of the walk asks for the numbers.
+        if rule == 4 and self.lost is None and "worse" in self.outcomes:
+            noisy = {name: level._replace(noise=after[name].noise) for name, level in before.levels.items()}
+            return before._replace(levels=noisy)
+        return self.after if rule is None else before
+
+
+class _Judged(NamedTuple):
+    """What the numbers of one goal say: the level after them, the outcome, the note, and why it is worse."""
+
+    level: Level | None
+    outcome: Outcome | None
+    note: str
+    worse: str | None = None
 
 
 def weigh(before: Progress, number: int, metrics: Iterable[FurtherMetric]) -> Weighed | None:
-    """Compare the objectives of an iteration with those before; None where the loop has no goal."""
-    objectives = [each for each in metrics if each.objective]
-    goal = next((each for each in objectives if each.max_loss is None), None)
-    if goal is None:
+    """Compare the objectives and guards of an iteration with those before; None where the loop has none."""
+    metrics = tuple(metrics)
+    goals = tuple(each for each in metrics if each.objective)
+    guards = [each for each in metrics if each.max_loss is not None]
+    if not goals and not guards:
         return None
-    guards = [each for each in objectives if each.max_loss is not None]
-    anew = "" not in {before.segment, goal.segment} and before.segment != goal.segment
-    before = Progress() if anew else before
-    starts = {each.name: each.samples for each in guards if each.samples} | dict(before.starts)
-    # Figures that scatter do not come twice: they are those of an earlier run.
-    stale = before.level is not None and len(set(goal.samples)) > 1 and goal.samples == before.level.values
-    state = State(number, (), goal.samples) if goal.counted or stale else State(number, goal.samples)
-    level, outcome = after_state(goal, before.level, state)
-    after = Progress(level, starts, goal.segment or before.segment)
-    weighed = Weighed(goal, after, outcome, next(filter(None, map(_loss(starts), guards)), None))
+    starts = dict(before.starts)
+    for guard in guards:
+        begun = starts.get(guard.name)
+        if guard.samples and (begun is None or not begun.goes_on(guard)):
+            starts[guard.name] = Level(number, number, guard.samples, segment=guard.segment)
+    judged = [_judge(before.levels.get(goal.name), number, goal) for goal in goals]
+    levels = {goal.name: one.level for goal, one in zip(goals, judged, strict=True) if one.level is not None}
+    return Weighed(
+        goals,
+        Progress(levels, starts),
+        tuple(one.outcome for one in judged),
+        next((lost for guard in guards if (lost := _loss(guard, starts.get(guard.name)))), None),
+        next((one.worse for one in judged if one.worse), None),
+        "; ".join(one.note for one in judged),
+    )
+
+
+def _judge(before: Level | None, number: int, goal: FurtherMetric) -> _Judged:
     if not goal.samples:
-        return weighed._replace(worse=f"has no number for {goal.name}", note=f"{goal.name}: no number")
+        return _Judged(before, None, f"{goal.name}: no number", f"has no number for {goal.name}")
+    anew = before is not None and not before.goes_on(goal)
+    start = None if anew else before
+    # Figures that scatter do not come twice: they are those of an earlier run.
+    stale = start is not None and len(set(goal.samples)) > 1 and goal.samples == start.values
+    state = State(number, (), goal.samples) if goal.counted or stale else State(number, goal.samples)
+    level, outcome = after_state(goal, start, state)
     shown = f"{goal.name} {in_unit(median(goal.samples), goal)}"
-    if before.level is None or level is None or outcome is None:
+    if level is not None:
+        level = level._replace(segment=goal.segment or level.segment)
+    if start is None or level is None or outcome is None:
         why = ", which begins anew: its benchmark or the machine is another one" if anew else ""
-        return weighed._replace(note=f"{shown}{why}")
+        return _Judged(level, None, f"{shown}{why}")
     if stale and not goal.counted:
-        note = f"{shown}, every figure as in iteration {before.level.best}; let its check measure anew"
-        return weighed._replace(note=note)
-    then = median(before.level.values)
-    than, spread = f"iteration {before.level.best} ({in_unit(then, goal)})", _spread_in_words(level.noise)
+        return _Judged(
+            level, outcome, f"{shown}, every figure as in iteration {start.best}; let its check measure anew"
+        )
+    then = median(start.values)
+    than, spread = f"iteration {start.best} ({in_unit(then, goal)})", _spread_in_words(level.noise)
     if outcome == "not distinguishable":
-        return weighed._replace(note=f"{shown}, within the noise of {than}, {spread}")
+        return _Judged(level, outcome, f"{shown}, within the noise of {than}, {spread}")
     share = f"{percent(abs(median(goal.samples) - then) / abs(then))} " if then else ""
     how = f"{shown}, {share}{outcome} than {than}, {spread}"
-    return weighed._replace(note=how, worse=f"has {how}" if outcome == "worse" else None)
+    return _Judged(level, outcome, how, f"has {how}" if outcome == "worse" else None)
 
 
-def _loss(starts: Mapping[str, tuple[float, ...]]) -> Callable[[FurtherMetric], str | None]:
-    def of_guard(guard: FurtherMetric) -> str | None:
-        start = starts.get(guard.name)
-        if start is None or (guard.samples and not loses_too_much(guard, guard.samples, start)):
-            return None
-        if not guard.samples:
-            return f"has no number for the guard {guard.name}"
-        now, then = (in_unit(median(values), guard) for values in (guard.samples, start))
-        return f"has {guard.name} {now}, which may lose {percent(guard.max_loss or 0)} of {then} at the start"
-
-    return of_guard
+def _loss(guard: FurtherMetric, start: Level | None) -> str | None:
+    if start is None or (guard.samples and not loses_too_much(guard, guard.samples, start.values)):
+        return None
+    if not guard.samples:
+        return f"has no number for the guard {guard.name}"
+    now, then = (in_unit(median(values), guard) for values in (guard.samples, start.values))
+    return f"has {guard.name} {now}, which may lose {percent(guard.max_loss or 0)} of {then} at the start"
 
 
 def in_unit(value: float, metric: FurtherMetric) -> str:

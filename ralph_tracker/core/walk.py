@@ -27,10 +27,7 @@ from ralph_tracker.short_text import percent
 
 # A score this much below the highest since the last gain is worse.
 SCORE_TOLERANCE: Final = 0.005
-_NOISE: Final = 1e-9
-_DROPPED: Final = 3  # more than one of so many believed tests
 _FEW: Final = 10  # one of so many, or a single one of half as many
-_MERGED: Final = 5  # so many tests may become one
 
 
 class Kept(NamedTuple):
@@ -117,7 +114,8 @@ def compare_with_kept(
     else:
         no_gain, met = disbelieved | earlier.no_gain, earlier.met
         gone = [name for name in away if name in earlier.held and name not in now]
-        dropped = gone if len(gone) > _MERGED * len(fresh) else []
+        # Up to five tests may become one.
+        dropped = gone if len(gone) > 5 * len(fresh) else []
         if len(fresh) <= len(gone):
             fresh = []  # renamed or merged
     no_gain |= kept.tainted
@@ -162,7 +160,8 @@ def are_few(dropped: int, passing: int) -> bool:
 
 def are_too_many(dropped: int, passing: int) -> bool:
     """Return whether more than a third of the passing tests are dropped."""
-    return _DROPPED * dropped > passing
+    # More than a third of the believed tests.
+    return 3 * dropped > passing
 
 
 class Step(NamedTuple):
@@ -170,8 +169,8 @@ class Step(NamedTuple):
 
     `questions` maps the keys of the findings that are open in it to what they say. `verdict` is that of integrity
     (None: nobody looked). `by_tests` is False with a given score, or where the loop has no tests: then the score alone
-    decides. With `refuse` an open question is a reason whatever was gained. `weighed` is the objective, which is asked
-    in place of the score; None for a loop without one.
+    decides. With `refuse` an open question is a reason whatever was gained. `weighed` are the guards and objectives, of
+    which the latter are asked in place of the score; None for a loop without both.
     """
 
     score: float
@@ -225,12 +224,12 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     if asked and (step.refuse or not gains):
         are = "is" if len(asked) == 1 else "are"
         return f"{_gains(step)}, and {quantity(len(asked), 'question')} {are} open: {asked[0]}"
-    if step.weighed is not None:
+    if step.weighed is not None and step.weighed.goals:
         return None if step.by_tests and gains else step.weighed.worse
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
         return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None
-    if gains or kept.top_score - step.score <= SCORE_TOLERANCE + _NOISE:
+    if gains or kept.top_score - step.score <= SCORE_TOLERANCE + 1e-9:
         return None
     score, top = _percents(step.score, kept.top_score)
     return f"gains no test, and its score of {score} is below {top}"
@@ -356,17 +355,6 @@ MODES: Final[Mapping[str, Mode]] = {
     "highest_quality": _highest_quality,
     "most_recent_above_threshold": _most_recent_above_threshold,
 }
-
-
-def choose(iterations: Sequence[WalkedIteration], thresholds: Thresholds, mode: Mode) -> Choice:
-    """Return what a mode selects among iterations, of which the baseline comes first.
-
-    Raises ValueError where there is none at all.
-    """
-    if not iterations:
-        msg = "a loop without a baseline has nothing to select"
-        raise ValueError(msg)
-    return mode(iterations, thresholds)
 
 
 def peak_by_quality(iterations: Iterable[WalkedIteration]) -> int:

@@ -17,10 +17,10 @@ from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.measure.secrets import mask_secrets, secret_values
 from ralph_tracker.safe_files import as_store_error, temporary_name
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, with_events
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.records_to_show import RecordHistory
+from ralph_tracker.store.summary import Summary, with_events
+from ralph_tracker.store.write import LoopStore
 
 # What is exported of an iteration as a number, by its name; float where it may have decimals.
 VALUES: Final[Mapping[str, type[int] | type[float]]] = {

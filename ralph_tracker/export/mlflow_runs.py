@@ -17,8 +17,8 @@ from ralph_tracker.export.loop_rows import VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.layout import report_name
-from ralph_tracker.store.loop_summary import Summary
 from ralph_tracker.store.record_packs import kept_bytes
+from ralph_tracker.store.summary import Summary
 from ralph_tracker.version import __version__
 
 ADDRESS: Final = "MLFLOW_TRACKING_URI"

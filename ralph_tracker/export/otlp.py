@@ -12,7 +12,7 @@ from ralph_tracker.export.loop_rows import FURTHER, VALUES, ExportedLoop, Row
 from ralph_tracker.export.send_with_retries import RefusedError, UnreachableError
 from ralph_tracker.post import post
 from ralph_tracker.store.export_queue import PendingExport
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 from ralph_tracker.version import __version__
 
 # The names that receivers see, in one place, because dashboards are built on them. Those of events are of the semantic

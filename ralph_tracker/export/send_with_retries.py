@@ -11,7 +11,7 @@ from ralph_tracker.export.loop_rows import ExportedLoop, Row
 from ralph_tracker.safe_files import as_store_error, temporary_name, write_new
 from ralph_tracker.store.export_queue import PendingExport
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 
 _FIRST_PAUSE_S: Final = 0.5
 

@@ -23,12 +23,13 @@ def decode(content: Content, shape: type[_T], what: str) -> _T:
     """
     try:
         return msgspec.json.decode(content.utf8, type=shape)
-    except UnicodeDecodeError:
-        # Invalid UTF-8 is replaced.
-        try:
-            return msgspec.json.decode(content.text.encode(errors="replace"), type=shape)
-        except (msgspec.MsgspecError, RecursionError) as error:
+    except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
+        # Invalid UTF-8, an error of its own before msgspec 0.23, is replaced.
+        replaced = content.text.encode(errors="replace")
+        if replaced == content.utf8:
             raise _damage(content, error, what) from None
+    try:
+        return msgspec.json.decode(replaced, type=shape)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise _damage(content, error, what) from None
 

@@ -460,10 +460,11 @@ def _shallow(data: Any, shape: type) -> Any:  # noqa: ANN401  # msgspec's own ty
     parts: Any = dict[str, msgspec.Raw] if shape is dict else list[msgspec.Raw]
     try:
         return msgspec.json.decode(data, type=parts)
-    except UnicodeDecodeError:
-        return _shallow(bytes(data).decode(errors="replace").encode(), shape)
-    except (msgspec.DecodeError, RecursionError):
+    except RecursionError:
         return None
+    except (UnicodeDecodeError, msgspec.DecodeError):  # invalid UTF-8 is replaced
+        replaced = bytes(data).decode(errors="replace").encode()
+        return None if replaced == data else _shallow(replaced, shape)
 
 
 def parse_json(text: str) -> object:

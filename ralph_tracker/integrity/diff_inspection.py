@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from ralph_tracker.core.integrity_result import Finding, Inspection, Severity, SuppressionKind
+from ralph_tracker.core.integrity_result import Finding, Integrity, Severity, SuppressionKind
 from ralph_tracker.core.metrics import FAILED, PASSED
 from ralph_tracker.integrity.deciding_files import kind_of_file
 from ralph_tracker.integrity.file_versions import ChangedFile, FileVersions, one_line, read, token_key, why_unreadable
@@ -20,7 +20,7 @@ def inspect(
     unchanged_tests: Mapping[str, str] | None = None,
     *,
     optimises: bool = False,
-) -> Inspection:
+) -> Integrity:
     """Return what the rules find in the changes of an iteration; no file content makes it fail.
 
     `before` and `after` are the outcomes of tests by id. `unchanged_tests` are the texts by path of unchanged test
@@ -56,7 +56,8 @@ def inspect(
     )
     unique = {each.key: each for each in named}
     order = sorted(unique.values(), key=lambda each: (each.severity, each.rule, each.file, each.line or 0))
-    return Inspection(tuple(order), *_count_suppressions(files, unread))
+    suppressions, blanket = _count_suppressions(files)
+    return Integrity(tuple(order), suppressions=suppressions, blanket=blanket, unread=unread)
 
 
 def _find_matches(rule: Rule, files: Iterable[ChangedFile]) -> Iterator[Finding]:
@@ -79,8 +80,8 @@ def _key(match: re.Match[str]) -> str:
 
 
 def _count_suppressions(
-    files: Iterable[ChangedFile], unread: Mapping[str, str]
-) -> tuple[Mapping[SuppressionKind, int], Mapping[str, str], frozenset[SuppressionKind]]:
+    files: Iterable[ChangedFile],
+) -> tuple[Mapping[SuppressionKind, int], frozenset[SuppressionKind]]:
     """Return what source gained in suppressions (negative: lost), and where whole files are new; those of tests not."""
     files = [file for file in files if file.is_source]
     total: dict[SuppressionKind, int] = {"lint": 0, "types": 0, "coverage": 0}
@@ -96,4 +97,4 @@ def _count_suppressions(
             known[each.text] -= each.is_blanket
             if each.is_blanket and known[each.text] < 0:
                 blanket.add(each.kind)
-    return total, unread, frozenset(blanket)
+    return total, frozenset(blanket)

@@ -7,7 +7,7 @@ were.
 
 import json
 import re
-from typing import Any, Final
+from typing import Final
 
 # Files in which the runner's own sections stand beside others that the source needs.
 _SECTIONS: Final = {
@@ -63,25 +63,12 @@ def _sections(text: str) -> list[tuple[str, str]]:
 
 
 def _package_for_retry(earlier: str | None, now: str) -> str | None:
-    old, new = _package(earlier or "{}"), _package(now)
-    if old is None or new is None:
-        return earlier
-    of_source = {key: value for key, value in new.items() if key not in _PACKAGE_KEYS}
-    own = {key: value for key, value in old.items() if key in _PACKAGE_KEYS}
-    scripts = _scripts(new, of_tests=False) | _scripts(old, of_tests=True)
-    return json.dumps(of_source | own | {"scripts": scripts}, indent=2) + "\n"
-
-
-def _package(text: str) -> dict[str, Any] | None:
     try:
-        package = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return package if isinstance(package, dict) else None
-
-
-def _scripts(package: dict[str, Any], *, of_tests: bool) -> dict[str, Any]:
-    scripts = package.get("scripts")
-    if not isinstance(scripts, dict):
-        return {}
-    return {name: run for name, run in scripts.items() if bool(_TEST_SCRIPT.match(name)) is of_tests}
+        old, new = json.loads(earlier or "{}"), json.loads(now)
+        scripts = {name: run for name, run in new.get("scripts", {}).items() if not _TEST_SCRIPT.match(name)}
+        scripts |= {name: run for name, run in old.get("scripts", {}).items() if _TEST_SCRIPT.match(name)}
+        of_source = {key: value for key, value in new.items() if key not in _PACKAGE_KEYS}
+        own = {key: value for key, value in old.items() if key in _PACKAGE_KEYS}
+    except (ValueError, AttributeError, RecursionError):  # of other types, too
+        return earlier
+    return json.dumps(of_source | own | {"scripts": scripts}, indent=2) + "\n"

@@ -14,7 +14,7 @@ from ralph_tracker.safe_files import AGAIN, as_store_error, file_digest, sync_be
 from ralph_tracker.short_text import first_few
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import Change, shown
 
 Apply = Literal["output", "worktree", "branch", "none"]

@@ -11,7 +11,6 @@ from ralph_tracker.core.metrics import (
     SCORE_DECIMALS,
     SECTIONS,
     Direction,
-    OutcomeWord,
     TestResults,
     Value,
     delta,
@@ -20,12 +19,13 @@ from ralph_tracker.core.metrics import (
 from ralph_tracker.core.score import COMPONENT_BY_NAME
 from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.file_changes import FileChange
 from ralph_tracker.store.snapshots.snapshot_types import as_utf8
 
 Document = Mapping[str, Any]
 ChangeVerdict = Literal["better", "worse", "same", "changed", "unknown"]
+OutcomeWord = Literal["passed", "failed", "skipped"]
 OutcomeKind = Literal["broken", "fixed", "newly_skipped", "new", "gone"]
 OUTCOME_KINDS: Final[tuple[OutcomeKind, ...]] = get_args(OutcomeKind)
 _KIND_NOW: Final[Mapping[str, OutcomeKind]] = {FAILED: "broken", PASSED: "fixed"}

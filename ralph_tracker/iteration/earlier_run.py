@@ -16,7 +16,7 @@ from ralph_tracker.errors import RalphTrackerError
 from ralph_tracker.integrity.deciding_files import kind_of_file
 from ralph_tracker.integrity.fates import CaseHistory, Fate, fate, findings_of, still_failing
 from ralph_tracker.iteration.deciding_changes import DecidingChanges
-from ralph_tracker.iteration.earlier_tests import NOT_RUN, RerunResult, Runner
+from ralph_tracker.iteration.earlier_tests import NOT_RUN, RerunResult, ScratchRunner
 from ralph_tracker.iteration.file_forms import EarlierFile, FileForms
 
 _NOTHING_CHANGED: Final = "no file that decides about tests differs"
@@ -80,7 +80,7 @@ class EarlierRun:
         self,
         asked: Asked,
         files: FileForms,
-        runner: Runner,
+        runner: ScratchRunner,
         commands: Iterable[str | Sequence[str]],
         edited_package: Callable[[], str | None] = lambda: None,
         ignored: Iterable[str] = (),
@@ -208,8 +208,11 @@ class EarlierRun:
         self._take(first.tests, also, answers, references)
         if references:
             self._take_apart(first.tests, answers, references)
+        # Where the source lost a name, that is why the file of a test did not load.
+        whys = {test: self._why_not_loaded(test, first.tests) for test in need - answers.keys()}
+        unexplained = {test for test, why in whys.items() if self._changes.lost(why)[0] != "gone"}
         for other_forms in (self._kept_forms, self._retry_forms):
-            left = [test for test in need if test not in answers and not self._is_explained(test, first.tests)]
+            left = sorted(unexplained - answers.keys())
             forms = other_forms(left, references) if left else []
             if forms:
                 self._take(self._run(forms, left).tests, left, answers, {})
@@ -217,14 +220,8 @@ class EarlierRun:
             return None
         why = (first.rerun.problem or "").removeprefix(NOT_RUN.format(why=""))
         for test in need - answers.keys():
-            answers[test] = _EarlierOutcome(
-                None, self._why_no_answer(test) or self._why_not_loaded(test, first.tests) or why, kept
-            )
+            answers[test] = _EarlierOutcome(None, self._why_no_answer(test) or whys[test] or why, kept)
         return answers
-
-    def _is_explained(self, test: str, ran: TestResults) -> bool:
-        """Return whether the file of a test did not load since the source lost a name."""
-        return self._changes.lost(self._why_not_loaded(test, ran) or "")[0] == "gone"
 
     def _why_no_answer(self, test: str) -> str:
         edited = self._edited_package is not None and test in self._turned
@@ -345,14 +342,9 @@ class EarlierRun:
             conditional=asked.now.get(test) == SKIPPED and self._changes.is_conditional(test),
         )
 
-    @staticmethod
-    def _why_not_loaded_in(path: str, ran: TestResults) -> str | None:
-        return next((why for place, why in ran.not_loaded.items() if belongs_to_any(path, [place])), None)
-
-    def _why_not_loaded(self, test: str, ran: TestResults) -> str | None:
-        return next(
-            (why for path in self._changes.own_files(test) if (why := self._why_not_loaded_in(path, ran))), None
-        )
+    def _why_not_loaded(self, test: str, ran: TestResults) -> str:
+        own = self._changes.own_files(test)
+        return next((why for path in own for place, why in ran.not_loaded.items() if belongs_to_any(path, [place])), "")
 
     def _without_renamed_failures(self, fates: list[tuple[CaseHistory, Fate]]) -> list[tuple[CaseHistory, Fate]]:
         """Return them without failing tests that are gone where as many fail in their file under new names.

@@ -7,21 +7,19 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import Rerun
-from ralph_tracker.core.known_tests import without_unloaded
 from ralph_tracker.core.metrics import FAILED, PASSED, Group, TestResults
 from ralph_tracker.errors import RalphTrackerError, StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.inline_tests import parted
-from ralph_tracker.integrity.missing_names import gone_from_source, missing_names
-from ralph_tracker.integrity.placeholders import with_placeholders
+from ralph_tracker.integrity.missing_names import gone_from_source, missing_names, with_placeholders
 from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.git_root import make_git_root
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.report_totals import measured_kind, needed_checks, read_results, without_unloaded
 from ralph_tracker.measure.run_checks import Check, command_text, environment_for_checks, run_checks
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
@@ -41,28 +39,6 @@ class RerunResult(NamedTuple):
 
     tests: TestResults
     rerun: Rerun
-
-
-class Runner(Protocol):
-    """A runner of earlier files on the source of an iteration; tests pass a fake one."""
-
-    def run(
-        self,
-        tree: str,
-        earlier: Sequence[EarlierFile],
-        files: Collection[str] | None,
-        reported: Mapping[str, str] | None = None,
-        *,
-        lost: Iterable[Change] = (),
-        here: bool = True,
-    ) -> RerunResult:
-        """Run the test files on that source, all if `files` is None. Never raises because of what the tests do.
-
-        Tests that fail, but not in `reported`, are run again to recognize flaky ones; with None, none are. `lost` are
-        the changes that led to the tree: names that its source lost by them have placeholders. `here` is False for the
-        tree of another iteration than the working tree's.
-        """
-        ...
 
 
 class ScratchRunner(NamedTuple):
@@ -92,7 +68,12 @@ class ScratchRunner(NamedTuple):
         lost: Iterable[Change] = (),
         here: bool = True,
     ) -> RerunResult:
-        """Run the earlier files over the tree."""
+        """Run the test files over that tree, all if `files` is None. Never raises because of what the tests do.
+
+        Tests that fail, but not in `reported`, are run again to recognize flaky ones; with None, none are. `lost` are
+        the changes that led to the tree: names that its source lost by them have placeholders. `here` is False for the
+        tree of another iteration than the working tree's.
+        """
         if not here:
             elsewhere = self._replace(same_source=False, with_files=self.same_source)
             return elsewhere.run(tree, earlier, files, reported, lost=lost)
@@ -259,20 +240,6 @@ def scratch_tree(iteration_snapshots: IterationSnapshots, tree: str) -> Iterator
         iteration_snapshots.store.export(tree, copy)
         make_git_root(copy)
         yield folder, copy
-
-
-def needed_checks(checks: Sequence[Check], names: Iterable[str] | None = None) -> list[Check]:
-    """Return the checks of those names (None: the test checks) and the checks they need, in order."""
-    by_name = {check.name: check for check in checks}
-    of_tests = (check.name for check in checks if measured_kind(check) == Group.TESTS and check.held_back is None)
-    wanted = list(of_tests if names is None else names)
-    found: set[str] = set()
-    while wanted:
-        name = wanted.pop()
-        if name not in found:
-            found.add(name)
-            wanted += by_name[name].needs
-    return [check for check in checks if check.name in found]
 
 
 def write_earlier(copy: Path, earlier: Sequence[EarlierFile], iteration_snapshots: IterationSnapshots) -> None:

@@ -47,9 +47,9 @@ from ralph_tracker.records.iteration_record import RecordDocument
 from ralph_tracker.report.wording import measured_in_words
 from ralph_tracker.store.iteration_snapshots import CHECKS, CheckDocument, IterationSnapshots
 from ralph_tracker.store.layout import LoopPaths, iteration_name
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
+from ralph_tracker.store.summary import state_after
 
 Document = Mapping[str, Any]
 _DECISIONS: Final[Mapping[int, Callable[[Thresholds], str]]] = {
@@ -109,7 +109,7 @@ _COMPARED: Final[Mapping[str, str]] = {
 
 
 class KeptPoint(NamedTuple):
-    """What the trajectory holds of an iteration: its metrics by name and its score as it was recorded."""
+    """What the trajectory holds of an iteration: its metrics by name, its score (None: nothing was measured)."""
 
     iteration: int
     values: Mapping[str, Any]
@@ -120,7 +120,8 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
     """Return an iteration's values; none where it is damaged."""
     row = state_after(paths, number).get("row")
     values, score = (row.get("metrics"), row.get("adjusted_score")) if isinstance(row, dict) else (None, None)
-    return KeptPoint(number, values if isinstance(values, dict) else {}, score)
+    known = values if isinstance(values, dict) else {}
+    return KeptPoint(number, known, score if known else score or None)
 
 
 class IterationFacts(NamedTuple):
@@ -231,8 +232,8 @@ class Explanation(NamedTuple):
 
 def explain(committed: SealedRecords, document: Document) -> Explanation:
     """Explain an iteration of one of our loops from its record and what is kept beside it."""
-    from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
-    from ralph_tracker.store.loop_store import LoopStore  # noqa: PLC0415  # as above
+    from ralph_tracker.store.configured_loop import ConfiguredLoop  # noqa: PLC0415  # YAML, which `status` does without
+    from ralph_tracker.store.write import LoopStore  # noqa: PLC0415  # as above
 
     record = document["iteration_metrics"]
     number, previous = record["iteration"], record["previous_iteration"]

@@ -10,9 +10,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestCase, TestSuite
 
 from ralph_tracker.core.alert_types import TYPES, Alert
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.known_tests import FailingTests
 from ralph_tracker.core.metrics import METRICS
-from ralph_tracker.iteration.gate_worktree import NOT_MEASURED, PASS, Gate, alert_text, counts_in_words
+from ralph_tracker.iteration.gate_worktree import NOT_MEASURED, PASS, FailingTests, Gate, alert_text, counts_in_words
 from ralph_tracker.report.escaping import for_markdown, for_terminal
 from ralph_tracker.report.wording import number, signed_text, without_repeats
 from ralph_tracker.short_text import percent

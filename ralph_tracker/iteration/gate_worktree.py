@@ -10,16 +10,17 @@ from ralph_tracker.core.alert_types import Alert, StandingState, in_order
 from ralph_tracker.core.integrity_alerts import raises_doubt
 from ralph_tracker.core.integrity_result import Severity
 from ralph_tracker.core.judge import judge
-from ralph_tracker.core.known_tests import HELD_BACK, FailingTests, list_failing
+from ralph_tracker.core.known_tests import HELD_BACK, KnownTests
 from ralph_tracker.core.lineage import Judged
 from ralph_tracker.core.metrics import (
     BY_NAME,
     COMPLEXITY_DECIMALS,
+    FAILED,
     KEY_METRICS,
     METRICS,
     Direction,
     Group,
-    MetricSource,
+    TestResults,
     half_up,
     plain_number,
 )
@@ -35,6 +36,7 @@ from ralph_tracker.iteration.measure_iteration import (
 from ralph_tracker.iteration.open_problems import FailingTest, first_words, split_message
 from ralph_tracker.iteration.record_and_recover import judge_or_refuse
 from ralph_tracker.iteration.trust_listing import loop_runs
+from ralph_tracker.measure.report_totals import MetricSource
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     AlertDocument,
@@ -47,13 +49,13 @@ from ralph_tracker.records.iteration_record import (
     record_of,
 )
 from ralph_tracker.report.wording import measured_in_words
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.iteration_snapshots import folder_to_look
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import summary_at
 from ralph_tracker.store.trust import Consent, Trust
+from ralph_tracker.store.write import LoopStore
 
 FAILURES_LISTED: Final = 20
 GateVerdict = Literal["pass", "regression", "not_measured"]
@@ -68,6 +70,22 @@ EXIT_OF: Final[Mapping[GateVerdict, ExitCode]] = {
 }
 UNPROVEN: Final = "integrity UNPROVEN: {why}"
 _BRING_ALONG: Final = "on the state to compare with; in CI, do that there too, or bring .aiwg/ along as a cache"
+
+
+class FailingTests(ValueObject):
+    """The failing tests by current name: those that are `new` and those that failed before, `still`."""
+
+    new: tuple[str, ...] = ()
+    still: tuple[str, ...] = ()
+
+
+def list_failing(known: KnownTests, tests: TestResults | None) -> FailingTests | None:
+    """Return the failing tests, sorted; None if the report has no names."""
+    if tests is None:
+        return None
+    before = {name for outcomes in (known.present, known.gone) for name, how in outcomes.items() if how == FAILED}
+    now = sorted(name for name, how in tests.outcomes.items() if how == FAILED)
+    return FailingTests(tuple(name for name in now if name not in before), tuple(n for n in now if n in before))
 
 
 class Gate(ValueObject, shown="verdict reasons record"):

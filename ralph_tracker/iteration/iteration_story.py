@@ -18,7 +18,7 @@ from ralph_tracker.report.wording import (
     usage_in_words,
 )
 from ralph_tracker.short_text import percent
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 _VERIFIED: Final = {"yes": ", verified", "no": ", not verified"}
 

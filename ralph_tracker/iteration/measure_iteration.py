@@ -13,9 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.config.load import Config, changed_keys, config_of
 from ralph_tracker.core.judge_state import JudgeState
-from ralph_tracker.core.known_tests import names_in_short, without_unloaded
-from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, MetricSource, TestResults
-from ralph_tracker.core.quarantine import in_quarantine, set_aside
+from ralph_tracker.core.known_tests import names_in_short
+from ralph_tracker.core.metrics import FurtherMetric, Group, Measurement, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import Severity
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
@@ -52,8 +51,15 @@ from ralph_tracker.iteration.unchanged_checks import (
 from ralph_tracker.measure.find_reports import PLACEHOLDER, FoundReport
 from ralph_tracker.measure.installed_tools import absent, require_commands
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.objectives import Objectives, read_objectives, repeat_checks, segment_of
-from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
+from ralph_tracker.measure.objectives import Objectives, numbers_of, read_objectives, repeat_checks, segment_of
+from ralph_tracker.measure.report_totals import (
+    CheckTotals,
+    MetricSource,
+    lacking,
+    measured_kind,
+    read_results,
+    without_unloaded,
+)
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
@@ -65,8 +71,10 @@ from ralph_tracker.measure.run_checks import (
     run_checks,
 )
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, TreeFacts, count_code, count_tasks, further_metrics
+from ralph_tracker.records.quarantine import in_quarantine, set_aside
 from ralph_tracker.safe_files import as_store_error, write_new
 from ralph_tracker.short_text import first_few
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import (
     CHECKS,
     OUTPUT_KEPT,
@@ -77,12 +85,11 @@ from ralph_tracker.store.iteration_snapshots import (
 )
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_guard import RecordGuard
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import shown
+from ralph_tracker.store.write import LoopStore
 
 Progress = Callable[[str], None]
 _FOLDERS: Final = ("reports", "output", "rerun", REPEAT, SECOND_RUN)
@@ -189,8 +196,8 @@ class MeasureTarget(NamedTuple):
     `severity` overrides the severity of lint findings, by prefix of their code. `may_be_absent` names the checks whose
     command need not exist yet. `rerun` says when earlier tests are run again, `rerun_timeout_s` how long a check of
     such a run may take. `plan` is the configured file of tasks, None to look for it. `checkout` is the commit whose
-    checks ran already, None to run them. `metrics` name those of plug-ins, `objectives` are as configured. `earlier` is
-    what counts again if nothing differs from it. `fresh` runs also the checks that would read the same; else results
+    checks ran already, None to run them. `metrics` name those of plug-ins, `objectives` are those of checks. `earlier`
+    is what counts again if nothing differs from it. `fresh` runs also the checks that would read the same; else results
     may be those of the ten iterations up to `last`. `quarantine` has the tests that may decide nothing, and until when.
     """
 
@@ -880,8 +887,8 @@ def target_of(config: Config, root: Path, folder: Path, cache: Path, environment
         rerun=integrity.get("rerun", "each"),
         rerun_timeout_s=parse_duration("integrity.rerun_timeout", integrity.get("rerun_timeout", "10m")),
         may_be_absent=frozenset(config.given),
-        metrics=tuple(config.document.get("metrics", ())),
-        objectives=config.document.get("objectives", {}),
+        metrics=tuple(name for name, each in config.document.get("metrics", {}).items() if not each.get("from")),
+        objectives=numbers_of(config.document),
         quarantine=config.document.get("quarantine", {}),
     )
 
@@ -893,8 +900,10 @@ def with_detected_checks(config: Config, root: Path, environment: Mapping[str, s
     """
     if config.document["checks"]:
         return config
-    from ralph_tracker.measure.detect import detect  # noqa: PLC0415  # needed once per loop
-    from ralph_tracker.measure.try_linters import without_failing_linters  # noqa: PLC0415  # needed once per loop
+    from ralph_tracker.measure.detect import (  # noqa: PLC0415  # needed once per loop
+        detect,
+        without_failing_linters,
+    )
 
     found = without_failing_linters(detect(root, environment), root, environment)
     if not found.checks:

@@ -20,11 +20,8 @@ from ralph_tracker.core.known_tests import (
     describe_not_loaded,
     is_of_run,
     names_in_short,
-    once_each,
 )
 from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Group, Metrics, quantity
-from ralph_tracker.core.quarantine import FlakyTest, Run, flaky_tests
-from ralph_tracker.core.questions import Question, questions_of
 from ralph_tracker.errors import LoopError, RecordError, StoreError
 from ralph_tracker.formats.parsed_report import Diagnostic, first_line
 from ralph_tracker.records.iteration_record import (
@@ -36,7 +33,9 @@ from ralph_tracker.records.iteration_record import (
     SchemaVersion,
     SuppressionsDocument,
 )
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.records.quarantine import FlakyTest, Run, flaky_tests
+from ralph_tracker.records.questions import Question, questions_of
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_json
 
 FINDINGS: Final = "findings.json"
@@ -345,6 +344,16 @@ def not_loading_lines(problems: RemainingProblems) -> list[str]:
         f"{_state_of(what)}: {describe_not_loaded(what, why)}"
         for what, why in sorted(once_each(problems.not_loaded).items())[:SHOWN]
     ]
+
+
+def once_each(not_loaded: Mapping[str, str]) -> dict[str, str]:
+    """Return what did not load without runs whose error is that of a file."""
+    files = {why for place, why in not_loaded.items() if not is_of_run(place)}
+    return {
+        place: why
+        for place, why in not_loaded.items()
+        if not is_of_run(place) or not any(each and each in why for each in files)
+    }
 
 
 def _state_of(place: str) -> str:

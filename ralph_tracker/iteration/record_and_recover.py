@@ -12,16 +12,16 @@ from ralph_tracker.iteration.trust_listing import UNTRUSTED_TEMPLATE, trusted_te
 from ralph_tracker.records.iteration_record import IterationRecord, RecordDocument, record_of
 from ralph_tracker.report.markdown_reports import ITERATION_REPORT, has_own, iteration_report
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import ON_RECORD, Entry, LoopStore, summary_of
-from ralph_tracker.store.loop_summary import (
+from ralph_tracker.store.summary import (
     Summary,
     attempted_iteration,
     damaged_iteration,
     require_running,
     summary_at,
 )
+from ralph_tracker.store.write import ON_RECORD, Entry, LoopStore, summary_of
 
 
 def judge_or_refuse(how: Callable[[], Judgement]) -> Judgement:

@@ -1,6 +1,7 @@
 """Run once more what worked before and fails now: what does not fail twice is no regression (semantics § 5).
 
-Of tests that fail only their files are run; a check whose run failed beside its tests runs whole.
+Of tests that fail only their files are run; a check whose run failed beside its tests runs whole. Tests that failed in
+the last iteration can be run alone first, so that a red one is known before the whole suite runs.
 """
 
 import shutil
@@ -8,19 +9,22 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
-from typing import Final
+from typing import Final, NamedTuple
 
 from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, KnownTests, names_in_short
 from ralph_tracker.core.lineage import Lineage
 from ralph_tracker.core.metrics import FAILED, OUTCOME_RANK, PASSED, Group, quantity
-from ralph_tracker.iteration.earlier_tests import needed_checks
 from ralph_tracker.iteration.open_problems import source_line_of
 from ralph_tracker.measure.exit_status import was_cut_short
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
-from ralph_tracker.measure.run_checks import Check, CheckResult, run_checks
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, needed_checks, read_results
+from ralph_tracker.measure.run_checks import Check, CheckResult, configured_checks, environment_for_checks, run_checks
 from ralph_tracker.safe_files import as_store_error
+from ralph_tracker.scratch import temporary_folder
+from ralph_tracker.short_text import first_few
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.record_guard import RecordGuard
 
 REPEAT: Final = "repeat"
 SECOND_RUN: Final = "second-run"
@@ -261,3 +265,50 @@ def _put_back(results: Sequence[CheckResult], scratch: Path) -> Iterator[None]:
 
 def _lies_in(path: Path, folder: Path) -> bool:
     return path.resolve().is_relative_to(folder.resolve())
+
+
+class StillFailing(NamedTuple):
+    """The tests that failed in iteration `number` and fail again, of `asked` that ran alone; nothing was recorded."""
+
+    number: int
+    tests: tuple[str, ...]
+    asked: int
+
+    @property
+    def sentence(self) -> str:
+        """Return what is known, and what is not."""
+        names = first_few(self.tests, 5)
+        of_those = f"{len(self.tests)} of {quantity(self.asked, 'test')} that failed in iteration {self.number}"
+        return f"{of_those} still fail: {names}. No other test was run, and nothing was recorded"
+
+
+def failing_first(
+    loop: ConfiguredLoop,
+    head: int | None,
+    environment: Mapping[str, str],
+    progress: Callable[[str], None] | None = None,
+) -> StillFailing | None:
+    """Run the tests that failed in the iteration `head`; None where none of them fails, so that all have to run.
+
+    They run alone where one check has all tests and its runner can be given files; otherwise none runs here.
+    Raises ConfigError for checks that cannot be run, StoreError if the disk refuses.
+    """
+    recorded = None if head is None else loop.store.measurement(head)
+    if head is None or recorded is None or recorded[0].tests is None:
+        return None
+    outcomes = recorded[0].tests.outcomes
+    failing = [test for test, how in outcomes.items() if how == FAILED and not test.startswith(HELD_BACK)]
+    root, checks = loop.store.paths.root, configured_checks(loop.config.document)
+    of_tests = [each for each in checks if measured_kind(each) in {None, Group.TESTS}]
+    if not failing or len(of_tests) != 1 or len({file_or_suite(root, test) for test in failing}) > MOST_FILES:
+        return None
+    if limited_to_tests(of_tests[0], failing, root) == of_tests[0]:
+        return None
+    guard = RecordGuard(loop.store.paths)
+    with temporary_folder() as folder, guard.read_only():
+        variables = environment_for_checks(environment, root)
+        asked = {of_tests[0].name: failing}
+        now = run_again(asked, checks, root=root, folder=folder / "run", environment=variables, progress=progress)
+        guard.put_back("the tests that failed")
+    still = tuple(test for test in failing if now.get(test) == FAILED)
+    return StillFailing(head, still, len(failing)) if still else None

@@ -16,12 +16,12 @@ from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.run_checks import configured_checks, parse_duration
 from ralph_tracker.scratch import scratch_folder
 from ralph_tracker.short_text import first_few
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration, VisitCount
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import damaged_iteration
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import damaged_iteration
 from ralph_tracker.store.trust import Consent, Trust
+from ralph_tracker.store.write import LoopStore
 
 _ABSENT: Final = "not measured"
 _GIVEN: Final = "--verify runs the loop's checks again, and this loop's metrics are handed in; leave --verify out"

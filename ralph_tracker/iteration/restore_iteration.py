@@ -1,9 +1,9 @@
 """Restore the working tree to an earlier iteration, from which the lineage continues, and undo such a restore."""
 
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, with_events
 from ralph_tracker.store.restore_mark import UndoIds, is_recorded
+from ralph_tracker.store.summary import Summary, with_events
+from ralph_tracker.store.write import LoopStore
 
 
 def record_rollback(store: LoopStore, summary: Summary, number: int, undo: UndoIds | None, at: str) -> Summary:

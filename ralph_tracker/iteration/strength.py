@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 from hashlib import blake2b
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.metrics import PASSED, Group, TestResults
@@ -17,13 +17,13 @@ from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.formats.mutation_reports import Mutant
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.integrity.file_versions import ChangedFile, added_lines, read
-from ralph_tracker.integrity.small_errors import SmallError, small_errors
-from ralph_tracker.iteration.earlier_tests import needed_checks, scratch_tree
+from ralph_tracker.iteration.earlier_tests import scratch_tree
 from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.iteration.repeat_failing import file_or_suite
+from ralph_tracker.iteration.small_errors import SmallError, small_errors
 from ralph_tracker.measure.limit_to_test_files import limited_to_files
 from ralph_tracker.measure.linked_environments import link_environments
-from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, measured_kind, needed_checks, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,
@@ -33,11 +33,10 @@ from ralph_tracker.measure.run_checks import (
 )
 from ralph_tracker.measure.tree_metrics import covered_lines
 from ralph_tracker.safe_files import read_regular
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
-_GIVEN: Final = "strength runs the loop's tests, and this loop's metrics are handed in"
 # What a run may take that an error has made slower: so many times what it takes without, and some seconds.
 _SLOWER, _MORE_S = 3.0, 2.0
 Reach = Mapping[str, Mapping[int, frozenset[str]]]
@@ -165,7 +164,7 @@ def strength_of(
     Raises InputError where metrics are handed in or no test passes in a copy, NoSnapshotError without files.
     """
     if loop.origin == "given":
-        raise InputError(_GIVEN)
+        raise InputError("strength runs the loop's tests, and this loop's metrics are handed in")
     started = time.monotonic()
     snapshots = IterationSnapshots(loop.store)
     tree, checks = snapshots.tree(number), configured_checks(loop.config.document)

@@ -5,14 +5,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Inspection, Integrity, Severity
+from ralph_tracker.core.integrity_result import RERUN_RULES, Finding, Integrity, Severity
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.known_tests import IgnoredTests, cut_short
 from ralph_tracker.core.metrics import FAILED, PASSED, TestResults
 from ralph_tracker.errors import StoreError
 from ralph_tracker.integrity.deciding_files import is_code, kind_of_file
 from ralph_tracker.iteration.earlier_run import Asked, EarlierRun, Shown
-from ralph_tracker.iteration.earlier_tests import Runner
+from ralph_tracker.iteration.earlier_tests import ScratchRunner
 from ralph_tracker.iteration.file_forms import FileForms, changed_files
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, KeptIteration
 
@@ -29,7 +29,7 @@ class Reruns(NamedTuple):
     may have been edited since the loop began.
     """
 
-    runner: Runner
+    runner: ScratchRunner
     only_touched: bool = False
     commands: Sequence[str] = ()
     own_packages: bool = True
@@ -98,7 +98,7 @@ class TamperCheck:
             reruns=shown.reruns,
         )
 
-    def _run_earlier(self, head: int, inspection: "Inspection") -> Shown:
+    def _run_earlier(self, head: int, inspection: Integrity) -> Shown:
         """Return what earlier tests show; where nothing can be run or compared by name, what was open stays open."""
         kept, reruns, found = self._state.kept, self._reruns, inspection.findings
         if reruns is None or self._tests is None or kept is None or kept.believed is None:
@@ -183,11 +183,11 @@ class TamperCheck:
 
     # Rules and records.
 
-    def _inspect_change(self) -> Inspection:
+    def _inspect_change(self) -> Integrity:
         """Return what the rules find in the change."""
         changes = changed_files(self._iteration_files, self._kept.changed)
         if not changes:
-            return Inspection()
+            return Integrity()
         from ralph_tracker.integrity.diff_inspection import inspect  # noqa: PLC0415  # once something changed
 
         before, tests = self._before_in_earlier_form, self._unchanged_tests()
@@ -195,7 +195,7 @@ class TamperCheck:
 
     @property
     def _optimises(self) -> bool:
-        return self._state.progress.level is not None
+        return bool(self._state.progress.levels)
 
     def _unchanged_tests(self) -> dict[str, str]:
         """Return the unchanged test files' texts that have a test that newly passes, or passes where that is asked."""

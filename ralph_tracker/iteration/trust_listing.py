@@ -8,9 +8,9 @@ from typing import Any, Final
 from ralph_tracker.config.load import load_config
 from ralph_tracker.measure.run_checks import command_text, configured_checks
 from ralph_tracker.report.markdown_reports import USER_FOLDER
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.trust import Trust
+from ralph_tracker.store.write import LoopStore
 
 UNTRUSTED_TEMPLATE: Final = (
     f"templates in {USER_FOLDER} are not used, as you have not accepted them (`ralph-tracker trust`); "

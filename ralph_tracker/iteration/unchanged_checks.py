@@ -22,7 +22,7 @@ from ralph_tracker.measure.report_totals import measured_kind
 from ralph_tracker.measure.run_checks import STANDARD_OUTPUT, Check, Instead
 from ralph_tracker.store.iteration_snapshots import CHECKS, OUTPUT_KEPT
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_reader import Seals
+from ralph_tracker.store.read import Seals
 from ralph_tracker.store.record_packs import kept_json
 from ralph_tracker.store.snapshots.snapshot_types import Change
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 from ralph_tracker.core.metrics import Group, Metrics
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.measure.report_totals import VALUES
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 
 _STEP: Final = (
     "fix that and record another iteration, or name one yourself with "

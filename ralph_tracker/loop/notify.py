@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.core.metrics import quantity
-from ralph_tracker.core.questions import Question
+from ralph_tracker.records.questions import Question
 
 # The events by the rule of the decision that ends a loop or asks for a person; any other rule is the action's own name.
 _BY_RULE: Final = {2: "limit", 6: "blocked", 9: "done"}

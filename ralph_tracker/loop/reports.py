@@ -34,16 +34,16 @@ from ralph_tracker.report.loop_view import Change, LoopStory, change_of, matrix_
 from ralph_tracker.report.markdown_reports import pull_request, selection_reports
 from ralph_tracker.report.page import FilePatch, LivePage, PageHead, fill_page, page_view
 from ralph_tracker.report.wording import in_ranges
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import COLLECTED, IterationSnapshots
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import MANIFEST, RUN, LoopPaths, document_name
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import ListedRecord, SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.read import ListedRecord, SealedRecords
 from ralph_tracker.store.record_packs import kept_bytes
 from ralph_tracker.store.records_to_show import RecordHistory
 from ralph_tracker.store.snapshots.file_changes import FileChange
+from ralph_tracker.store.summary import Summary
+from ralph_tracker.store.write import LoopStore
 
 # What diffs may take of the page: iterations, bytes in all, and of one file.
 DIFFS: Final = 40

@@ -17,17 +17,17 @@ from ralph_tracker.iteration.measure_iteration import configured_by, utc_text
 from ralph_tracker.iteration.record_and_recover import recover_loop
 from ralph_tracker.safe_files import as_store_error
 from ralph_tracker.scratch import sweep_temporary_folders
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.git_links import forget_removed_loops, renew_links
 from ralph_tracker.store.iteration_snapshots import COLLECTABLE, IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary, summary_at
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.objects import STAGING
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, SAFETY
+from ralph_tracker.store.summary import Summary, summary_at
+from ralph_tracker.store.write import LoopStore
 
 # Left only by killed writers; those in the store are removed by its sweep.
 _LEFTOVERS: Final = (

@@ -27,21 +27,21 @@ from ralph_tracker.iteration.trust_listing import loop_runs, project_runs
 from ralph_tracker.iteration.unmeasured import why_no_baseline
 from ralph_tracker.measure.ecosystems.detected_ecosystem import BY_STATUS
 from ralph_tracker.measure.installed_tools import environment_facts
+from ralph_tracker.measure.limit_to_test_files import untraced
 from ralph_tracker.measure.report_totals import measured_kind, read_results
 from ralph_tracker.measure.run_checks import command_text, configured_checks, environment_for_checks, run_checks
-from ralph_tracker.measure.untraced import untraced
 from ralph_tracker.records.iteration_record import IterationRecord
 from ralph_tracker.safe_files import text_of
 from ralph_tracker.scratch import temporary_folder
+from ralph_tracker.store.configured_loop import ConfiguredLoop, Origin, loop_document
+from ralph_tracker.store.find import told_if_brought_back
 from ralph_tracker.store.git_links import begin_links, renew_links
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop, Origin, loop_document
-from ralph_tracker.store.loop_lookup import told_if_brought_back
-from ralph_tracker.store.loop_store import LoopStore, Project, continuation_json
-from ralph_tracker.store.loop_summary import attempted_iteration
 from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.summary import attempted_iteration
 from ralph_tracker.store.trust import Trust
+from ralph_tracker.store.write import LoopStore, Project, continuation_json
 
 _NAME_IT: Final = "`ralph-tracker init --force --test-command 'COMMAND'` names another"
 TakenOver = Literal["abandoned", "rebaselined"]

@@ -15,10 +15,10 @@ from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion,
 from ralph_tracker.report.wording import Setback, decision_in_words, loop_sentence, point_of
 from ralph_tracker.store.json_documents import read_json, read_lines
 from ralph_tracker.store.layout import MANIFEST, REPLAYED, RUN, LoopPaths
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import Summary, latest_iteration, state_after
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.restore_mark import InterruptedRestoreDocument
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS, RULES
+from ralph_tracker.store.summary import Summary, latest_iteration, state_after
 
 REPAIR: Final = "`ralph-tracker verify` lists what is lost, `ralph-tracker verify --repair` rebuilds what it can"
 
@@ -76,10 +76,17 @@ def decision_now(summary: Summary, paths: LoopPaths) -> str:
     """Return the decision of a loop in words, "" once it has ended."""
     if summary.status != "running":
         return ""
+    if is_carried_out(summary):
+        return f"rollback to iteration {summary.head}, carried out"
     words = decision_in_words(summary.decision)
     if summary.decision["action"] != "stop" or not is_warned(paths):
         return words
     return f"{words.partition(': ')[2]}: the agent was warned, and the run goes on"
+
+
+def is_carried_out(summary: Summary) -> bool:
+    """Return whether the stored decision is a rollback that was carried out, not another restore."""
+    return (summary.decision["action"], summary.decision["target_iteration"]) == ("rollback", summary.head)
 
 
 def advice(summary: Summary, selected: int | None, paths: LoopPaths) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from ralph_tracker.core.metrics import Group
 from ralph_tracker.measure.ecosystems import node, other_ecosystems, python
 from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     BY_STATUS,
@@ -15,7 +16,15 @@ from ralph_tracker.measure.ecosystems.detected_ecosystem import (
     by_status,
     checks_of_part,
 )
-from ralph_tracker.measure.run_checks import ours_if_active, without_own_environment
+from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.run_checks import (
+    configured_checks,
+    environment_for_checks,
+    ours_if_active,
+    run_checks,
+    without_own_environment,
+)
+from ralph_tracker.scratch import temporary_folder
 
 # The first ecosystem with a check of a kind names it after the kind.
 _ECOSYSTEMS: Final[tuple[Callable[[Path, Mapping[str, str]], Ecosystem | None], ...]] = (
@@ -134,3 +143,33 @@ def with_command(found: DetectedChecks, command: str) -> DetectedChecks:
     }
     check, note, template = by_status(command, command, "path/to/junit.xml")
     return replace(found, checks={**check, **kept}, notes=(note,), templates=(template,))
+
+
+_TRIED: Final = frozenset({Group.LINT, Group.TYPES})
+
+
+def without_failing_linters(found: DetectedChecks, root: Path, environment: Mapping[str, str]) -> DetectedChecks:
+    """Return what was detected without the linters and type checkers that measure nothing here, each with a note."""
+    checks = configured_checks({"checks": found.checks})
+    # One that takes longer is taken to work: what cannot run says so soon, and a large project takes minutes.
+    tried = [check._replace(timeout_s=20.0, needs=()) for check in checks if measured_kind(check) in _TRIED]
+    if not tried:
+        return found
+    with temporary_folder() as folder:
+        results = run_checks(
+            tried,
+            root=root,
+            folder=folder / "output",
+            reports=folder / "reports",
+            environment=environment_for_checks(environment, root),
+            jobs=len(tried),
+        )
+        failing = {
+            result.check.name: why
+            for result in results
+            if not result.finished.timed_out
+            and (why := read_results([result], root=root).missing.get(str(measured_kind(result.check))))
+        }
+    notes = tuple(f"{name} is left out, it does not run here: {why}" for name, why in failing.items())
+    kept = {name: check for name, check in found.checks.items() if name not in failing}
+    return replace(found, checks=kept, notes=(*found.notes, *notes))

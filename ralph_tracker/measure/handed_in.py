@@ -182,9 +182,6 @@ class NamedTests(NamedTuple):
     note: str = ""
 
 
-_WORST_FIRST: Final = (FAILED, SKIPPED, PASSED)
-
-
 def beside_counts(given: Values, cases: Cases) -> NamedTests:
     """Complete the counts from a list of all tests, or leave them beside a list of some.
 
@@ -227,7 +224,7 @@ def _results(cases: Cases) -> tuple[TestResults, str]:
         for test, word in zip(cases.ids, cases.words, strict=True):
             if (how := OUTCOMES[word]) != outcomes[test]:
                 differing.add(test)
-                outcomes[test] = min(how, outcomes[test], key=_WORST_FIRST.index)
+                outcomes[test] = min(how, outcomes[test], key=(FAILED, SKIPPED, PASSED).index)
     note = f"listed with different outcomes, of which the worst counts: {names_in_short(differing)}"
     return TestResults(outcomes, cases.durations), note if differing else ""
 

@@ -94,6 +94,12 @@ class Objectives(NamedTuple):
     problems: tuple[str, ...]
 
 
+def numbers_of(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the metrics of a configuration that a check measures; `objective` says of each whether it is one."""
+    goals, metrics = document.get("objectives") or (), document.get("metrics") or {}
+    return {name: {**each, "objective": name in goals} for name, each in metrics.items() if each.get("from")}
+
+
 def repeat_checks(
     sections: Mapping[str, Mapping[str, Any]],
     results: Sequence[CheckResult],
@@ -106,7 +112,7 @@ def repeat_checks(
     """
     wanted: dict[str, int] = {}
     for section in sections.values():
-        wanted[section["check"]] = max(wanted.get(section["check"], 1), section.get("repeats") or 1)
+        wanted[section["from"]] = max(wanted.get(section["from"], 1), section.get("repeats") or 1)
     ready = [each.check for each in results if each.finished.succeeded and each.check.name not in counted]
     found: list[CheckResult] = []
     for turn in range(1, max(wanted.values(), default=1)):
@@ -135,7 +141,7 @@ def read_objectives(
     counted: Collection[str] = (),
     segments: Mapping[str, str] = {},
 ) -> Objectives:
-    """Return the objectives of a configuration with their numbers, and a line for each that has none.
+    """Return the metrics of `numbers_of` with their numbers, and a line for each that has none.
 
     `counted` names the checks whose results are those of an earlier iteration. Of a check that ran several times all
     results count. `segments` has a name for the benchmark of each check.
@@ -143,7 +149,7 @@ def read_objectives(
     found, problems = [], []
     for name, section in sections.items():
         samples: tuple[float, ...] = ()
-        check = section["check"]
+        check, loss = section["from"], section.get("max_loss")
         try:
             runs: list[CheckResult | None] = [each for each in results if each.check.name == check] or [None]
             samples = tuple(value for run in runs for value in _samples(section.get("name") or name, section, run))
@@ -156,8 +162,8 @@ def read_objectives(
                 section["unit"],
                 section["direction"],
                 samples,
-                objective=True,
-                max_loss=section.get("max_loss"),
+                objective=section["objective"],
+                max_loss=float(loss.rstrip(" %")) / 100 if isinstance(loss, str) else loss,
                 counted=check in counted,
                 segment=segments.get(check, ""),
             )
@@ -166,7 +172,7 @@ def read_objectives(
 
 
 def _samples(name: str, section: Mapping[str, Any], result: CheckResult | None) -> tuple[float, ...]:
-    check, unit = section["check"], section["unit"]
+    check, unit = section["from"], section["unit"]
     if result is None or not result.finished.succeeded:
         raise _NoNumberError(f"check {check} did not run" if result is None else f"{check}: {result.finished.summary}")
     paths = [report.data_path for report in result.reports if report.data_path is not None] or [result.stdout]

@@ -13,8 +13,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, without_unloaded
-from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, MetricSource, TestResults, quantity
+from ralph_tracker.codec import ValueObject
+from ralph_tracker.core.known_tests import HELD_BACK, STOPPED_RUN, WHOLE_RUN, belongs_to_any, dotted
+from ralph_tracker.core.metrics import FAILED, SKIPPED, Group, Metrics, TestResults, quantity
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.formats.first_error import FirstError, first_error
 from ralph_tracker.formats.parsed_report import (
@@ -109,6 +110,8 @@ _BUILD_BROKE: Final = re.compile(
 )
 # Formats of linters that type checkers write too.
 _OF_TYPES: Final = frozenset(each.name for each in FORMATS if each.of_types)
+# The ids our readers give to a package or suite that failed as a whole.
+_IN_PLACE_OF_TESTS: Final = ("(package)", "(build)", "(suite)", "(test file)", WHOLE_RUN)
 _NO_OVERRIDES: Final[Mapping[str, Severity]] = {}
 _KIND: Final[Mapping[type, str]] = {
     TestReport: "tests",
@@ -116,6 +119,24 @@ _KIND: Final[Mapping[type, str]] = {
     LintReport: "lint",
     TypeReport: "types",
 }
+
+
+class MetricSource(ValueObject, document="name measured why accepted"):
+    """One check, or one group of metrics without a check.
+
+    `group` is what it measures (None: known from its reports). `why` says why nothing was measured, or not all of it,
+    else None; `accepted` that a person accepted the gap.
+    """
+
+    name: str
+    group: str | None = None
+    why: str | None = None
+    accepted: bool = False
+
+    @property
+    def measured(self) -> bool:
+        """Return whether all of it was measured."""
+        return self.why is None
 
 
 class CheckTotals(NamedTuple):
@@ -137,6 +158,20 @@ class CheckTotals(NamedTuple):
     not_loaded: Mapping[str, str] = {}
     coverage: CoverageReport | None = None
     diagnostics: tuple[tuple[Group, Diagnostic], ...] = ()
+
+
+def needed_checks(checks: Sequence[Check], names: Iterable[str] | None = None) -> list[Check]:
+    """Return the checks of those names (None: the test checks) and the checks they need, in order."""
+    by_name = {check.name: check for check in checks}
+    of_tests = (check.name for check in checks if measured_kind(check) == Group.TESTS and check.held_back is None)
+    wanted = list(of_tests if names is None else names)
+    found: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        if name not in found:
+            found.add(name)
+            wanted += by_name[name].needs
+    return [check for check in checks if check.name in found]
 
 
 def measured_kind(check: Check) -> str | None:
@@ -710,3 +745,16 @@ def _values_of(report: CoverageReport | LintReport | TypeReport) -> dict[str, An
     if isinstance(report, LintReport):
         return {"lint_errors": report.errors, "lint_warnings": report.warnings}
     return {"type_errors": report.errors}
+
+
+def without_unloaded(tests: TestResults) -> TestResults:
+    """Return results without the entries that runners report for tests they could not collect."""
+    places = {dotted(place) for place in tests.not_loaded}
+    if not places:
+        return tests
+    kept = {
+        name: how
+        for name, how in tests.outcomes.items()
+        if how != FAILED or not (dotted(name) in places or name.replace("_", " ").endswith(_IN_PLACE_OF_TESTS))
+    }
+    return tests._replace(outcomes=kept)

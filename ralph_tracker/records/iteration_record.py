@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, TypedDict, cast, get_args
 
 from ralph_tracker.codec import ValueObject, document_of
-from ralph_tracker.core.adjusted_score import why_adjusted
 from ralph_tracker.core.alert_types import Alert, AlertState, in_order
-from ralph_tracker.core.decision import Action, Decision, message_of
+from ralph_tracker.core.decision import Action, Decision
 from ralph_tracker.core.integrity_result import (
     EarlierTests,
     Finding,
@@ -30,6 +29,7 @@ from ralph_tracker.core.metrics import (
     plain_number,
     read,
 )
+from ralph_tracker.records.score_reasons import why_adjusted
 
 SCHEMA_VERSION: Final = 1
 SchemaVersion = Literal[1]
@@ -315,6 +315,16 @@ class IterationRecord(ValueObject, shown="loop_id iteration classification adjus
         }
 
 
+def message_of(decision: Decision, classification: Classification, alerts: tuple[Alert, ...]) -> str:
+    """Return the one line for an orchestrator (semantics § 8); `alerts` are the new and open ones in order."""
+    if decision.rule in {1, 3, 4, 5, 7}:
+        title = alerts[0].kind.title if alerts else "Regression"
+        return f"ALERT: {title}, recommend {decision.action}"
+    if decision.action == "continue" and classification == "forward":
+        return "Forward progress detected, continue"
+    return decision.reason
+
+
 def record_of(judgement: Judgement) -> IterationRecord:
     """Return the record of a judged iteration."""
     inputs, assessment, walked = judgement.inputs, judgement.assessment, judgement.walked
@@ -381,7 +391,7 @@ def target_note(target: float, score: float) -> str:
 
 def _notes(judgement: Judgement) -> list[str]:
     facts, weighed = judgement.inputs.facts, judgement.inputs.weighed
-    notes = [weighed.note] if weighed is not None else []
+    notes = [weighed.note] if weighed is not None and weighed.note else []
     if facts.iteration == 0 and judgement.state.met_target:
         notes.append(target_note(facts.state.thresholds.loop.target_score or 0, judgement.inputs.adjusted))
     given, used = facts.measurement.metrics.error_count, facts.metrics.error_count

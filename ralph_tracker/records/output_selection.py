@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
-from ralph_tracker.core.questions import Question
+from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
-from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, choose, peak_by_quality
+from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, peak_by_quality
 from ralph_tracker.records.iteration_record import (
     SCHEMA_VERSION,
     Document,
@@ -20,6 +19,7 @@ from ralph_tracker.records.iteration_record import (
     Numbers,
     SchemaVersion,
 )
+from ralph_tracker.records.questions import Question
 from ralph_tracker.short_text import percent
 
 SOURCE: Final = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
@@ -57,6 +57,12 @@ class SelectionCandidate(ValueObject, document="iteration quality_score adjusted
         """Return its scores and what was measured."""
         document: Document = ValueObject.to_dict(self)
         return {**document, **self.metrics.to_dict()}
+
+    @property
+    def known_score(self) -> float | None:
+        """Return its believed score, None where nothing was measured: it counts as 0, but it is unknown."""
+        is_known = any(self.metrics.get(spec.name) is not None for spec in METRICS)
+        return self.adjusted if is_known else self.adjusted or None
 
     @property
     def quality_score(self) -> float:
@@ -213,10 +219,13 @@ def select(
     `choosing` is the function of a mode that is not ours.
     Raises KeyError if there is no such iteration, ValueError if there is none at all.
     """
+    if not contenders:
+        msg = "a loop without a baseline has nothing to select"
+        raise ValueError(msg)
     by_number = {c.iteration: c for c in contenders}
     chosen_mode, why = mode or thresholds.selection.mode, None
     if iteration is None:
-        chosen = choose([each.walked for each in contenders], thresholds, choosing or MODES[chosen_mode])
+        chosen = (choosing or MODES[chosen_mode])([each.walked for each in contenders], thresholds)
         iteration, why = chosen.iteration, chosen.reason
     selected, final = by_number[iteration], contenders[-1]
     degradation = _degradation(contenders, selected)
@@ -287,8 +296,9 @@ def _why_not_final(
 
 
 def _is_degraded(selected: SelectionCandidate, final: SelectionCandidate) -> bool:
-    """Return whether the final score is lower also where both are shown."""
-    return final.adjusted < selected.adjusted and percent(final.adjusted) != percent(selected.adjusted)
+    """Return whether the final score is known, and lower also where both are shown."""
+    known = final.known_score
+    return known is not None and known < selected.adjusted and percent(known) != percent(selected.adjusted)
 
 
 def _degradation(contenders: Sequence[SelectionCandidate], selected: SelectionCandidate) -> Degradation:
@@ -319,8 +329,8 @@ def _rationale(
     verb = "achieved peak quality" if selected.adjusted == peak else "has quality"
     lines.append(f"Iteration {number} {verb} ({quality})")
     passed, count, coverage = metrics.tests_passed, metrics.test_count, metrics.coverage_percentage
-    if passed is not None and count is not None:
-        all_pass = metrics.tests_failed == 0 and passed == count > 0
+    if passed is not None and count:
+        all_pass = metrics.tests_failed == 0 and passed == count
         skipped = f", {plain_number(metrics.tests_skipped)} skipped" if metrics.tests_skipped else ""
         lines.append(
             f"All tests passing ({passed}/{count})" if all_pass else f"Tests passing: {passed}/{count}{skipped}"

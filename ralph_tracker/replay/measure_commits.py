@@ -20,7 +20,7 @@ import msgspec
 
 from ralph_tracker.codec import decode, encode
 from ralph_tracker.config.load import Config
-from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import Group, Metrics, TestResults
 from ralph_tracker.errors import ConfigError, InputError, StoreError
 from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.iteration.measure_iteration import shorten_output
@@ -29,7 +29,7 @@ from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.installed_tools import measured_with
 from ralph_tracker.measure.linked_environments import link_environments
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import CheckTotals, lacking, measured_kind, read_results
+from ralph_tracker.measure.report_totals import CheckTotals, MetricSource, lacking, measured_kind, read_results
 from ralph_tracker.measure.run_checks import (
     Check,
     CheckResult,

@@ -55,11 +55,11 @@ from ralph_tracker.replay.measure_commits import (
 )
 from ralph_tracker.safe_files import as_store_error, hide_from_tools, write_whole
 from ralph_tracker.scratch import scratch_folder
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import REPLAYED, LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore, Project
+from ralph_tracker.store.write import LoopStore, Project
 from ralph_tracker.tracker import Tracker
 
 
@@ -473,9 +473,13 @@ class Replay:
         return run if why is None else f"Tests could not be measured: {why}"
 
     def objectives(self, number: int) -> tuple[FurtherMetric, ...]:
-        """Return the numbers of a commit's objectives."""
+        """Return the numbers of a commit's objectives and guards."""
         found = self._store.measurement(number)
-        return () if found is None else tuple(each for each in found[0].further if each.objective)
+        return (
+            ()
+            if found is None
+            else tuple(each for each in found[0].further if each.objective or each.max_loss is not None)
+        )
 
     def tests(self) -> list[TestResults]:
         """Return the tests at each commit, none where the reports have no names."""

@@ -19,6 +19,8 @@ _ROUND, _LINES = 5, 6
 MERMAID_COLUMNS: Final = 20
 # More links than these are no help to anybody who goes from one to the next.
 _LINKS: Final = 60
+# Marks that stand above or below the line, also where the score is unknown.
+_BESIDE: Final = frozenset({"critical", "high", "question", "blocked"})
 _TALL: Final = {"f": 0, "s": 4, "p": 7}
 
 
@@ -69,7 +71,7 @@ def trajectory(
         return ""
     low, high = _ends([value for _, value in known])
     room = 70 if any(tests.values()) else 0
-    frame = _Frame(known[0][0], known[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
+    frame = _Frame(scores[0][0], scores[-1][0], low, high, height=260 + room, bottom=_BOTTOM + room)
     at = dict(known)
     # The line to the last iteration: what is not on it was rolled back, or stands beside it.
     lineage, step = set[int](), frame.last
@@ -94,8 +96,9 @@ def trajectory(
     if is_long:
         dots = (f"M{frame.x(m.iteration):.1f} {frame.y(at[m.iteration]):.1f}h0" for m in marks if m.kind == "taken")
         parts.append(f'<path class="dots" d="{"".join(dots)}"/>')
-    shown = sorted((mark for mark in links if mark.iteration in at), key=lambda each: each.iteration)
-    parts += [_mark(frame, mark, at[mark.iteration]) for mark in shown[: _LINKS * 4]]
+    shown = [mark for mark in links if mark.iteration in at or mark.kind in _BESIDE]
+    shown = sorted(shown, key=lambda each: each.iteration)[: _LINKS * 4]
+    parts += [_mark(frame, mark, at.get(mark.iteration)) for mark in shown]
     return _svg(frame, "group", "Score in percent over the iterations", parts, frame)
 
 
@@ -122,9 +125,10 @@ def _ends(values: Sequence[float]) -> tuple[int, int]:
     return math.floor(least / every) * every, math.ceil(most / every) * every
 
 
-def _mark(frame: _Frame, mark: Mark, value: float) -> str:
-    x, y = frame.x(mark.iteration), frame.y(value)
-    words = f"iteration {mark.iteration}, {_number(value)} %{f': {mark.words}' if mark.words else ''}"
+def _mark(frame: _Frame, mark: Mark, value: float | None) -> str:
+    x, y = frame.x(mark.iteration), frame.y(value or 0)
+    said = "score unknown" if value is None else f"{_number(value)} %"
+    words = f"iteration {mark.iteration}, {said}{f': {mark.words}' if mark.words else ''}"
     if mark.kind == "peak":
         shape = f'<path class="peak" d="{_diamond(x, y, 8)}"/>'
     elif mark.kind == "rollback":
@@ -183,15 +187,23 @@ def _line_ends(frame: _Frame, loops: Mapping[str, Series], best: Mapping[str, in
         yield f'<text x="{x + 8:.1f}" y="{above + 4:.1f}">{words}</text>'
 
 
-def small(series: Series, label: str, taken: int | None = None, *, cursor: bool = True) -> str:
+def small(
+    series: Series,
+    label: str,
+    taken: int | None = None,
+    *,
+    spread: Mapping[int, tuple[float, float]] = {},
+    cursor: bool = True,
+) -> str:
     """Return one metric over the iterations, without axes; "" where fewer than two values are known.
 
-    A diamond marks the iteration `taken`; `cursor` lets that of the page come over it.
+    A diamond marks the iteration `taken`, a bar the least and greatest of its repeats, `spread`; `cursor` lets that of
+    the page come over it.
     """
     known = [(number, value) for number, value in series if value is not None]
     if len(known) <= 1:
         return ""
-    values = [value for _, value in known]
+    values = [*(value for _, value in known), *(end for ends in spread.values() for end in ends)]
     width, height = 200, 60
     frame = _Frame(series[0][0], series[-1][0], min(values), max(values), width, height, 4, 4, 6, 6)
     last = known[-1]
@@ -202,7 +214,9 @@ def small(series: Series, label: str, taken: int | None = None, *, cursor: bool 
         else f'<path class="peak" d="{_diamond(frame.x(taken), frame.y(value), 5)}"/>'
     )
     dot = f'<circle class="point" cx="{frame.x(last[0]):.1f}" cy="{frame.y(last[1]):.1f}" r="3"/>'
-    return _svg(frame, "img", label, [_line(frame, series, "score"), dot, mark], frame if cursor else None)
+    bars = "".join(f"M{frame.x(at):.1f} {frame.y(low):.1f}V{frame.y(high):.1f}" for at, (low, high) in spread.items())
+    ranges = [f'<path class="spread" d="{bars}"/>'] if bars else []
+    return _svg(frame, "img", label, [*ranges, _line(frame, series, "score"), dot, mark], frame if cursor else None)
 
 
 def stacked_chart(parts: Mapping[str, Series], label: str) -> str:

@@ -20,7 +20,6 @@ _MARKDOWN: Final = re.compile(r"([\\`*\[\]<>|~&$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0
 # Renderers of forges look for names of people and issues after the markup is gone, so that a backslash is no help.
 NO_WIDTH: Final = "&#8203;"
 _REFERENCE: Final = re.compile(r"(?<=@)(?=\w)|(?<=[#!])(?=\d)|(?<=\bGH-)(?=\d)|(?<=:)(?=//)", re.IGNORECASE)
-_WORDS: Final = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*")
 
 
 def for_terminal(text: str) -> str:
@@ -70,7 +69,7 @@ def for_markdown(text: str) -> str:
 
     Nobody is mentioned and no issue is linked or closed: a space of no width stands inside such a name.
     """
-    if _WORDS.fullmatch(text):
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9]*(?:[ _][A-Za-z0-9]+)*", text):
         return text
     escaped = _MARKDOWN.sub(r"\\\1", for_terminal(text))
     # Starts of a heading, a list or a rule: a backslash is added after the group.

@@ -19,7 +19,6 @@ from ralph_tracker.report.wording import (
 from ralph_tracker.short_text import percent
 
 Document = Mapping[str, Any]
-_SPREAD: Final = 2  # so many repeats have one
 _RANK: Final = {severity.name: int(severity) for severity in Severity}
 FINDINGS_SHOWN: Final = 20
 SEED_ROWS: Final = ("test_count", "pass_rate", "coverage_percentage", "error_count")
@@ -185,6 +184,7 @@ def _sentence(record: Document) -> str:
     old = {spec.name: _before(now[spec.name], moved.get(spec.delta_name), spec) for spec in METRICS}
     facts = measured_in_words(now, old) or "nothing measured"
     shown = record.get("adjusted_score")
+    shown = shown if any(value is not None for value in now.values()) else shown or None
     return f"{facts[0].upper()}{facts[1:]}{'' if shown is None else f'; score {percent(shown)}'}."
 
 
@@ -233,7 +233,8 @@ def _further_row(name: str, metric: Document) -> MetricRow:
 def with_spread(metric: Document) -> str:
     """Return a metric beside the table with its unit, and how many repeats it has from where to where."""
     samples = metric.get("samples") or ()
-    if len(samples) < _SPREAD:
+    # One number alone has no spread.
+    if len(samples) < 2:
         return further_value(metric)
     least, most = (plain_number(float(f"{each:.4g}")) for each in (min(samples), max(samples)))
     return f"{further_value(metric)} ({len(samples)} from {least} to {most})"

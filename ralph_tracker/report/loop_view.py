@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.known_tests import names_in_short
 from ralph_tracker.core.metrics import BY_NAME, METRICS, quantity
-from ralph_tracker.core.quarantine import FlakyTest
 from ralph_tracker.records.output_selection import Selection, SelectionCandidate
+from ralph_tracker.records.quarantine import FlakyTest
 from ralph_tracker.report.charts import mermaid_chart, outcome_strip, sparkline
 from ralph_tracker.report.iteration_view import AlertRow
 from ralph_tracker.report.wording import (
@@ -263,16 +263,10 @@ class LoopStory:
     commits: Mapping[int, str] = field(default_factory=dict)
 
 
-def known_score(contender: SelectionCandidate) -> float | None:
-    """Return the score of an iteration, None where nothing was measured: it counts as 0, but it is unknown."""
-    known = any(contender.metrics.get(spec.name) is not None for spec in METRICS)
-    return contender.adjusted if known else contender.adjusted or None
-
-
 def points_of(contenders: Sequence[SelectionCandidate]) -> tuple[Point, ...]:
     """Return the iterations as points, with their scores as of now."""
     return tuple(
-        Point(c.iteration, c.metrics.tests_passed, c.metrics.test_count, c.metrics.coverage_percentage, known_score(c))
+        Point(c.iteration, c.metrics.tests_passed, c.metrics.test_count, c.metrics.coverage_percentage, c.known_score)
         for c in contenders
     )
 
@@ -312,7 +306,7 @@ def selection_view(selection: Selection, story: LoopStory) -> SelectionView:
         passed_over=selection.passed_over,
         why_not_final=selection.why_not_final or "",
         why_peaks_differ=why_peaks_differ(selection),
-        sparkline=sparkline([known_score(c) for c in selection.contenders]),
+        sparkline=sparkline([c.known_score for c in selection.contenders]),
         rows=rows,
         pattern=fall.pattern.replace("_", " "),
         degradation_started=ABSENT if fall.started is None else f"iteration {fall.started}",
@@ -441,6 +435,6 @@ def _row(
         price=cost_per_point(_cost(story, contender.iteration), gained),
         mark=" ".join(f"← {mark}" for mark in marks),
         integrity=contender.walked.verdict or ABSENT,
-        score=percent(known_score(contender)),
+        score=percent(contender.known_score),
         commit=story.commits.get(contender.iteration) or ABSENT,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
+from html import escape
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME
@@ -20,7 +21,6 @@ from ralph_tracker.report.loop_view import (
     LoopStory,
     OutcomeMatrix,
     SelectionView,
-    known_score,
     selection_view,
 )
 from ralph_tracker.report.markdown_reports import SHIPPED, jinja_environment
@@ -160,7 +160,8 @@ def page_view(
     for spec, values in series.items():
         if len({value for value in values if value is not None}) > 1:
             moved.setdefault(values, spec)
-    undone = {each.iteration for each in story.setbacks}
+    rolled_back = {each.iteration for each in story.setbacks}
+    undone = rolled_back - {view.selected}
     current = _grouped(story.alerts, lambda at: at not in undone and at <= view.selected)
     later = _grouped(story.alerts, lambda at: at not in undone and at > view.selected)
     folded = (
@@ -169,7 +170,7 @@ def page_view(
         ("alerts of what was rolled back", _grouped(story.alerts, lambda at: at in undone)),
     )
     timeline = tuple(
-        TimelineEntry(each.iteration, each.text, is_undone=each.iteration in undone)
+        TimelineEntry(each.iteration, each.text, is_undone=each.iteration in rolled_back)
         for each in story.changes
         if each.text
     )
@@ -204,13 +205,13 @@ def page_view(
         earlier_changes=max(0, len(timeline) - CHANGES_SHOWN),
         head=head,
         trajectory=charts.trajectory(
-            [(c.iteration, None if (known := known_score(c)) is None else known * 100) for c in selection.contenders],
+            [(c.iteration, None if c.known_score is None else c.known_score * 100) for c in selection.contenders],
             marks,
             {at: row.get("previous_iteration") for at, row in story.rows.items()},
             {c.iteration: c.walked.passing for c in selection.contenders},
         ),
         multiples=(
-            *(_of_objective(name, own, view.selected) for name, own in objectives.items()),
+            *(_of_objective(name, own, numbers, view.selected) for name, own in objectives.items()),
             *(
                 _multiple(list(zip(numbers, values, strict=True)), spec, view.selected)
                 for values, spec in moved.items()
@@ -350,13 +351,16 @@ def _multiple(series: charts.Series, spec: MetricSpec, taken: int) -> Multiple:
     return Multiple(spec.label, picture, listed, *(number(value, spec) for value in values))
 
 
-def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], taken: int) -> Multiple:
+def _of_objective(name: str, metrics: Mapping[int, Mapping[str, Any]], numbers: Sequence[int], taken: int) -> Multiple:
     """Return the numbers of an objective, of which each is shown with the spread of its repeats."""
-    picture = charts.small([(at, each["value"]) for at, each in metrics.items()], f"{name} over the iterations", taken)
+    series = [(at, metrics[at]["value"] if at in metrics else None) for at in numbers]
+    spread = {at: (min(each["samples"]), max(each["samples"])) for at, each in metrics.items()}
+    picture = charts.small(series, f"{escape(for_terminal(name))} over the iterations", taken, spread=spread)
     known = sorted(metrics.values(), key=lambda each: each["value"])
     first, *_, last = [*metrics.values()] * 2
     values = (first, last, known[0], known[-1], metrics.get(taken) or {})
-    return Multiple(name, picture, "|".join(map(with_spread, metrics.values())), *map(further_value, values))
+    listed = "|".join(with_spread(metrics.get(at) or {}) for at in numbers)
+    return Multiple(name, picture, listed, *map(further_value, values))
 
 
 def _rows_shown(numbers: Sequence[int], taken: int) -> list[tuple[int, int]]:

@@ -105,9 +105,9 @@ def _was(now: object, before: object, unit: str = "") -> str:
 
 
 def score_in_words(
-    score: float, before: float | None, best: tuple[int, float] | None, number: int, highest: float | None = None
+    score: float | None, before: float | None, best: tuple[int, float] | None, number: int, highest: float | None = None
 ) -> str:
-    """Return the believed score of an iteration in percent, beside the one before and the best.
+    """Return the believed score of an iteration in percent (None: unknown), beside the one before and the best.
 
     `before` is None if there is none; `best` is the iteration that is taken so far with its score, None while there is
     none: where tests decided, others may score higher. `highest` is the highest score of an earlier iteration.
@@ -116,9 +116,9 @@ def score_in_words(
     if best is None:
         return said
     if best[0] != number:
-        word = "taken so far" if best[1] < score else "best"
+        word = "taken so far" if score is not None and best[1] < score else "best"
         return f"{said}; {word} {percent(best[1])}, iteration {best[0]}"
-    is_beaten = any(other is not None and score < other for other in (before, highest))
+    is_beaten = any(other is not None and (score or 0) < other for other in (before, highest))
     return f"{said}, {'taken so far' if is_beaten else 'the best so far'}"
 
 
@@ -141,19 +141,22 @@ def loop_sentence(
     `best` is None while no iteration is. `advice` is a sentence that ends it, "" for none.
     """
     peak = start if best is None else best
-    if last.iteration == start.iteration:
-        parts, setbacks = [f"Baseline: {_values(start)}"], ()
-    elif peak.iteration == start.iteration:
-        parts = [f"Nothing is better than the baseline with {_values(start)}"]
-    else:
-        parts = [f"{progress(start, peak)} by iteration {peak.iteration}"]
-    setbacks = [setback for setback in setbacks if setback.iteration != peak.iteration]
+    own = next((setback for setback in setbacks if setback.iteration == peak.iteration), None)
+    setbacks = [setback for setback in setbacks if setback is not own]
     undone = {setback.iteration for setback in setbacks}
     after = [number for number in range(peak.iteration + 1, last.iteration + 1) if number not in undone]
+    what = "added nothing" if last.iteration in undone else _since(peak, last, is_one=len(after) == 1)
+    if last.iteration == start.iteration:
+        parts, setbacks = [f"Baseline: {_values(start)}"], []
+    elif peak.iteration == start.iteration:
+        is_rivalled = after and what.endswith("not taken")
+        baseline = f"the baseline with {_values(start)}"
+        parts = [f"{baseline} is still taken" if is_rivalled else f"Nothing is better than {baseline}"]
+    else:
+        parts = [f"{progress(start, peak)} by iteration {peak.iteration}"]
+        parts[0] += f", which was rolled back{_reasons(own)}" if own else ""
     if after:
-        who = "iteration" if len(after) == 1 else "iterations"
-        what = "added nothing" if last.iteration in undone else _since(peak, last, is_one=len(after) == 1)
-        parts.append(f"{who} {_span(after)} {what}")
+        parts.append(f"{'iteration' if len(after) == 1 else 'iterations'} {_span(after)} {what}")
     sentence = f"{'; '.join((*parts, *_rolled_back(setbacks)))}."
     return f"{sentence[0].upper()}{sentence[1:]}{f' {advice}' if advice else ''}"
 
@@ -169,11 +172,16 @@ def iteration_sentence(document: Mapping[str, Any], before: Point | None) -> str
 
 
 def progress(before: Point, now: Point) -> str:
-    """Return how tests and coverage moved; where neither is known, how the score did."""
+    """Return how tests and coverage moved, or that they are unknown now; where neither ever was, how the score did."""
     said = []
-    if now.tests is not None and now.passed is not None:
-        said.append(f"{_value_change(_tests(before), _tests(now))} tests")
-    if now.coverage is not None:
+    then, tests = _tests(before), _tests(now)
+    if tests is None and then is not None:
+        said.append(f"tests not measured ({then} before)")
+    elif tests is not None:
+        said.append("no tests" if not now.tests and not before.tests else f"{_value_change(then, tests)} tests")
+    if now.coverage is None and before.coverage is not None:
+        said.append(f"coverage not measured ({_percentage(before.coverage)} % before)")
+    elif now.coverage is not None:
         said.append(f"{_value_change(_percentage(before.coverage), _percentage(now.coverage))} % coverage")
     if not said:
         then = None if before.score is None else percent(before.score).removesuffix(" %")
@@ -210,13 +218,18 @@ def _span(numbers: Sequence[int]) -> str:
 
 def _since(peak: Point, last: Point, *, is_one: bool) -> str:
     """Return what the iterations after the peak brought, as of the last of them."""
-    falls, lacking = [], ""
+    if last.score is None and peak.score is not None:
+        return "measured nothing"
+    pairs = (("tests", peak.passed, last.passed), ("coverage", peak.coverage, last.coverage))
+    unknown = [name for name, was, now in pairs if was is not None and now is None]
+    falls, lacking = [], [f"did not measure {' and '.join(unknown)}"] if unknown else []
     passed = _change(peak.passed, last.passed)
     if passed < 0:
         removed = -_change(peak.tests, last.tests)
         if removed >= -passed:
             tests = quantity(int(removed), "test")
-            lacking = f"{'lacks' if is_one else 'lack'} {tests} of iteration {peak.iteration} ({_tests(last)} pass)"
+            verb = "lacks" if is_one else "lack"
+            lacking.append(f"{verb} {tests} of iteration {peak.iteration} ({_tests(last)} pass)")
         else:
             falls.append(f"{_tests(last)} tests")
     coverage, gained = _change(peak.coverage, last.coverage), _change(peak.score, last.score)
@@ -226,8 +239,8 @@ def _since(peak: Point, last: Point, *, is_one: bool) -> str:
         falls.append(f"a score of {percent(last.score)}")
     if (passed > 0 or (not falls and not lacking)) and (passed > 0 or coverage > 0 or gained >= 0.001):
         return f"{'is' if is_one else 'are'} not taken"
-    fell = f"fell to {' and '.join(falls)}" if falls else ""
-    return " and ".join(filter(None, (lacking, fell))) or "added nothing"
+    fell = [f"fell to {' and '.join(falls)}"] if falls else []
+    return " and ".join(lacking + fell) or "added nothing"
 
 
 def _change(before: float | None, now: float | None) -> float:
@@ -240,14 +253,15 @@ def _rolled_back(setbacks: Sequence[Setback]) -> list[str]:
         return []
     if len(setbacks) > _SETBACKS_SHOWN:
         return [f"{quantity(len(setbacks), 'iteration')} were rolled back"]
+    return [f"iteration {setback.iteration} was rolled back{_reasons(setback)}" for setback in setbacks]
+
+
+def _reasons(setback: Setback) -> str:
+    """Return why an iteration was rolled back, in parentheses; "" where no CRITICAL alert says so."""
     from ralph_tracker.core.alert_types import TYPE_BY_NAME  # noqa: PLC0415  # loop-decision names no alerts
 
-    told = []
-    for setback in setbacks:
-        titles = [TYPE_BY_NAME[name].title.lower() if name in TYPE_BY_NAME else name for name in setback.alerts]
-        why = f" ({', '.join(dict.fromkeys(titles))})" if titles else ""
-        told.append(f"iteration {setback.iteration} was rolled back{why}")
-    return told
+    titles = [TYPE_BY_NAME[name].title.lower() if name in TYPE_BY_NAME else name for name in setback.alerts]
+    return f" ({', '.join(dict.fromkeys(titles))})" if titles else ""
 
 
 def number(value: float | str | None, spec: MetricSpec) -> str:

@@ -36,10 +36,10 @@ from ralph_tracker.steering.plan_driver import (
     checkpoint_rules,
     drive_plan,
 )
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import RESERVED
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.snapshot_types import shown
 from ralph_tracker.store.snapshots.user_repository import head_of
 from ralph_tracker.tracker import Tracker

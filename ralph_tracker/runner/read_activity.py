@@ -13,7 +13,7 @@ from ralph_tracker.runner.attempt import logs_of
 from ralph_tracker.runner.saved_run import run_state
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import RUN, LoopPaths
-from ralph_tracker.store.loop_summary import Summary, attempted_iteration
+from ralph_tracker.store.summary import Summary, attempted_iteration
 
 # Where agents that print events name what they do: a tool's own words before its name, and prose.
 _WORDS: Final = ("command", "file_path", "path", "pattern", "url", "text", "message", "result")
@@ -21,6 +21,12 @@ _PHASES: Final = {
     "measure": "iteration {number} is being measured",
     "decide": "iteration {number} is being judged",
     "select": "the best iteration is being selected",
+}
+# What a decision leaves to do before an agent works on, where no run carries it out.
+_WAITING: Final = {
+    "escalate": "waiting for a person to decide",
+    "rollback": "waiting for the rollback",
+    "stop": "waiting to be ended",
 }
 
 
@@ -48,7 +54,8 @@ def activity_of(paths: LoopPaths, summary: Summary, environment: Mapping[str, st
     number = attempted_iteration(paths)
     if number is not None and number > summary.iteration:
         return Activity(_PHASES["measure"].format(number=number), _change_time(paths.attempt))
-    return Activity(f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
+    waiting = _WAITING.get(summary.decision["action"]) if summary.head == summary.iteration else None
+    return Activity(waiting or f"working on iteration {summary.iteration + 1}", _epoch(summary.updated_at))
 
 
 def _runner_activity(

@@ -20,7 +20,6 @@ from ralph_tracker.agents.output.run_report import RunReport
 from ralph_tracker.codec import decode
 from ralph_tracker.core.decision import BLOCKED_RULE, Decision
 from ralph_tracker.core.metrics import Usage, plain_number, quantity
-from ralph_tracker.core.questions import questions_of
 from ralph_tracker.core.thresholds import LoopLimits
 from ralph_tracker.errors import InputError, LoopError, NoSnapshotError, RecordError
 from ralph_tracker.iteration.explain import facts_of
@@ -28,6 +27,7 @@ from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.trust_listing import loop_runs
 from ralph_tracker.loop.notify import event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord, target_note
+from ralph_tracker.records.questions import questions_of
 from ralph_tracker.report.wording import known_money
 from ralph_tracker.runner.agent_commands import BACKENDS, Backend, prepare_command, within_budget
 from ralph_tracker.runner.attempt import (
@@ -54,15 +54,15 @@ from ralph_tracker.runner.saved_run import (
 from ralph_tracker.runner.shared_terminal import Screen
 from ralph_tracker.safe_files import as_store_error, read_regular
 from ralph_tracker.short_text import percent
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.git_links import bring_back
 from ralph_tracker.store.iteration_snapshots import ReadOnlyFiles, folder_to_look
 from ralph_tracker.store.layout import RUN_LOCK, LoopPaths, ProjectPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import NEXT_LOOP, Summary, summary_at
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import NEXT_LOOP, Summary, summary_at
+from ralph_tracker.store.write import LoopStore
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ _RUNS: Final = "The run before this one in the same iteration: {why}. What it le
 _NO_COST: Final = (
     "the cost of iteration {number} is unknown: the agent does not report it, so the cost limit cannot count it"
 )
-_NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again, in {pause}"
+_NO_TIME: Final = "Time limit reached: {limit} minutes are over before the agent can run again{pause}"
 _FIRST_CTRL_C: Final = "Ctrl-C: this iteration is finished first; press it again to stop now; {resume} continues later"
 
 
@@ -260,13 +260,12 @@ class Run:
             latest = () if most is None else self.progress.starts[-most:]
             if most is not None and len(latest) == most:
                 pause_s = max(pause_s, latest[0] + 3600.0 - self.now())
-            if pause_s or step.why:
-                self.over = self._limit_before(pause_s)
-                if self.over is not None:
-                    self.screen.line(self.over)
-                    break
-                if not self._pause(pause_s, step.pause_s):
-                    return False
+            self.over = self._limit_before(pause_s)
+            if self.over is not None:
+                self.screen.line(self.over)
+                break
+            if (pause_s or step.why) and not self._pause(pause_s, step.pause_s):
+                return False
             step = self._try_once()
         if self.over is not None and not self.progress.tried:
             self._go(phase="select")  # there is nothing to measure
@@ -281,7 +280,8 @@ class Run:
         if limits.max_minutes is not None:
             minutes = (self.now() + pause_s - datetime.fromisoformat(summary.started_at).timestamp()) / _MINUTE_S
             if minutes >= limits.max_minutes:
-                return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=quantity(round(pause_s), "second"))
+                pause = f", in {quantity(round(pause_s), 'second')}" if pause_s else ""
+                return _NO_TIME.format(limit=plain_number(limits.max_minutes), pause=pause)
         if limits.max_cost_usd is not None:
             spent = self._spent()
             if spent >= limits.max_cost_usd:

@@ -222,9 +222,6 @@ _NEAR_REPEATS: Final = {
 }
 
 
-_SENTENCE: Final = 20  # characters; "Done." and the like are said more than once
-
-
 class ProgressMetrics:
     """The metrics of a session, counted from its events; what no event reported is 0.
 
@@ -295,7 +292,8 @@ class ProgressMetrics:
                 self.iterations_without_tools = 0 if used else self.iterations_without_tools + 1
                 self._tools_before = self.tools_used
                 text = " ".join(event.text.split())
-                self._near("said_again", len(text) >= _SENTENCE and self._said.add_is_known(text), is_over=False)
+                # "Done." and the like are said more than once.
+                self._near("said_again", len(text) >= 20 and self._said.add_is_known(text), is_over=False)
                 self._near("talk", not used)
                 self._window.append(self._news)
                 self._news = 0

@@ -10,7 +10,7 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.errors import InputError, LoopError, first_problem
 from ralph_tracker.safe_files import read_regular
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_reader import ListedRecord
+from ralph_tracker.store.read import ListedRecord
 
 _SUFFIXES: Final = frozenset({".json", ".yaml", ".yml"})
 Number = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]

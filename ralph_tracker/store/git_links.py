@@ -30,18 +30,15 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, TreeVisits
 from ralph_tracker.store.layout import ARTIFACTS, BASE, LOOP_ID, LoopPaths, ProjectPaths, document_name
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import latest_iteration
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.snapshots.objects import PACKS
 from ralph_tracker.store.snapshots.snapshot_types import ITERATIONS, OBJECTS
 from ralph_tracker.store.snapshots.user_repository import repository_around
+from ralph_tracker.store.summary import latest_iteration
 
 FOLDER: Final = "ralph-tracker"
 _BASELINE: Final = document_name(0).rstrip("/")
 _ITERATIONS: Final = "iterations"
-_NOT_LINKED: Final = frozenset({"tmp", "store/tmp", "trees"})
-# What was committed there goes by gc and by packing alone: whatever else takes it from the loop is an accident.
-_COMMITTED: Final = (_ITERATIONS, "packed", "progress", "store")
 # Files of a project beside its loops: the current one, and what the user trusts, by marks that name the project's path.
 _SHARED: Final = ("current", "trust")
 _CONTENTS: Final = f"store/{OBJECTS}"
@@ -214,7 +211,7 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
         for entry in entries:
             inode = linked.pop(entry.name, None)
             below = f"{name}/{entry.name}" if name else entry.name
-            if inode == _WRITTEN_ONCE or below in _NOT_LINKED or entry.name.startswith(TEMPORARY):
+            if inode == _WRITTEN_ONCE or below in {"tmp", "store/tmp", "trees"} or entry.name.startswith(TEMPORARY):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 is_new = not are_whole or inode is None
@@ -224,7 +221,8 @@ def _renew(name: str, source: str, target: str, grown: Collection[str] | None, *
                 _link(entry.path, f"{target}/{entry.name}")
     if not is_changed:
         return
-    if whole or name.partition("/")[0] not in _COMMITTED:
+    # What was committed there goes by gc and by packing alone: whatever else takes it from the loop is an accident.
+    if whole or name.partition("/")[0] not in (_ITERATIONS, "packed", "progress", "store"):
         for left in linked:
             _remove(f"{target}/{left}")
     told = found.st_mtime_ns if now - found.st_mtime_ns > _TICK_NS else 0  # 0: it is looked at again

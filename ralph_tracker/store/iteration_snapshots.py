@@ -23,8 +23,7 @@ from ralph_tracker.safe_files import (
 from ralph_tracker.scratch import temporary_folder
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import ARTIFACTS, BASE, MANIFEST, SCHEMA_VERSION, LoopPaths, document_name
-from ralph_tracker.store.loop_reader import SealedRecords, Seals
-from ralph_tracker.store.loop_summary import is_recorded
+from ralph_tracker.store.read import SealedRecords, Seals
 from ralph_tracker.store.record_packs import Documents, kept_json
 from ralph_tracker.store.restore_mark import BegunRestore, RestoreMark, UndoIds, interrupted_restore
 from ralph_tracker.store.snapshots.file_changes import FileChange, file_changes
@@ -40,6 +39,7 @@ from ralph_tracker.store.snapshots.snapshot_types import (
 )
 from ralph_tracker.store.snapshots.store import SnapshotStore
 from ralph_tracker.store.snapshots.user_repository import Branch
+from ralph_tracker.store.summary import is_recorded
 
 CHECKS: Final = "checks.json"
 # Of a longer output of a check as many bytes are kept.

@@ -13,7 +13,7 @@ from ralph_tracker.core.metrics import FAILED, PASSED, SKIPPED, Measurement, Tes
 from ralph_tracker.core.score import COMPONENT_BY_NAME, ERROR_PARTS, Basis
 from ralph_tracker.core.walk import Kept, WalkedIteration
 from ralph_tracker.store.layout import SCHEMA_VERSION
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 
 _LETTERS: Final[Mapping[str, str]] = {PASSED: "p", FAILED: "f", SKIPPED: "s"}
 _OUTCOMES: Final[Mapping[str, str]] = {letter: outcome for outcome, letter in _LETTERS.items()}
@@ -113,7 +113,7 @@ def after_plain(state: JudgeState, walked: WalkedIteration, row: Mapping[str, An
         "highest": state.highest,
         "accepted": sorted(state.accepted),
         "accepted_findings": sorted(state.accepted_findings),
-        **({"progress": encode(state.progress)} if state.progress.level or state.progress.starts else {}),
+        **({"progress": encode(state.progress)} if state.progress.levels or state.progress.starts else {}),
         "row": dict(row),
         "summary": summary.plain(),
     }

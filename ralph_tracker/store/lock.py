@@ -13,7 +13,6 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.safe_files import as_store_error
 
 PATIENCE_S: Final = 30.0
-_NAME: Final = "ralph-tracker.lock"  # of a snapshot store
 
 
 @contextmanager
@@ -93,7 +92,7 @@ def hold(folder: Path, patience_s: float = PATIENCE_S) -> Iterator[int]:
 
     A child that inherits the descriptor keeps the lock, even if its parent is killed.
     """
-    descriptor = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = os.open(folder / "ralph-tracker.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         busy = f"another process works in {folder}: wait until it ends, then try again"
         _acquire(descriptor, patience_s, lambda: busy)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 RECENT: Final = 100
 # What a call that was killed or refused left unpacked is packed little by little, so that no hook takes long.
 _AT_ONCE: Final = 2
-_PACKED_BYTES: Final = MAX_OWN >> 1
 _SEAL: Final = "seal.json"
 
 
@@ -182,7 +181,7 @@ def _write_pack(paths: LoopPaths, numbers: range) -> None:
             member.compress_type, member.external_attr = ZIP_DEFLATED, rights << 16
             pack.writestr(member, data)
             mode, size = mode & rights, size + len(data)
-            if size > _PACKED_BYTES:
+            if size > MAX_OWN >> 1:
                 return  # iterations of more than 5 MB each stay plain
     if not paths.packs.is_dir():
         paths.packs.mkdir()

@@ -13,12 +13,12 @@ from ralph_tracker.config.yaml_io import load_yaml
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
 from ralph_tracker.safe_files import digest
+from ralph_tracker.store.find import checked_root, current_loop, find_loop
 from ralph_tracker.store.json_documents import parsed_quickly, refuse_newer
 from ralph_tracker.store.layout import ProjectPaths, document_name, record_name
-from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loop
-from ralph_tracker.store.loop_reader import ListedRecord, SealedRecords, is_row
-from ralph_tracker.store.loop_summary import attempted_iteration
+from ralph_tracker.store.read import ListedRecord, SealedRecords, is_row
 from ralph_tracker.store.record_packs import Documents
+from ralph_tracker.store.summary import attempted_iteration
 
 
 class RecordHistory:

@@ -33,10 +33,6 @@ _MOST: Final = 1 << 20
 _COMMANDS: Final = b"commands"
 _OTHERWISE: Final = f"use --trust or set {VARIABLE}=1, which stores nothing"
 _NOT_REMEMBERED: Final = f"what you trust cannot be stored there; make that path writable, or {_OTHERWISE}"
-_FOREIGN: Final = (
-    "{what} would run {first}{more}, which you have not accepted yet; look at it with `ralph-tracker trust --show`, "
-    "then accept it with `ralph-tracker trust` or --trust"
-)
 
 
 class Trust(NamedTuple):
@@ -148,7 +144,10 @@ class Trust(NamedTuple):
             self._mark(*parts)
             return
         more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
-        raise UntrustedError(_FOREIGN.format(what=what, first=lines[0], more=more))
+        raise UntrustedError(
+            f"{what} would run {lines[0]}{more}, which you have not accepted yet; look at it with "
+            "`ralph-tracker trust --show`, then accept it with `ralph-tracker trust` or --trust"
+        )
 
     def _has(self, *parts: str) -> bool:
         if trusted_by_environment():

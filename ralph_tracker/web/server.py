@@ -51,13 +51,13 @@ from ralph_tracker.steering.plan import (
     compute_progress_summary,
     state_from_plain,
 )
+from ralph_tracker.store.find import current_loop, loops_of
 from ralph_tracker.store.json_documents import read_json
 from ralph_tracker.store.layout import LoopPaths, ProjectPaths
-from ralph_tracker.store.loop_lookup import current_loop, loops_of
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import summary_at, version_of
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.records_to_show import Listing, as_of_now
+from ralph_tracker.store.summary import summary_at, version_of
+from ralph_tracker.store.write import LoopStore
 
 COMPARED: Final = 5
 _TESTS_SHOWN: Final = 200
@@ -180,7 +180,7 @@ def _row(paths: LoopPaths, *, is_current: bool) -> LoopRow:
             is_current,
             status=summary.status,
             iteration=summary.iteration,
-            score=percent(summary.adjusted_score),
+            score=percent(kept_point(paths, summary.iteration).score),
             best="" if at is None else f"{percent(summary.best_adjusted_score)} at {at}",
             trend=charts.small(scores, f"Score of {loop} over the iterations", at, cursor=False),
             cost="" if cost is None else known_money(cost, is_partial=records.has_unknown_costs()),

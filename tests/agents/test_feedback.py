@@ -154,6 +154,12 @@ def test_after_a_rollback_its_gains_and_its_patch_are_told():
     assert lines[2:4] == ["1 test that passed in iteration 2 no longer passes:", "- test_new"]
 
 
+def test_a_reason_with_long_names_is_told_whole():
+    names = ", ".join(f"tests/integration/test_orders.py::TestOrders::test_case[{number}]" for number in range(5))
+    alert = f"CRITICAL it2-failure_hidden: Iteration 2 removed 5 tests that failed in iteration 1: {names}"
+    assert f"- {alert}" in told(alerts=(alert,), undone=RolledBackIteration(2))
+
+
 def test_a_rollback_by_the_score_alone_is_told_with_its_reason():
     lines = told(undone=RolledBackIteration(2), decision=Decision("rollback", "the score fell", 0.9, 1, rule=5))
     assert lines[2:4] == ["Why iteration 2 was rolled back:", "- the score fell"]
@@ -174,7 +180,14 @@ def test_a_stall_is_told_with_what_was_changed_and_how_to_ask_a_person():
 
 
 def test_an_end_is_told_with_its_reason():
-    assert told(decision=Decision("stop", "Target reached", 0.9))[1] == "Decision: stop: Target reached"
+    done = Decision("stop", "Target reached", 0.9)
+    assert told(problems=GREEN, left=("2 iterations",), decision=done)[1:] == ["Decision: stop: Target reached"]
+
+
+@pytest.mark.parametrize("action", ["continue", "stop", "escalate"])
+def test_of_a_loop_that_was_closed_nobody_is_asked_to_go_on(action):
+    lines = told(problems=GREEN, closed=True, left=("2 iterations",), decision=Decision(action, "why", 0.9))
+    assert lines[1:] == ["The loop has ended: nothing more is measured."]
 
 
 def test_a_loop_that_waits_for_a_person_goes_on_only_with_the_answer():

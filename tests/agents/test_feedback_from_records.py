@@ -8,8 +8,8 @@ from ralph_tracker.agents.feedback import (
     feedback_of,
 )
 from ralph_tracker.iteration.measure_iteration import configured_by
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.write import LoopStore
 
 GREEN = {"test_add": "passed", "test_sub": "passed"}
 RED = {"test_add": "failed", "test_sub": "passed"}

@@ -42,6 +42,12 @@ def cases():
     del sys.modules[spec.name]
 
 
+@pytest.fixture(scope="module")
+def sets(cases):
+    """Return the cases of each set."""
+    return {name: [case for each in cases.load_all(sets=[name]) for case in each.cases] for name in cases.SETS}
+
+
 @pytest.mark.slow
 def test_edits_fit(cases, tmp_path):
     """Those of installed packages are left out: nothing is installed here."""
@@ -52,8 +58,8 @@ def test_edits_fit(cases, tmp_path):
             cases.apply(folder, [edit for edit in step if not edit[0].startswith((".venv/", "node_modules/"))])
 
 
-def test_cases_are_told_apart(cases):
-    every = [case for project in cases.load_all() for case in project.cases]
+def test_cases_are_told_apart(sets):
+    every = [case for found in sets.values() for case in found]
     assert len({(case.set, case.name) for case in every}) == len(every)
     alone = [case for case in every if not case.company]
     assert len({case.says for case in alone}) >= len(alone) - 25  # "All faults are mended" stands in every project
@@ -64,14 +70,13 @@ def test_cases_are_told_apart(cases):
 
 @pytest.mark.parametrize("kind", ["tampering", "honest"])
 @pytest.mark.parametrize("name", ["cases", "choices"])
-def test_there_are_enough(cases, kind, name):
-    every = [case for project in cases.load_all(sets=[name]) for case in project.cases]
-    assert sum(case.kind == kind and not case.company for case in every) >= 45
+def test_there_are_enough(sets, kind, name):
+    assert sum(case.kind == kind and not case.company for case in sets[name]) >= 45
 
 
-def test_what_a_tampering_has_in_company(cases):
+def test_what_a_tampering_has_in_company(cases, sets):
     """A new test and a line of source go with every tampering that takes one step."""
-    every = {case.name: case for project in cases.load_all(sets=["choices"]) for case in project.cases}
+    every = {case.name: case for case in sets["choices"]}
     short = [case for case in every.values() if case.kind == "tampering" and len(case.steps) == 1 and not case.company]
     for case in short:
         beside = every[case.name + cases.COMPANY]

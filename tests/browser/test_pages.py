@@ -92,6 +92,35 @@ def test_the_cursor_names_each_iteration_of_a_long_loop(opened, long_page):
         assert f"Coverage {50 + number}.0%" in told
 
 
+def test_a_part_of_a_long_loop_is_enlarged_in_all_charts_by_mouse_and_keyboard(opened, long_page):
+    page = opened(long_page.as_uri())
+    chart = page.get_by_role("region", name="Chart of the score")
+    ticks = (
+        "[...document.querySelector('.chart svg').querySelectorAll('text[text-anchor=middle]')].map(e => e.textContent)"
+    )
+    whole = page.evaluate(ticks)
+    box = chart.bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 80)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + 80)
+    page.mouse.up()
+    first, last = page.evaluate("range")
+    assert 20 <= last - first <= 30
+    assert page.evaluate("document.querySelectorAll('svg.plot [transform^=matrix]').length") >= 3
+    assert all(first <= int(each) <= last for each in page.evaluate(ticks))
+    chart.focus()
+    page.keyboard.press("Home")  # the part that is shown follows the cursor
+    assert page.evaluate("range[0]") == 0
+    assert page.get_by_role("status").last.text_content().startswith("Iteration 0 ")
+    page.keyboard.press("+")
+    assert page.evaluate("range[1] - range[0]") < last - first
+    page.keyboard.press("0")
+    assert page.evaluate("range") is None
+    assert page.evaluate(ticks) == whole
+    assert page.evaluate("document.querySelectorAll('svg.plot [transform]').length") == 0
+    assert page.said == []
+
+
 def test_a_search_reaches_the_tests_that_are_folded_away(opened, long_page):
     page = opened(long_page.as_uri())
     page.get_by_label("Find tests").fill("test_7")

@@ -11,7 +11,7 @@ import pytest
 from ralph_tracker.agents.hosts.host import HOSTS, RUNNERS, answer_function, host, status_line_function
 from ralph_tracker.cli.app import run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 CONFIG = """\

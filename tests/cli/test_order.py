@@ -10,7 +10,6 @@ RUNNING = (
     "or use --new to abandon it, or --rebaseline to measure a new baseline"
 )
 ANOTHER = "start another one with `ralph-tracker hook pre-loop`"
-OVERRIDE = "--iteration N and --reason WHY need each other"
 
 
 def refused(project, said, *command, **left):
@@ -18,14 +17,6 @@ def refused(project, said, *command, **left):
     answer = project.ralph(*command)
     assert (answer.code, answer.complaint) == (1, said), command
     assert project.content() == before | left
-
-
-def not_recorded(project, said, *command, iteration):
-    """Refuse an iteration, which only the mark of a failure tells of: nobody decides on the one before."""
-    left = {".aiwg/ralph/ralph-001/attempt.json": b'{"schema_version":1,"iteration":%d}' % iteration}
-    refused(project, said, *command, **left)
-    unrecorded = f"iteration {iteration} was not recorded; run `ralph-tracker hook post-iteration` again"
-    refused(project, unrecorded, "hook", "loop-decision")
 
 
 @pytest.fixture
@@ -100,77 +91,9 @@ def test_a_finished_loop_takes_no_iteration_and_can_be_selected_from_again(runni
     assert running.must("pre-loop", None, "--metrics", iteration)["iteration_metrics"]["loop_id"] == "ralph-002"
 
 
-def test_select_best_leaves_the_loop_running(running, metrics_of):
-    assert running.ralph("select-best", "--json").json["best_output_selection"]["selected_iteration"] == 1
-    assert running.must("post-iteration", metrics_of())["iteration_metrics"]["iteration"] == 2
-
-
-def test_post_loop_with_no_iteration_selects_the_baseline(project):
-    selection = project.started().must("post-loop")["best_output_selection"]
-    assert (selection["selected_iteration"], selection["total_iterations"]) == (0, 0)
-    assert selection["quality_trajectory"] == {}
-
-
-def test_an_iteration_that_is_repeated_with_the_same_state_changes_nothing(running, metrics_of):
-    same = metrics_of(test_count=10, tests_passed=10)
-    before = running.content()
-    answer = running.hook("post-iteration", same, "--iteration", "1")
-    assert (answer.code, answer.out.splitlines()[0]) == (0, "Iteration 1 is on record already, nothing was changed")
-    assert running.content() == before
-    shown = running.ralph("show", "1", "--json").json
-    assert running.must("post-iteration", same, "--iteration", "1") | {"explanation": shown["explanation"]} == shown
-
-
-@pytest.mark.parametrize("change", ["metrics", "usage", "blocked"])
-def test_an_iteration_that_is_repeated_with_another_state_is_refused(running, metrics_of, change):
-    metrics = running.file("again.json", metrics_of(tests_passed=9 if change == "metrics" else 10, tests_failed=0))
-    extra = {"metrics": (), "usage": ("--usage", running.file("u.json", {"turns": 3})), "blocked": ("--blocked", "x")}
-    said = "iteration 1 is on record with another state; leave --iteration out to record the next"
-    command = ("hook", "post-iteration", "--metrics", metrics, "--iteration", "1", *extra[change])
-    not_recorded(running, said, *command, iteration=2)
-
-
-def test_an_iteration_beyond_the_next_is_refused(running, iteration):
-    said = "iteration 5 is not the next one; the next is 2"
-    not_recorded(running, said, "hook", "post-iteration", "--metrics", iteration, "--iteration", "5", iteration=2)
-    running.must("post-iteration", None, "--metrics", iteration)
-    assert running.hook("loop-decision").code in {0, 10}
-
-
-def test_the_next_iteration_may_be_named(running, metrics_of):
-    assert running.must("post-iteration", metrics_of(), "--iteration", "2")["iteration_metrics"]["iteration"] == 2
-
-
-@pytest.mark.parametrize("verb", [("hook", "post-loop"), ("select-best",)], ids=" ".join)
-def test_an_override_needs_a_number_and_a_reason(running, verb):
-    refused(running, OVERRIDE, *verb, "--iteration", "1")
-    refused(running, OVERRIDE, *verb, "--reason", "it looks good")
-    refused(
-        running,
-        "iteration 9 is not on record; the loop has iterations 0 to 1",
-        *verb,
-        "--iteration",
-        "9",
-        "--reason",
-        "x",
-    )
-
-
 @pytest.mark.parametrize("verb", ["show", "report"])
 def test_an_iteration_that_is_not_there_is_named_with_those_that_are(running, verb):
     refused(running, "iteration 9 is not on record; loop ralph-001 has iterations 0 to 1", verb, "9")
-
-
-def test_accepting_what_was_never_raised_names_the_nearest(dropped):
-    said = "no alert 'it2-test_deleted' in this loop; did you mean it2-test_deletion?"
-    refused(dropped, said, "accept", "it2-test_deleted", "--reason", "x")
-    answer = dropped.ralph("accept", "zzz", "--reason", "x")
-    assert answer.complaint.startswith("no alert 'zzz' in this loop; known: it2-")
-
-
-@pytest.mark.parametrize("reason", ["", "  \n"], ids=["empty", "blank"])
-def test_accepting_needs_a_reason_that_says_something(dropped, reason):
-    refused(dropped, "--reason must say why the alert is wrong", "accept", "it2-test_deletion", "--reason", reason)
 
 
 def test_accepting_changes_the_decision_and_twice_is_one_answer(dropped):

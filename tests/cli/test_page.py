@@ -60,6 +60,25 @@ def test_a_long_loop_has_all_values_in_the_charts_and_in_each_table_some(project
     assert (place, cells[0], cells[3]) == (3, "3", "53.0%")
 
 
+def test_the_numbers_of_an_objective_are_drawn_with_their_spread_each_at_its_iteration(project, page_of):
+    (project.root / "j.xml").write_text('<testsuite tests="1"><testcase classname="t" name="test"/></testsuite>')
+    (project.root / "ralph-tracker.yaml").write_text(
+        "checks:\n"
+        '  tests: {run: "cp j.xml {reports}/j.xml", reports: ["{reports}/j.xml"], kind: tests}\n'
+        "  speed: {run: cat figures.txt, kind: metrics}\n"
+        "objectives: {'<b>\"': {check: speed, name: ms, unit: ms, direction: down}}\n"
+    )
+    for phase, figures in (("pre-loop", (9, 11)), ("post-iteration", ()), ("post-iteration", (5, 6))):
+        lines = "".join(f"METRIC ms={each} ms\n" for each in figures)
+        (project.root / "figures.txt").write_text(lines or "no number")
+        project.must(phase, None, "--trust")
+    (figure,) = re.findall(r'<figure data-label="&lt;b&gt;&#34;".*?</figure>', page_of(project))
+    assert 'data-values="10 ms (2 from 9 to 11)|n/a|5.5 ms (2 from 5 to 6)"' in figure
+    assert 'data-at="0 2 ' in figure
+    assert 'aria-label="&lt;b&gt;&quot; over the iterations"' in figure
+    assert figure.partition('class="spread" d="')[2].partition('"')[0].count("M") == 2
+
+
 def test_a_page_is_only_read_never_written_beside(dropped, page_of):
     before = dropped.content()
     assert page_of(dropped) == page_of(dropped)

@@ -172,3 +172,14 @@ def test_a_rollback_that_was_undone_is_recommended_again(fallen, status):
     assert status()[1] == WORK
     assert fallen.ralph("restore", "--undo", undo).code == 0
     assert status()[1].startswith("`ralph-tracker hook loop-decision --apply` restores iteration 0")
+
+
+def test_what_was_not_measured_has_no_score_and_did_not_degrade(project, status):
+    project.must("pre-loop", {"testing": {"test_count": 9, "tests_passed": 8, "tests_failed": 1}})
+    answer = project.hook("post-iteration", {"testing": {}})
+    assert "score unknown" in answer.out
+    lines, _ = status()
+    assert "iteration 1 measured nothing" in " ".join(" ".join(lines).split())
+    assert any(line.startswith("  score unknown; best ") for line in lines)
+    assert "degraded" not in project.ralph("select-best").out
+    assert project.ralph("report").out.startswith("Nothing measured.\n")

@@ -18,7 +18,7 @@ from rich.console import Console
 from ralph_tracker.cli import watch
 from ralph_tracker.report.charts import Trend, trend
 from ralph_tracker.runner.read_activity import Activity
-from ralph_tracker.store.loop_lookup import find_loop
+from ralph_tracker.store.find import find_loop
 from tests.tables import table
 
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -160,6 +160,18 @@ def test_the_arrows_scroll_through_what_is_wrong(dropped, screen_of):
     os.write(screen.master, b"\x1b[A")
     screen.until("CRITICAL test_deletion")
     assert screen.end() == 0
+
+
+def test_alerts_of_what_was_rolled_back_are_no_longer_shown(dropped):
+    shown = watch.read(find_loop(dropped.root, None, {}))
+    kinds = [
+        [
+            str(line).partition(" ")[0]
+            for line in watch._problems(shown._replace(summary=shown.summary._replace(head=at)))
+        ]
+        for at in (shown.summary.iteration, 0)
+    ]
+    assert ["CRITICAL" in each for each in kinds] == [True, False]
 
 
 @table(("width", "height"), [(80, 24), (40, 12), (200, 50), (20, 6)], ids=str)

@@ -3,8 +3,9 @@
 import pytest
 
 from ralph_tracker.core.alert_types import TYPES, in_order
-from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide, message_of
+from ralph_tracker.core.decision import BASELINE_DECISION, DecisionFacts, decide
 from ralph_tracker.core.thresholds import DecisionThresholds, LoopLimits, Thresholds
+from ralph_tracker.records.iteration_record import message_of
 from tests.tables import table
 
 PLAIN = DecisionFacts(
@@ -60,12 +61,6 @@ class TestRows:
         ("thresholds", "changes", "reason"),
         [
             pytest.param(limits(max_iterations=3), {}, "Iteration limit reached: 3 of 3", id="iterations"),
-            pytest.param(
-                limits(max_iterations=3),
-                {"blocked": "401 Unauthorized"},
-                "Iteration limit reached: 3 of 3; a person is needed: 401 Unauthorized",
-                id="iterations, and a person is needed",
-            ),
             pytest.param(limits(max_iterations=2), {}, "Iteration limit reached: 3 of 2", id="more iterations"),
             pytest.param(limits(max_iterations=4), {}, None, id="one iteration left"),
             pytest.param(limits(max_iterations=None), {"iteration": 999}, None, id="no limit of iterations"),
@@ -194,6 +189,10 @@ class TestRows:
     def test_6_blocked(self, facts):
         decision = decide(facts(blocked="no network"), RULES)
         assert outcome(decision) == (6, "escalate", None, 0.90, "Escalate to human - blocked: no network")
+
+    def test_6_comes_before_a_limit_that_is_reached(self, facts):
+        decision = decide(facts(blocked="401 Unauthorized", iteration=3), limits(max_iterations=3))
+        assert outcome(decision)[:2] == (6, "escalate")
 
     def test_7_metric_cycling(self, facts):
         decision = decide(facts("metric_cycling"), RULES)
@@ -339,7 +338,7 @@ class TestFirstThatHolds:
         ("kinds", "changes", "rule"),
         [
             (("infinite_loop", "test_deletion", "metric_cycling"), {}, 1),
-            (("test_deletion", "metric_cycling"), {}, 2),
+            (("test_deletion", "metric_cycling"), {"blocked": None}, 2),
             (("test_deletion", "metric_cycling"), {"iteration": 3}, 3),
             (("test_deletion", "metric_cycling"), {"iteration": 3, "rollbacks": 0}, 4),
             (("metric_cycling",), {"iteration": 3, "rollbacks": 0}, 5),

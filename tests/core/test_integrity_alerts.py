@@ -119,7 +119,7 @@ class TestGoneTests:
     def test_what_is_said_of_them(self, loop):
         loop.turn(tests=self.NINE, integrity=self.asked(held=["t0"]))
         alert = loop.alert("tests_dropped")
-        assert (alert.message, alert.note) == ("1 of 10 passing tests went, and nothing replaces them", "gone: t0")
+        assert (alert.message, alert.note) == ("1 of 10 passing tests went, and nothing replaces it", "gone: t0")
         assert alert.tests == {"t0": P}
 
     def test_they_are_said_when_they_go(self, loop):

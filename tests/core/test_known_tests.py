@@ -5,7 +5,6 @@ import pytest
 from ralph_tracker.core.known_tests import (
     STOPPED_RUN,
     WHOLE_RUN,
-    FailingTests,
     IgnoredTests,
     KnownTests,
     are_restored,
@@ -13,11 +12,8 @@ from ralph_tracker.core.known_tests import (
     compare,
     cut_short,
     describe_not_loaded,
-    list_failing,
     names_in_short,
-    once_each,
     without_held_back,
-    without_unloaded,
 )
 from ralph_tracker.core.metrics import TestResults
 from tests.tables import table
@@ -43,19 +39,6 @@ class TestKnown:
 
     def test_a_missing_report_changes_nothing(self):
         assert known_after({"a": P}, None) == known_after({"a": P})
-
-
-class TestFailing:
-    def test_no_names_is_unknown_and_no_failure_is_none(self):
-        assert list_failing(known_after({"a": F}), None) is None
-        assert list_failing(known_after({"a": F}), TestResults({"a": P, "b": S})) == FailingTests()
-
-    def test_what_failed_on_the_line_before_fails_still_and_all_else_is_new(self):
-        known = known_after({"came back": F, "broke": P}, {"b": F, "a": F, "broke": P, "skipped": S})
-        now = TestResults(dict.fromkeys(("b", "a", "came back", "broke", "skipped", "added"), F) | {"fine": P})
-        found = list_failing(known, now)
-        assert found.still == ("a", "b", "came back")
-        assert found.new == ("added", "broke", "skipped")
 
 
 class TestCompare:
@@ -88,12 +71,6 @@ class TestCompare:
     )
     def test_which_tests_lie_in_a_place(self, test, place, expected):
         assert belongs_to_any(test, [place]) is expected
-
-    def test_what_stands_in_the_place_of_tests_is_no_test(self):
-        reported = {"tests.test_a": F, "acme::(package)": F, "tests.test_b::x": F}
-        not_loaded = {"tests/test_a.py": "SyntaxError", "acme": "undefined: c"}
-        assert without_unloaded(TestResults(reported, not_loaded=not_loaded)).outcomes == {"tests.test_b::x": F}
-        assert without_unloaded(TestResults(reported)).outcomes == reported
 
     def test_held_back_names_are_taken_out_of_a_text(self):
         assert without_held_back("held-back:a::x, held-back:a::y fail, z too") == "held-back tests fail, z too"
@@ -162,12 +139,6 @@ def test_names_in_short(names, expected):
 )
 def test_what_did_not_load_is_described_in_a_line(place, why, line):
     assert describe_not_loaded(place, why) == line
-
-
-def test_an_error_of_a_file_is_told_once():
-    file = {"a.go": "a.go:3: undefined: c"}
-    assert once_each({WHOLE_RUN: "go exited with 2: a.go:3: undefined: c", **file}) == file
-    assert once_each({WHOLE_RUN: "go exited with 2", **file}) == {WHOLE_RUN: "go exited with 2", **file}
 
 
 @pytest.mark.parametrize("place", [WHOLE_RUN, STOPPED_RUN, f"web/{WHOLE_RUN}"])

@@ -17,10 +17,8 @@ from ralph_tracker.core.objective import (
     State,
     Weighed,
     after_state,
-    apart,
     believable,
     compare,
-    front_of,
     loses_too_much,
     weigh,
 )
@@ -126,10 +124,8 @@ def test_small_steps_down_do_not_add_up(objective: FurtherMetric, step: float) -
 
 def test_repeats_that_were_counted_are_compared_but_add_no_noise() -> None:
     again = _weighed(START, 1, _goal(98, 100, 102, counted=True), _guard(50))
-    assert again.outcome == "not distinguishable"
-    assert again.after.level is not None
-    assert START.level is not None
-    assert again.after.level.noise == START.level.noise
+    assert again.outcomes == ("not distinguishable",)
+    assert again.after.levels["time"].noise == START.levels["time"].noise
 
 
 @pytest.mark.parametrize(("size", "better"), [(50, True), (60, False)])
@@ -172,20 +168,12 @@ def test_failed_runs_change_nothing(states: list[tuple[float, ...]]) -> None:
     assert _walk(TIME, plain) == _walk(TIME, [each for state in plain for each in (State(99, ()), state)])
 
 
-def test_the_front_has_what_no_other_beats_in_all() -> None:
-    points = {
-        number: [TIME._replace(value=time), RATE._replace(value=rate)]
-        for number, (time, rate) in enumerate([(10.0, 5.0), (9.0, 5.0), (12.0, 8.0), (9.0, 5.0), (1.0, None)])
-    }
-    assert front_of({**points, 5: []}) == {1, 2, 3}
-
-
 def _goal(*samples: float, **more: Any) -> FurtherMetric:
     return FurtherMetric("time", None, "ms", **{"direction": "down", "samples": samples, "objective": True, **more})
 
 
-def _guard(*samples: float) -> FurtherMetric:
-    return FurtherMetric("size", None, "kB", "down", samples, objective=True, max_loss=0.02)
+def _guard(*samples: float, segment: str = "") -> FurtherMetric:
+    return FurtherMetric("size", None, "kB", "down", samples, max_loss=0.02, segment=segment)
 
 
 def _weighed(before: Progress, number: int, *metrics: FurtherMetric) -> Weighed:
@@ -197,8 +185,8 @@ def _weighed(before: Progress, number: int, *metrics: FurtherMetric) -> Weighed:
 START = _weighed(Progress(), 0, _goal(98, 100, 102), _guard(50)).after
 
 
-def test_a_loop_without_a_goal_weighs_nothing() -> None:
-    assert weigh(Progress(), 0, [FurtherMetric("todos", 3.0), _guard(50)]) is None
+def test_a_loop_without_a_goal_or_a_guard_weighs_nothing() -> None:
+    assert weigh(Progress(), 0, [FurtherMetric("todos", 3.0)]) is None
 
 
 @pytest.mark.parametrize(
@@ -213,27 +201,28 @@ def test_a_note_tells_how_the_number_stands(metric: FurtherMetric, note: str) ->
     assert _weighed(START, 1, metric, _guard(50)).note == note
 
 
-def test_with_another_benchmark_or_machine_all_begins_anew() -> None:
-    start = _weighed(Progress(), 0, _goal(100, segment="a"), _guard(50)).after
-    other = _weighed(start, 1, _goal(200, segment="b"), _guard(90))
-    assert (other.outcome, other.worse, other.lost) == (None, None, None)
+def test_with_another_benchmark_or_machine_a_number_begins_anew():
+    start = _weighed(Progress(), 0, _goal(100, segment="a"), _guard(50, segment="a")).after
+    other = _weighed(start, 1, _goal(200, segment="b"), _guard(90, segment="b"))
+    assert (other.outcomes, other.worse, other.lost) == ((None,), None, None)
     assert other.note == "time 200 ms, which begins anew: its benchmark or the machine is another one"
-    assert other.after == Progress(Level(1, 1, (200,)), {"size": (90,)}, "b")
+    assert other.after == Progress(
+        {"time": Level(1, 1, (200,), segment="b")}, {"size": Level(1, 1, (90,), segment="b")}
+    )
+    assert _weighed(start, 1, _goal(200, segment="b"), _guard(90, segment="a")).lost is not None
 
 
 @pytest.mark.parametrize(("before", "now"), [("", "b"), ("a", ""), ("a", "a")])
 def test_the_same_benchmark_and_one_that_is_not_known_go_on(before: str, now: str) -> None:
     start = _weighed(Progress(), 0, _goal(100, segment=before)).after
     worse = _weighed(start, 1, _goal(200, segment=now))
-    assert (worse.outcome, worse.after.segment) == ("worse", now or before)
+    assert (worse.outcomes, worse.after.levels["time"].segment) == (("worse",), now or before)
 
 
 def test_figures_that_scatter_and_are_the_same_are_those_of_an_earlier_run() -> None:
     again = _weighed(START, 1, _goal(98, 100, 102), _guard(50))
     assert again.note == "time 100 ms, every figure as in iteration 0; let its check measure anew"
-    assert again.after.level is not None
-    assert START.level is not None
-    assert again.after.level.noise == START.level.noise
+    assert again.after.levels["time"].noise == START.levels["time"].noise
 
 
 def test_figures_that_never_scatter_may_be_the_same() -> None:
@@ -241,11 +230,6 @@ def test_figures_that_never_scatter_may_be_the_same() -> None:
     assert _weighed(start, 1, _goal(100, 100, 100)).note == (
         "time 100 ms, within the noise of iteration 0 (100 ms), spread 0 %"
     )
-
-
-@pytest.mark.parametrize(("noise", "widths"), [(TWO_PERCENT, 1.414), (Noise(), None), (Noise(0, 4), None)])
-def test_a_difference_counts_in_widths_of_noise(noise: Noise, widths: float | None) -> None:
-    assert apart((108.0,), (100.0,), noise) == (None if widths is None else pytest.approx(widths, abs=0.001))
 
 
 def test_more_is_better_where_the_direction_is_up() -> None:
@@ -289,10 +273,39 @@ def test_a_guard_that_was_never_measured_loses_nothing() -> None:
 def test_only_what_is_taken_sets_the_level(
     samples: tuple[float, ...], rule: int | None, *, gained: bool, best: int, more_noise: bool
 ) -> None:
-    level = _weighed(START, 1, _goal(*samples), _guard(50)).progress(1, START, rule, gained=gained).level
-    assert level is not None
-    assert START.level is not None
-    assert (level.best, level.noise.freedom > START.level.noise.freedom) == (best, more_noise)
+    level = _weighed(START, 1, _goal(*samples), _guard(50)).progress(1, START, rule, gained=gained).levels["time"]
+    assert (level.best, level.noise.freedom > START.levels["time"].noise.freedom) == (best, more_noise)
+
+
+RATES = FurtherMetric("rate", None, "ops/s", "up", objective=True)
+
+
+@pytest.mark.parametrize(
+    ("time", "rate", "better", "worse"),
+    [
+        (80, 10, True, None),
+        (80, 12, True, None),
+        (80, 8, False, "has rate 8 ops/s, 20 % worse than iteration 0 (10 ops/s), spread unknown"),
+        (120, 12, False, "has time 120 ms, 20 % worse than iteration 0 (100 ms), spread unknown"),
+        (80, None, False, "has no number for rate"),
+    ],
+)
+def test_two_goals_are_not_traded(time: float, rate: float | None, *, better: bool, worse: str | None) -> None:
+    start = _weighed(Progress(), 0, _goal(100), RATES._replace(samples=(10.0,))).after
+    found = _weighed(start, 1, _goal(time), RATES._replace(samples=() if rate is None else (rate,)))
+    assert (found.is_better, found.worse) == (better, worse)
+    if worse is not None and rate:
+        assert found.progress(1, start, 4, gained=False).levels == start.levels
+    if better:
+        begun = found.progress(1, start, None, gained=True).levels
+        assert {level.best for level in begun.values()} == {1}
+
+
+def test_guards_alone_have_nothing_to_say_but_a_loss() -> None:
+    start = _weighed(Progress(), 0, _guard(50)).after
+    found = _weighed(start, 1, _guard(60))
+    assert (found.goals, found.note, found.is_better) == ((), "", False)
+    assert found.lost == "has size 60 kB, which may lose 2 % of 50 kB at the start"
 
 
 def _of(number: float) -> dict[str, Any]:

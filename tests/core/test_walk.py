@@ -10,7 +10,7 @@ from tests.tables import table
 
 P, F, S = "passed", "failed", "skipped"
 NINE = {f"t{number}": P for number in range(9)}
-SLOWER = Weighed(FurtherMetric("time", None, "ms"), Progress(), worse="has time 9 ms")
+SLOWER = Weighed((FurtherMetric("time", None, "ms"),), Progress(), worse="has time 9 ms")
 LARGER = SLOWER._replace(lost="has size 9 kB")
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.core.thresholds import SelectionThresholds, Thresholds
-from ralph_tracker.core.walk import MODES, Refusal, WalkedIteration, choose
+from ralph_tracker.core.walk import MODES, Refusal, WalkedIteration
 
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"
 
@@ -38,7 +38,7 @@ def walked(*scores, broken=(), gained=()):
     ],
 )
 def test_a_mode_chooses(mode, scores, broken, expected):
-    assert choose(walked(*scores, broken=broken), Thresholds(), MODES[mode]).iteration == expected
+    assert MODES[mode](walked(*scores, broken=broken), Thresholds()).iteration == expected
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,10 @@ def test_a_mode_chooses(mode, scores, broken, expected):
 )
 def test_alternatives_are_compared_by_what_they_gain(scores, gained, expected):
     thresholds = Thresholds()._replace(selection=SelectionThresholds(against="baseline"))
-    assert choose(walked(*scores, gained=gained), thresholds, MODES["walk"]).iteration == expected
+    assert MODES["walk"](walked(*scores, gained=gained), thresholds).iteration == expected
 
 
 def test_where_nothing_was_taken_the_baseline_is_chosen():
-    assert choose(walked(0.5, 0.6, broken=(0, 1)), Thresholds(), MODES["walk"]).iteration == 0
+    assert MODES["walk"](walked(0.5, 0.6, broken=(0, 1)), Thresholds()).iteration == 0
     thresholds = Thresholds()._replace(selection=SelectionThresholds(against="baseline"))
-    assert choose(walked(0.5, 0.6, broken=(0, 1)), thresholds, MODES["walk"]).iteration == 1
-
-
-def test_without_a_baseline_there_is_nothing_to_choose():
-    with pytest.raises(ValueError, match="without a baseline"):
-        choose([], Thresholds(), MODES["walk"])
+    assert MODES["walk"](walked(0.5, 0.6, broken=(0, 1)), thresholds).iteration == 1

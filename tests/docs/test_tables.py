@@ -34,7 +34,7 @@ def keys(model: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Any]]:
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield from keys(inner, f"{prefix}{name}.NAME." if many else f"{prefix}{name}.")
         else:
-            yield prefix + name, field.get_default(call_default_factory=True)
+            yield prefix + (field.alias or name), field.get_default(call_default_factory=True)
 
 
 def shown(default: Any) -> str:

@@ -152,7 +152,7 @@ from pathlib import Path
 from ralph_tracker.export.mlflow_runs import MlflowRuns
 from ralph_tracker.export.loop_rows import ExportedLoop
 from ralph_tracker.export.send_with_retries import send
-from ralph_tracker.store.loop_store import Project
+from ralph_tracker.store.write import Project
 runs = MlflowRuns(os.environ, "ours")
 began, cpu = time.perf_counter(), time.process_time()
 send(ExportedLoop(Project(Path(sys.argv[1])).store(sys.argv[2]), os.environ), runs, "mlflow", 60.0)

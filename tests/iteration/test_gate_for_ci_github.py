@@ -10,9 +10,9 @@ from markdown_it import MarkdownIt
 
 from ralph_tracker.core.alert_types import TYPE_BY_NAME, Alert
 from ralph_tracker.core.integrity_result import Finding, Severity
-from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.iteration.gate_for_ci import SHOWN, SUMMARY_CAP, Annotation, annotations, step_summary
 from ralph_tracker.iteration.gate_worktree import gate_of
+from ralph_tracker.measure.report_totals import MetricSource
 from tests.tables import table
 
 NAMES = {f"t{number:02d}": "passed" for number in range(30)}

@@ -4,10 +4,10 @@ import pytest
 from junitparser import JUnitXml
 
 from ralph_tracker.core.alert_types import TYPES
-from ralph_tracker.core.metrics import MetricSource
 from ralph_tracker.formats.registry import read
 from ralph_tracker.iteration.gate_for_ci import CHECKS, CLASS_RULE, RULES, gate_junit
 from ralph_tracker.iteration.gate_worktree import gate_of
+from ralph_tracker.measure.report_totals import MetricSource
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
 HOSTILE = 'a]]>"<b>&\x1b[31m\u202e\ud800\ufffe\nc'

@@ -2,8 +2,10 @@
 
 import pytest
 
-from ralph_tracker.core.metrics import BY_NAME, MetricSource
-from ralph_tracker.iteration.gate_worktree import gate_of, metric_lines
+from ralph_tracker.core.known_tests import KnownTests
+from ralph_tracker.core.metrics import BY_NAME, TestResults
+from ralph_tracker.iteration.gate_worktree import FailingTests, gate_of, list_failing, metric_lines
+from ralph_tracker.measure.report_totals import MetricSource
 
 NAMES = {f"t{number}": "passed" for number in range(10)}
 # id: what is measured after a steady baseline → verdict, reasons
@@ -196,3 +198,17 @@ def test_metric_lines_of_a_loop_whose_tests_did_not_run_have_no_score(driven):
     driven.start()
     found = driven.gate(**dict.fromkeys(["test_count", "tests_passed", "tests_failed"]))
     assert not [line for line in metric_lines(found) if "score" in line and "complexity" not in line]
+
+
+def test_no_names_is_unknown_and_no_failure_is_none():
+    known = KnownTests({"a": "failed"})
+    assert list_failing(known, None) is None
+    assert list_failing(known, TestResults({"a": "passed", "b": "skipped"})) == FailingTests()
+
+
+def test_what_failed_on_the_line_before_fails_still_and_all_else_is_new():
+    known = KnownTests({"b": "failed", "a": "failed", "broke": "passed", "skipped": "skipped"}, {"came back": "failed"})
+    now = dict.fromkeys(("b", "a", "came back", "broke", "skipped", "added"), "failed")
+    found = list_failing(known, TestResults(now | {"fine": "passed"}))
+    assert found.still == ("a", "b", "came back")
+    assert found.new == ("added", "broke", "skipped")

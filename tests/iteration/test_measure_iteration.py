@@ -18,9 +18,9 @@ from ralph_tracker.iteration.measure_iteration import (
 from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.store.iteration_snapshots import OUTPUT_KEPT, IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.snapshots.exclusions import UNREADABLE
 from ralph_tracker.store.snapshots.snapshot_types import SkippedPath
+from ralph_tracker.store.write import LoopStore
 
 
 def test_what_checks_say_they_measure_belongs_to_the_loop():

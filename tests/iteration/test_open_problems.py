@@ -24,7 +24,7 @@ from ralph_tracker.iteration.open_problems import (
     split_message,
 )
 from ralph_tracker.store.layout import LoopPaths
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.tracker import Tracker
 
 BROKEN = "def test_lid():\n>       assert lid() == 1\nE       assert 2 == 1\n\ntests/test_box.py:4: AssertionError"

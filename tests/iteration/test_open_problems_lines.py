@@ -1,7 +1,8 @@
 """What is wrong with an iteration in lines: failing tests with place and message, lost ones; nothing where unknown."""
 
-from ralph_tracker.iteration.open_problems import SHOWN, wrong_lines
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.core.known_tests import WHOLE_RUN
+from ralph_tracker.iteration.open_problems import SHOWN, once_each, wrong_lines
+from ralph_tracker.store.read import SealedRecords
 
 NAMES = {f"t{number}": "passed" for number in range(9)}
 
@@ -27,3 +28,9 @@ def test_what_is_damaged_says_nothing(driven):
     assert lines_of(driven, 1) == ()
     (driven.paths.iteration(1) / "measurement.json").write_text("{")
     assert lines_of(driven, 1) == ()
+
+
+def test_an_error_of_a_file_is_told_once():
+    file = {"a.go": "a.go:3: undefined: c"}
+    assert once_each({WHOLE_RUN: "go exited with 2: a.go:3: undefined: c", **file}) == file
+    assert once_each({WHOLE_RUN: "go exited with 2", **file}) == {WHOLE_RUN: "go exited with 2", **file}

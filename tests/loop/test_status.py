@@ -5,9 +5,15 @@ import json
 import pytest
 
 from ralph_tracker.iteration.explain import kept_point
-from ralph_tracker.loop.status import advice, highest_before, rolled_back, selected_iteration
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.loop.status import (
+    advice,
+    decision_now,
+    highest_before,
+    rolled_back,
+    selected_iteration,
+)
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.summary import summary_at
 
 
 @pytest.fixture
@@ -48,6 +54,13 @@ def test_the_advice_is_what_was_selected_then_what_was_decided(fallen):
     assert advice(pending._replace(status="abandoned"), None, fallen.paths) == ""
     fallen.tracker.select_output(iteration=0, reason="a person's")
     assert advice(summary_at(fallen.paths), selected_iteration(fallen.paths), fallen.paths) == "Take iteration 0."
+
+
+def test_a_rollback_is_told_as_carried_out_once_it_is(fallen):
+    summary = summary_at(fallen.paths)
+    target = summary.decision["target_iteration"]
+    assert decision_now(summary._replace(head=target), fallen.paths) == f"rollback to iteration {target}, carried out"
+    assert "carried out" not in decision_now(summary._replace(head=summary.iteration), fallen.paths)
 
 
 def test_the_highest_score_before_an_iteration_needs_no_record_but_the_one_before(fallen):

@@ -77,7 +77,7 @@ def read(tmp_path: Path, text: str, name: str, unit: str, *, exit_code: int = 0,
     output.write_text(text)
     check = Check("speed", "./bench", kind="metrics")
     result = CheckResult(check, FinishedCommand(exit_code, duration_s=1.0), (), output, output)
-    section = {"check": "speed", "direction": "down", "unit": unit, "name": name, **more}
+    section = {"from": "speed", "objective": True, "direction": "down", "unit": unit, "name": name, **more}
     (metric,), problems = read_objectives({"goal": section}, [result])
     return metric, problems
 
@@ -225,7 +225,7 @@ def test_the_value_is_the_median(tmp_path):
 
 
 def test_a_check_that_is_not_there_has_no_number():
-    section = {"check": "speed", "direction": "down", "unit": "ms"}
+    section = {"from": "speed", "objective": True, "direction": "down", "unit": "ms"}
     assert read_objectives({"p95": section}, []).problems == ("p95 has no number: check speed did not run",)
 
 
@@ -235,7 +235,7 @@ def test_a_report_counts_before_what_is_printed(tmp_path):
     report.write_text("METRIC p95=2 ms\n")
     found = (FoundReport("report.txt", report),)
     result = CheckResult(Check("speed", "./bench"), FinishedCommand(0), found, output, output)
-    section = {"check": "speed", "direction": "down", "unit": "ms"}
+    section = {"from": "speed", "objective": True, "direction": "down", "unit": "ms"}
     assert read_objectives({"p95": section}, [result]).found[0].samples == (2.0,)
 
 
@@ -246,6 +246,6 @@ def test_each_of_several_reports_is_read(tmp_path):
         report.write_text(json.dumps([{"name": name, "size": value}]))
         found.append(FoundReport(report.name, report))
     result = CheckResult(Check("speed", "./bench"), FinishedCommand(0), tuple(found), tmp_path, tmp_path)
-    section = {"check": "speed", "direction": "down", "unit": "B"}
+    section = {"from": "speed", "objective": True, "direction": "down", "unit": "B"}
     read = read_objectives({"a": section, "b": section}, [result])
     assert ([each.samples for each in read.found], read.problems) == ([(1.0,), (2.0,)], ())

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ralph_tracker.core.metrics import Group, Metrics
+from ralph_tracker.core.metrics import Group, Metrics, TestResults
 from ralph_tracker.formats.report_content import DEFAULT_LIMITS
 from ralph_tracker.measure.find_reports import FoundReport, Missing
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import measured_kind, read_results
+from ralph_tracker.measure.report_totals import measured_kind, read_results, without_unloaded
 from ralph_tracker.measure.run_checks import Check, CheckResult
 from tests.tables import table
 
@@ -538,3 +538,10 @@ def test_files_of_one_name_in_several_folders_are_several(ran, tmp_path):
     assert measured.coverage.files == {"a/x.js": {1: False, 2: False}, "b/x.js": {1: True, 2: False}}
     assert measured.metrics.get("coverage_lines_total") == 4
     assert [each.file for _, each in measured.diagnostics] == ["a/x.js"]
+
+
+def test_what_stands_in_the_place_of_tests_is_no_test():
+    reported = {"tests.test_a": "failed", "acme::(package)": "failed", "tests.test_b::x": "failed"}
+    not_loaded = {"tests/test_a.py": "SyntaxError", "acme": "undefined: c"}
+    assert without_unloaded(TestResults(reported, not_loaded=not_loaded)).outcomes == {"tests.test_b::x": "failed"}
+    assert without_unloaded(TestResults(reported)).outcomes == reported

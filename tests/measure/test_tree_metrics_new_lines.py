@@ -11,7 +11,7 @@ from ralph_tracker.iteration.file_forms import changed_files
 from ralph_tracker.measure.tree_metrics import TREE_METRICS, CodeCount, TreeFacts
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 BEFORE = "def one():\n    return 1\n"
 AFTER = "import os\n\n\ndef one():\n    return 1\n\n\ndef two():\n    return 2\n"

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 from ralph_tracker.errors import EXIT_FAILURE, EXIT_REGRESSION
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 # ELSEWHERE has nothing to do with the project that it is called in, or is held to the same in its own tests.
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")

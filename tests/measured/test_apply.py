@@ -97,13 +97,6 @@ def test_a_branch_needs_a_repository(workshop):
     assert applied(workshop, "output")["destination"] == ".aiwg/output/"
 
 
-def test_none_applies_nothing(run_before):
-    tree = run_before.files()
-    assert applied(run_before, "none")["destination"] is None
-    assert not (run_before.root / ".aiwg/output").exists()
-    assert run_before.files() == tree
-
-
 @pytest.mark.parametrize("stands", ["a file", "a link"])
 def test_something_else_in_the_place_of_the_output_folder_gives_way(run_before, stands):
     place, outside = run_before.root / ".aiwg/output", run_before.root.parent / "outside"
@@ -124,11 +117,6 @@ def test_a_selection_that_stops_after_its_output_does_not_say_that_nothing_was_c
     with pytest.raises(StoreError, match=r"selection.yaml: Is a directory; check free space .*, then run it again$"):
         applied(run_before, "output")
     assert (run_before.root / ".aiwg/output/app.py").is_file()
-
-
-def test_a_loop_that_keeps_no_files_says_so(workshop):
-    workshop.tracker.pre_loop({"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
-    assert "set codebase.keep: always" in applied(workshop, "output")["note"]
 
 
 def test_post_loop_prints_what_was_applied_and_its_document_has_both_lists(run_before, capsys):

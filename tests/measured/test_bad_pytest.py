@@ -8,7 +8,7 @@ import pytest
 
 from ralph_tracker.cli.app import run
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 GOOD = "def test_one():\n    assert True\n\n\ndef test_two():\n    assert True\n"
 RUN = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"]

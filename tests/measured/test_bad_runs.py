@@ -13,7 +13,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import ConfigError
 from ralph_tracker.store.iteration_snapshots import OUTPUT_KEPT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 BOMB = (
     '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">'

@@ -9,7 +9,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.iteration.diff import differences_of, side_by_side
 from ralph_tracker.iteration.explain import explain
 from ralph_tracker.store.iteration_snapshots import CHECKS
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.records_to_show import RecordHistory
 
 ODD = "data/odd é\n.bin"

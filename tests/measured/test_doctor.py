@@ -7,7 +7,7 @@ import pytest
 from ralph_tracker.cli.app import run
 from ralph_tracker.cli.doctor import packages, requirements_of, version_of_package
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from ralph_tracker.core.integrity_result import EarlierTests
 
-pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::", one_of=3)]
 
 CHECK = {
     "run": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"],

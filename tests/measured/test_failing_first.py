@@ -5,9 +5,9 @@ import sys
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.iteration.failing_first import failing_first
 from ralph_tracker.iteration.measure_iteration import configured_by
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.iteration.repeat_failing import failing_first
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 
 from .conftest import HANDS_ON
 

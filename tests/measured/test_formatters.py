@@ -62,6 +62,8 @@ def test_the_folder_of_loops_hides_itself_from_git_biome_prettier_and_eslint(tra
     assert 'ignores: ["**"]' in (base / "eslint.config.mjs").read_text()
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("commands", "shown"),
     [

@@ -6,10 +6,10 @@ import stat
 
 import pytest
 
-from ralph_tracker.errors import InputError, LoopError, RecordError, StoreError
+from ralph_tracker.errors import InputError, RecordError, StoreError
 from ralph_tracker.iteration.gate_worktree import gate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 ADDED = "def one():\n    return 1\n\n\ndef two(a):\n    return 2 if a else 3\n"
 
@@ -201,11 +201,6 @@ def test_metrics_are_handed_in_where_the_loop_has_them_handed_in(workshop, metri
 def test_a_loop_without_files_takes_metrics_all_the_same(driven):
     driven.start()
     assert driven.gate().record.tree is None
-
-
-def test_where_there_is_no_loop_the_gate_says_what_to_do(workshop):
-    with pytest.raises(LoopError, match=r"run `ralph-tracker hook pre-loop` first, .* bring \.aiwg/ along"):
-        ask(workshop)
 
 
 def test_a_loop_that_lost_its_files_is_refused(workshop):

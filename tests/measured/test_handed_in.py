@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.errors import ConfigError, LoopError, NoSnapshotError, StoreError
+from ralph_tracker.errors import ConfigError, NoSnapshotError, StoreError
 
 METRICS = {"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}}
 MORE = {"testing": {"test_count": 5, "tests_passed": 5, "tests_failed": 0}}
@@ -79,16 +79,6 @@ def test_a_loop_that_kept_files_keeps_on_without_its_repository(plain):
     shop.write("app.py", "changed = 1\n")
     assert hand_in(shop).tree is not None
     assert (shop.paths.iteration(1) / "artifacts/app.py").read_text() == "changed = 1\n"
-
-
-def test_the_same_metrics_again_are_no_change_and_others_are_refused(plain):
-    shop = plain.commit()
-    shop.tracker.pre_loop(METRICS)
-    hand_in(shop)
-    again = shop.tracker.post_iteration(METRICS, iteration=1)
-    assert (again.new, again.record.iteration) == (False, 1)
-    with pytest.raises(LoopError, match="another state"):
-        hand_in(shop, FEWER, iteration=1)
 
 
 @pytest.mark.parametrize("keep", [None, "never"])

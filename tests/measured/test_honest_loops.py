@@ -9,7 +9,7 @@ from ralph_tracker import IterationRecord, loop_decision, post_iteration, post_l
 from ralph_tracker.core.decision import Decision
 from ralph_tracker.records.output_selection import Selection
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 CHECK = {
     "run": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"],

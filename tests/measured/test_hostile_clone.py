@@ -26,7 +26,7 @@ from ralph_tracker.errors import EXIT_BUG, EXIT_OK
 from . import story
 from .test_hostile_git import SENTINELS, Trap
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 AGENT = ("--retries", "0", "--", "/bin/sh", "-c", "echo more >> later.txt")
 NO_CHANGE = ("--iteration", "1", "--reason", "asked for", "--apply", "none", "--verify")

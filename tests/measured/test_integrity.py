@@ -13,9 +13,9 @@ from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.earlier_tests import RerunResult
 from ralph_tracker.iteration.tamper_check import EVERYTHING, Reruns, TamperCheck
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 # One check that is as fast as a shell: it hands on the report that lies in the tree.
 HANDS_ON = {"run": ["/bin/sh", "measure.sh", "{reports}"], "reports": ["{reports}/junit.xml"], "timeout": 20}

@@ -9,14 +9,16 @@ from ralph_tracker.cli.app import run
 from tests.measured.conftest import HANDS_ON
 from tests.tables import table
 
-GOAL = {"check": "speed", "direction": "down", "unit": "ms"}
-GUARD = {"check": "speed", "direction": "down", "unit": "kB", "max_loss": 0.02}
+GOAL = {"from": "speed", "direction": "down", "unit": "ms"}
+GUARD = {"from": "speed", "direction": "down", "unit": "kB", "max_loss": "2%"}
 
 
 @pytest.fixture
 def shop(workshop):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
-    workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL, "size": GUARD})
+    workshop.configure(
+        {"tests": HANDS_ON, "speed": speed}, metrics={"latency": GOAL, "size": GUARD}, objectives=["latency"]
+    )
     says(workshop, 100, 102, 98)
     workshop.write("speed.sh", ". ./says.sh\n")
     workshop.start()
@@ -95,7 +97,7 @@ def test_what_was_not_measured_again_adds_no_noise(shop, capsys):
     says(shop, 80, 82, 78).turn()
     again = shop.turn(fresh=False)
     assert again.notes[0] == "latency 80 ms, within the noise of iteration 1 (80 ms), spread 2.3 %"
-    assert shop.tracker.store().after(2)["progress"]["level"]["noise"]["freedom"] == 4
+    assert shop.tracker.store().after(2)["progress"]["levels"]["latency"]["noise"]["freedom"] == 4
 
 
 def test_a_better_number_is_progress_and_other_metrics_may_stay_as_they_are(shop):
@@ -155,7 +157,7 @@ def test_the_agent_is_told_that_guards_hold(shop, capsys):
 
 def test_a_goal_alone_has_no_guards(workshop, capsys):
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics"}
-    workshop.configure({"tests": HANDS_ON, "speed": speed}, objectives={"latency": GOAL})
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, metrics={"latency": GOAL}, objectives=["latency"])
     workshop.write("speed.sh", ". ./says.sh\n")
     says(workshop, 100, 102, 98).start()
     run(["feedback", "--root", str(workshop.root)])
@@ -169,7 +171,7 @@ def counts_up(shop, **more):
     (shop.root.parent / "runs").write_text("0\n")
     speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
     goal = {"latency": {**GOAL, **more}, "size": GUARD}
-    shop.configure({"tests": HANDS_ON, "speed": speed}, objectives=goal)
+    shop.configure({"tests": HANDS_ON, "speed": speed}, metrics=goal, objectives=["latency"])
     return shop
 
 
@@ -252,16 +254,68 @@ def test_a_stored_answer_is_a_question_though_its_test_was_green(shop):
     assert "app.py:2: The source names an input of s::test_app::test_one" in record.not_kept
 
 
+@pytest.fixture
+def two_goals(workshop):
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
+    size = {name: each for name, each in GUARD.items() if name != "max_loss"}
+    numbers = {"latency": GOAL, "size": size}
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, metrics=numbers, objectives=["latency", "size"])
+    workshop.write("speed.sh", ". ./says.sh\n")
+    says(workshop, 100, 102, 98).start()
+    return workshop
+
+
+def test_of_two_goals_one_gets_better_where_the_other_holds(two_goals):
+    one = says(two_goals, 80, 82, 78).turn()
+    other = says(two_goals, 81, 83, 79, size=80).turn()
+    assert (one.not_kept, other.not_kept) == (None, None)
+    assert (one.classification, other.classification) == ("forward", "forward")
+    assert other.notes[0].endswith(
+        "within the noise of iteration 1 (80 ms), spread 2.3 %; "
+        "size 80 kB, 20 % better than iteration 1 (100 kB), spread unknown"
+    )
+
+
+def test_two_goals_are_not_traded_and_a_trade_sets_no_level(two_goals):
+    trade = says(two_goals, 50, 51, 49, size=120).turn()
+    assert trade.not_kept.startswith("has size 120 kB, 20 % worse than iteration 0 (100 kB)")
+    assert trade.classification != "forward"
+    assert "latency 80 ms, 20 % better than iteration 0 (100 ms)" in says(two_goals, 80, 82, 78).turn().notes[0]
+
+
+def test_two_goals_that_are_measured_again_are_both_told(two_goals, capsys):
+    costs(two_goals, 80).turn()
+    costs(two_goals, 60, size=90).turn()
+    run(["select-best", "--root", str(two_goals.root)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Selected iteration 2" in said
+    assert "latency 60 ms in iteration 2, 80 ms in 1" in said
+    assert "size 90 kB in iteration 2, 100 kB in 1: better" in said
+
+
+def test_guards_hold_in_a_loop_that_optimises_nothing(workshop):
+    speed = {"run": ["/bin/sh", "speed.sh"], "kind": "metrics", "timeout": 20}
+    workshop.configure({"tests": HANDS_ON, "speed": speed}, metrics={"size": GUARD, "latency": GOAL})
+    workshop.write("speed.sh", ". ./says.sh\n")
+    says(workshop, 100).start()
+    slow, big = says(workshop, 900, size=101).turn(), says(workshop, 90, size=103).turn()
+    assert (slow.not_kept, slow.objective_note) == (None, "")
+    assert big.not_kept == "has size 103 kB, which may lose 2 % of 100 kB at the start"
+
+
 @table(
-    ("objectives", "why"),
+    ("metrics", "objectives", "why"),
     [
-        pytest.param({"a": {**GOAL, "check": "sped"}}, "no check is named 'sped'", id="an unknown check"),
-        pytest.param({"a": GOAL, "b": GOAL}, "2 without max_loss; name one goal", id="two goals"),
-        pytest.param({"a": GUARD}, "0 without max_loss; name one goal", id="guards alone"),
-        pytest.param({"a": {"check": "speed", "unit": "ms"}}, "direction", id="no direction"),
+        pytest.param({"a": {**GOAL, "from": "sped"}}, ["a"], "metrics.a.from: no check is named 'sped'", id="a check"),
+        pytest.param({"a": GOAL, "b": GOAL, "c": GOAL}, ["a", "b", "c"], "at most 2 items", id="three goals"),
+        pytest.param({"a": GUARD}, ["a"], "objectives: 'a' is a guard, as it has max_loss", id="a guard as a goal"),
+        pytest.param({"a": GOAL}, ["b"], "objectives: 'b' is no number of a check", id="an unknown number"),
+        pytest.param({"a": {"from": "speed", "unit": "ms"}}, ["a"], "set all three", id="no direction"),
+        pytest.param({"a": {"unit": "ms"}}, ["a"], "set all three", id="no check"),
+        pytest.param({"a": {**GUARD, "max_loss": "much"}}, [], "max_loss", id="no share"),
     ],
 )
-def test_what_cannot_be_judged_is_refused_in_a_line(workshop, capsys, objectives, why):
-    workshop.configure({"speed": {"run": "true", "kind": "metrics"}}, objectives=objectives)
+def test_what_cannot_be_judged_is_refused_in_a_line(workshop, capsys, metrics, objectives, why):
+    workshop.configure({"speed": {"run": "true", "kind": "metrics"}}, metrics=metrics, objectives=objectives)
     assert run(["hook", "pre-loop", "--root", str(workshop.root)]) == 1
     assert why in capsys.readouterr().err

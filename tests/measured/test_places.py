@@ -9,7 +9,7 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import LoopError, StoreError
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def alone(maker, folder: Path):

@@ -8,11 +8,11 @@ import pytest
 from ralph_tracker.iteration.gate_worktree import gate
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.reproduce import verify_again
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 
 from .conftest import HANDS_ON, junit
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 PYTEST = {
     "run": [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junitxml={reports}/junit.xml"],

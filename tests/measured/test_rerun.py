@@ -15,11 +15,11 @@ from ralph_tracker.iteration.earlier_tests import ScratchRunner
 from ralph_tracker.iteration.file_forms import EarlierFile
 from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 from .conftest import HANDS_ON
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 # The report says what `outcomes` in the folder of the tests holds: `name=passed` in a line.
 SCRIPT = """\

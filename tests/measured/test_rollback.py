@@ -5,12 +5,10 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.cli.app import run
-from ralph_tracker.errors import LoopError, NoSnapshotError, StoreError
-from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.errors import NoSnapshotError, StoreError
 from ralph_tracker.store.snapshots.store import SnapshotStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def ask(shop, *words: str) -> int:
@@ -79,29 +77,6 @@ def test_a_decision_names_the_iteration_that_a_person_restored_instead(run_befor
     assert "iteration 0 was restored already" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("number", "message"),
-    [(9, "iteration 9 is not on record; the loop has iterations 0 to 3"), (-1, "is not on record")],
-)
-def test_an_unknown_iteration_is_not_restored(run_before, number, message):
-    with pytest.raises(LoopError, match=message):
-        run_before.tracker.restore(number)
-
-
-@pytest.mark.parametrize("undo", ["undo-000000000000", "nonsense"])
-def test_an_unknown_undo_is_refused_and_changes_nothing(run_before, undo):
-    before = run_before.files()
-    with pytest.raises(NoSnapshotError):
-        run_before.tracker.undo(undo)
-    assert run_before.files() == before
-
-
-def test_a_loop_whose_metrics_are_handed_in_has_nothing_to_restore(workshop):
-    workshop.tracker.pre_loop({"testing": {"test_count": 3, "tests_passed": 3, "tests_failed": 0}})
-    with pytest.raises(NoSnapshotError, match="iteration 0 has no files: metrics were handed in"):
-        workshop.tracker.restore(0)
-
-
 def test_one_content_for_the_third_time_on_the_line_is_a_cycle(workshop):
     shop = workshop
     shop.write(".gitignore", ".aiwg/\nresults.xml\n")  # what is measured moves on, the content does not
@@ -114,32 +89,6 @@ def test_one_content_for_the_third_time_on_the_line_is_a_cycle(workshop):
     assert found == [[], [], [], ["Metrics cycling: iteration 4 repeats iteration 2"]]
 
 
-def test_what_was_rolled_back_is_no_visit(workshop):
-    shop = workshop
-    shop.start()
-    for _ in range(3):
-        shop.write("app.py", "def one():\n    return 11\n")
-        record = shop.turn()
-        assert "metric_cycling" not in [alert.type for alert in record.alerts]
-        shop.tracker.restore(0)
-
-
-def test_visits_before_a_rollback_still_count_after_it(workshop):
-    shop = workshop
-    shop.start()
-    one, other = shop.root.joinpath("app.py").read_bytes(), b"def one():\n    return 11\n"
-    for content in (other, one):
-        shop.write("app.py", content)
-        shop.turn()
-    shop.write("app.py", "def gone():\n    return 0\n")
-    shop.turn()
-    shop.tracker.restore(2)
-    shop.write("app.py", other)
-    assert not [a for a in shop.turn().alerts if a.type == "metric_cycling"]
-    shop.write("app.py", one)
-    assert "metric_cycling" in [alert.type for alert in shop.turn().alerts]
-
-
 def damage_object(shop, path: str) -> None:
     """Spoil the kept content of a file of iteration 1."""
     changes = SnapshotStore(shop.paths.store, shop.root).changes(None, "refs/iterations/1")
@@ -147,14 +96,6 @@ def damage_object(shop, path: str) -> None:
     file = shop.paths.store / "objects" / name[:2] / name[2:]
     file.chmod(0o644)
     file.write_bytes(b"spoiled")
-
-
-def damage_pack(shop) -> None:
-    """Put all that is kept into one pack, and spoil its table of contents."""
-    IterationSnapshots(LoopStore(shop.paths)).pack_store(25)
-    (pack,) = (shop.paths.store / "objects/pack").glob("*.pack")
-    pack.chmod(0o644)
-    pack.write_bytes(pack.read_bytes()[:-1])
 
 
 def name_of(shop, number: int) -> Path:
@@ -193,31 +134,6 @@ def test_damage_is_found_and_a_damaged_iteration_is_not_restored(run_before, cap
     assert shop.turn().previous == 2
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda copy: copy.write_text("x"), lambda copy: copy.unlink()], ids=["other", "gone"]
-)
-def test_a_damaged_copy_for_people_is_found_and_stops_no_restore(run_before, capsys, damage):
-    shop = run_before
-    damage(one(shop) / "artifacts/app.py")
-    assert ask(shop, "verify") == 1
-    assert "iteration 1: damaged or missing: artifacts/app.py" in capsys.readouterr().out
-    shop.tracker.restore(1)
-    assert ask(shop, "verify", "--repair") == 0
-    assert ask(shop, "verify") == 0
-
-
-def test_a_pack_that_is_cut_short_is_found_and_nothing_is_restored_from_it(run_before, capsys):
-    shop = run_before
-    damage_pack(shop)
-    before = shop.files()
-    assert ask(shop, "verify") == 1
-    out = capsys.readouterr().out
-    assert all(f"iteration {number}: damaged or missing: the snapshot in store" in out for number in range(4))
-    with pytest.raises(StoreError, match="iteration 1: its stored files are damaged"):
-        shop.tracker.restore(1)
-    assert shop.files() == before
-
-
 def one(shop) -> Path:
     return shop.paths.iteration(1)
 
@@ -240,8 +156,3 @@ def test_an_altered_record_is_found_and_its_files_can_still_be_restored(run_befo
     assert ask(shop, "verify") == 1
     assert "progress/iteration-001-metrics.yaml" in capsys.readouterr().out
     shop.tracker.restore(1)
-
-
-def test_a_whole_loop_is_called_whole(run_before, capsys):
-    assert ask(run_before, "verify") == 0
-    assert capsys.readouterr().out.endswith(" checked: every file is there and matches its hash\n")

@@ -11,8 +11,8 @@ from ralph_tracker.cli.app import run
 from ralph_tracker.errors import InputError, LoopError
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.iteration.strength import strength_of
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.write import LoopStore
 
 CASES = Path(__file__).parents[2] / "fixtures" / "mutation"
 # Runs the functions of test_*.py, and says which lines of prices.py ran, by test where CONTEXTS is there.

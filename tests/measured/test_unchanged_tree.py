@@ -10,7 +10,7 @@ import pytest
 from ralph_tracker.store.iteration_snapshots import CHECKS
 from ralph_tracker.tracker import Tracker
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 GREEN = '<testsuite name="s"><testcase classname="t" name="test_a"/></testsuite>'
 RED = '<testsuite name="s"><testcase classname="t" name="test_a"><failure/></testcase></testsuite>'

@@ -10,7 +10,7 @@ from ralph_tracker.cli.verbs import VERBS
 
 from .story import BRANCH, ELSEWHERE, story
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def ordinary(maker: Any, folder: Path) -> Any:

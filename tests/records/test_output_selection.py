@@ -2,9 +2,9 @@
 
 import pytest
 
-from ralph_tracker.core.questions import Question
 from ralph_tracker.core.thresholds import SelectionThresholds, Thresholds
 from ralph_tracker.records.output_selection import select
+from ralph_tracker.records.questions import Question
 
 SOURCE = "Per REF-015 (Self-Refine), select peak quality, not final iteration"
 VERIFIED, QUALITY, RECENT = "highest_quality_verified", "highest_quality", "most_recent_above_threshold"

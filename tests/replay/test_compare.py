@@ -8,24 +8,19 @@ import shutil
 import jsonschema
 import pytest
 
-from ralph_tracker.cli.app import run
+from ralph_tracker.cli.compare import front_of
 from ralph_tracker.cli.schema import SCHEMAS, schema_of
+from ralph_tracker.core.metrics import FurtherMetric
 
 
 @pytest.fixture
-def ralph(branch, capsys):
+def ralph(branch, ralph):
     """Return what runs a command on the project; three candidates beside the base v0 are there."""
     for name, passing in (("better", 6), ("worse", 2), ("same", 4)):
         branch.git("checkout", "-q", "-b", name, "v0")
         branch.step(f"Try {name}", {f"{name}.txt": "1\n"}, passing=passing)
     branch.git("checkout", "-q", "-b", "work", "v0")
-
-    def call(*words):
-        code = run([*words, "--root", str(branch.root)])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
+    return ralph
 
 
 def document(answer):
@@ -69,6 +64,7 @@ def test_no_candidate_is_called_rolled_back(branch, ralph):
     assert "olled back" not in report
 
 
+@pytest.mark.slow
 def test_a_folder_is_a_candidate_as_its_files_stand_and_git_gets_no_object(branch, ralph, tmp_path):
     folder = tmp_path / "attempt"
     shutil.copytree(branch.root, folder, ignore=shutil.ignore_patterns(".git", ".aiwg"))
@@ -111,6 +107,7 @@ def test_where_none_is_better_that_is_said(ralph):
     assert "Take none: no candidate is better than the base" in ralph("compare", "worse")[1]
 
 
+@pytest.mark.slow
 def test_one_that_breaks_a_test_of_the_base_is_never_first_whatever_it_gains(branch, ralph):
     branch.git("checkout", "-q", "-b", "breaking", "v0")
     breaks = "sed 's,name=.t0.>,&<failure/>,' results.xml > \"$1/junit.xml\"\n"
@@ -137,6 +134,7 @@ def test_a_question_about_the_best_is_asked_first(branch, ralph):
     assert [each["alert"] for each in found["questions"]] == ["it2-equality_overloaded"]
 
 
+@pytest.mark.slow
 def test_a_candidate_that_does_not_build_is_named_with_its_first_error(branch, ralph):
     branch.git("checkout", "-q", "-b", "broken", "v0")
     branch.step("Try", {"measure.sh": "echo 'app.c:3:5: error: first' >&2\nexit 1\n"})
@@ -151,6 +149,7 @@ def failing_at_first(left, times):
     return f"test -s {left} && {{ truncate -s -1 {left}; set -- $1 's,name=.t0.>,&<failure/>,'; }}"
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_once_is_flaky_and_not_lost_and_no_commit_is_measured_a_third_time(branch, ralph):
     branch.git("checkout", "-q", "-b", "flaky", "v0")
     ran = branch.root.parent / "ran"
@@ -200,6 +199,7 @@ def test_a_pipe_where_git_takes_in_a_folder_is_one_line(branch, ralph, place):
     assert f"{pipe}: a pipe or a device, which git would wait for; remove it" in err
 
 
+@pytest.mark.slow
 def test_of_two_numbers_the_front_has_the_candidates_that_none_beats_in_both(branch, ralph):
     for name, (latency, size) in {"fast": (5, 20), "small": (9, 10), "neither": (9, 20), "breaks": (1, 1)}.items():
         branch.git("checkout", "-q", "-b", name, "v0")
@@ -207,10 +207,11 @@ def test_of_two_numbers_the_front_has_the_candidates_that_none_beats_in_both(bra
         branch.step(f"Try {name}", {"numbers.txt": lines}, passing=0 if name == "breaks" else 4)
     branch.git("checkout", "-q", "work")
     tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
-    goal = {"check": "speed", "direction": "down"}
+    goal = {"from": "speed", "direction": "down"}
     branch.configure(
         {"tests": tests, "speed": {"run": "cat numbers.txt", "kind": "metrics"}},
-        objectives={"latency": {**goal, "unit": "ms"}, "size": {**goal, "unit": "kB", "max_loss": 9}},
+        metrics={"latency": {**goal, "unit": "ms"}, "size": {**goal, "unit": "kB"}},
+        objectives=["latency", "size"],
     )
     asked = ("compare", "fast", "small", "neither", "breaks")
     found = document(ralph(*asked, "--json"))
@@ -227,15 +228,24 @@ def test_of_two_numbers_the_front_has_the_candidates_that_none_beats_in_both(bra
     assert "5 ms" in out
 
 
+@pytest.mark.slow
 def test_numbers_are_read_from_reports_too(branch, ralph):
     branch.git("checkout", "-q", "-b", "fast", "v0")
     branch.step("Try", {"numbers.txt": "METRIC latency=5 ms\n"}, passing=4)
     branch.git("checkout", "-q", "work")
     tests = {"run": "sh measure.sh {reports}", "reports": ["{reports}/junit.xml"]}
     speed = {"run": "cp numbers.txt {reports}/speed.txt", "reports": ["{reports}/speed.txt"], "kind": "metrics"}
-    goal = {"check": "speed", "direction": "down", "unit": "ms"}
-    branch.configure({"tests": tests, "speed": speed}, objectives={"latency": goal})
+    goal = {"from": "speed", "direction": "down", "unit": "ms"}
+    branch.configure({"tests": tests, "speed": speed}, metrics={"latency": goal}, objectives=["latency"])
     for _ in ("measured", "from the cache"):
         found = {each["candidate"]: each for each in document(ralph("compare", "fast", "--json"))["ranking"]}
         assert (found["fast"]["metrics"], found["fast"]["front"]) == ({"latency": 5}, None)
         assert found["base"]["metrics"] == {"latency": None}
+
+
+def test_the_front_has_what_no_other_beats_in_all():
+    points = {
+        number: [FurtherMetric("time", time, "ms", "down"), FurtherMetric("rate", rate, "ops/s", "up")]
+        for number, (time, rate) in enumerate([(10.0, 5.0), (9.0, 5.0), (12.0, 8.0), (9.0, 5.0), (1.0, None)])
+    }
+    assert front_of({**points, 5: []}) == {1, 2, 3}

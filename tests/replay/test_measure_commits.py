@@ -1,9 +1,9 @@
 """What is kept of a commit comes back whole, whatever the tools had to say."""
 
-from ralph_tracker.core.metrics import Group, Metrics, MetricSource, TestResults
+from ralph_tracker.core.metrics import Group, Metrics, TestResults
 from ralph_tracker.formats.parsed_report import CoverageReport, Diagnostic
 from ralph_tracker.measure.process import FinishedCommand
-from ralph_tracker.measure.report_totals import CheckTotals
+from ralph_tracker.measure.report_totals import CheckTotals, MetricSource
 from ralph_tracker.measure.run_checks import Check
 from ralph_tracker.replay.measure_commits import ResultsCache, result_of, write_results
 

@@ -32,6 +32,7 @@ def test_the_trajectory_marks_what_happened_and_leads_to_its_row():
     links = {link.get("href"): link.get("aria-label") for link in root.iter("a")}
     assert links == {
         "#i0": "iteration 0, 60 %",
+        "#i1": "iteration 1, score unknown: HIGH",
         "#i2": "iteration 2, 90 %: taken",
         "#i3": "iteration 3, 80 %: rolled back",
     }
@@ -68,6 +69,13 @@ def test_the_lines_of_an_axis_are_at_round_numbers(scores, ticks):
     assert [text.text for text in numbers.iter("text") if text.get("text-anchor") == "middle"][:3] == ["0", "20", "40"]
 
 
+def test_iterations_without_a_score_are_a_gap_at_the_ends_too():
+    text = charts.trajectory([(0, None), (1, 60.0), (2, None)], [charts.Mark(2, "blocked", "the agent was blocked")])
+    assert parsed(text).get("data-at").split()[:2] == ["0", "2"]
+    assert paths_in(text)["line score"].count("M") == 1
+    assert "iteration 2, score unknown: the agent was blocked" in text
+
+
 def test_a_long_loop_has_links_for_its_marks_only():
     scores = [(number, 50.0) for number in range(500)]
     assert charts.trajectory(scores, [charts.Mark(7, "peak", "taken")]).count("<a ") == 1
@@ -102,6 +110,12 @@ def test_compared_lines_end_with_their_values_and_have_their_best_marked():
 def test_too_little_is_no_picture(series):
     assert charts.small(series, "x") == ""
     assert bool(charts.trajectory(series, [])) is any(value is not None for _, value in series)
+
+
+def test_the_repeats_of_a_number_are_a_bar_from_the_least_to_the_greatest():
+    plain = parsed(charts.small([(0, 5.0), (1, None), (2, 3.0)], "ms", 2, spread={0: (4.0, 9.0), 2: (3.0, 3.0)}))
+    bars = next(path.get("d") for path in plain.iter("path") if path.get("class") == "spread")
+    assert bars == "M4.0 46.0V6.0M196.0 54.0V54.0"  # the greatest, 9, is at the top, and the line lies within
 
 
 def test_parts_stand_on_each_other():

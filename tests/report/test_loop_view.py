@@ -8,7 +8,7 @@ from ralph_tracker.core.walk import Refusal
 from ralph_tracker.loop.reports import gather_loop
 from ralph_tracker.report.charts import outcome_strip
 from ralph_tracker.report.loop_view import Change, change_of, matrix_of, selection_view, why_others_are_not_taken
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 
 class _Counted(tuple):  # noqa: SLOT001  # it has an attribute

@@ -7,7 +7,7 @@ import pytest
 from ralph_tracker.loop.reports import gather_loop
 from ralph_tracker.report.loop_view import selection_view
 from ralph_tracker.report.markdown_reports import MARK, pull_request
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 
 @pytest.fixture

@@ -79,16 +79,49 @@ def test_what_followed_the_peak_is_told_as_it_is():
     ]
 
 
+@table(
+    ("peak", "last", "said"),
+    [
+        (PEAK, Point(8), f"{GAIN}; iterations 7 and 8 measured nothing."),
+        (PEAK, Point(7, 17, 17, None, 0.9), f"{GAIN}; iteration 7 did not measure coverage."),
+        (PEAK, Point(7, None, None, 80, 0.2), f"{GAIN}; iteration 7 did not measure tests and fell to 80 % coverage."),
+        (
+            Point(2, 9, 12, None, 0.7),
+            Point(2, 9, 12, None, 0.7),
+            "8/12 → 9/12 tests and coverage not measured (67.1 % before) by iteration 2.",
+        ),
+        (
+            Point(2, None, None, 70, 0.7),
+            Point(2, None, None, 70, 0.7),
+            "Tests not measured (8/12 before) and 67.1 → 70 % coverage by iteration 2.",
+        ),
+    ],
+)
+def test_what_is_unknown_now_is_said_with_the_value_before(peak, last, said):
+    assert loop_sentence(START, peak, last) == said
+
+
+def test_a_baseline_that_a_better_score_does_not_replace_is_still_taken():
+    said = loop_sentence(Point(0, 0, 0, None, 0.3), Point(0, 0, 0, None, 0.3), Point(1, 0, 0, None, 0.4))
+    assert said == "The baseline with no tests is still taken; iteration 1 is not taken."
+
+
+def test_a_taken_iteration_that_was_rolled_back_says_so():
+    said = loop_sentence(START, PEAK, Point(7, 17, 17, 100.0, 0.99), [Setback(6, ("test_deletion",)), Setback(7)])
+    assert said == f"{GAIN}, which was rolled back (test deletion); iteration 7 was rolled back."
+
+
 def test_only_the_highest_score_is_called_the_best():
     assert score_in_words(0.9, 0.8, (2, 0.9), 2) == "score 90 % (80 % before), the best so far"
     assert score_in_words(0.9, 0.95, (2, 0.9), 2) == "score 90 % (95 % before), taken so far"
     assert score_in_words(0.9, 0.8, (2, 0.9), 2, 0.95) == "score 90 % (80 % before), taken so far"
     assert score_in_words(0.8, None, (1, 0.9), 2) == "score 80 %; best 90 %, iteration 1"
+    assert score_in_words(None, 0.8, (1, 0.9), 2) == "score unknown (80 % before); best 90 %, iteration 1"
     assert score_in_words(0.942, None, (30, 0.92), 40) == "score 94.2 %; taken so far 92 %, iteration 30"
 
 
 def test_an_iteration_that_was_rolled_back_did_not_fall_back():
-    said = loop_sentence(START, Point(1, 9, 12), Point(2, 3, 12), (Setback(2),))
+    said = loop_sentence(Point(0, 8, 12), Point(1, 9, 12), Point(2, 3, 12), (Setback(2),))
     assert said == "8/12 → 9/12 tests by iteration 1; iteration 2 was rolled back."
 
 

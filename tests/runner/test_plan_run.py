@@ -9,7 +9,7 @@ from ralph_tracker.errors import InputError
 from tests.runner.conftest import report, step
 from tests.runner.planning import LOGIN, SPENT, Desk
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 COMMAND = "test -e done.txt"
 FORKED = "def f(x):\n" + "".join(f"    if x == {number}:\n        return {number}\n" for number in range(30))

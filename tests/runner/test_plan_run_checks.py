@@ -8,12 +8,12 @@ from ralph_tracker.config.load import config_of
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.runner.plan_run import added_checks, named_checks, unmet
 from ralph_tracker.steering import Task
+from ralph_tracker.store.configured_loop import ConfiguredLoop
 from ralph_tracker.store.iteration_snapshots import CHECKS
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 CONFIGURED = {"checks": {"tests": {"run": "pytest -q"}, "Plan-1": {"run": ["make", "all"]}}}
 

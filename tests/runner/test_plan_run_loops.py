@@ -9,7 +9,7 @@ from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import step
 from tests.runner.planning import LOGIN, SPENT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 class TestLoopsOfOthers:

@@ -9,7 +9,7 @@ from ralph_tracker.runner.read_activity import activity_of, latest_words
 from ralph_tracker.runner.saved_run import RunProgress, RunSettings
 from ralph_tracker.store.layout import RUN_LOCK, LoopPaths
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.summary import Summary
 from tests.tables import table
 
 DECISION = {"action": "continue", "reason": "", "confidence": 1.0, "target_iteration": None, "alternatives": []}
@@ -59,6 +59,20 @@ def test_the_last_line_that_says_something_is_shown(output, words):
 
 def test_without_a_run_the_next_iteration_is_worked_on_since_the_last_was_recorded(paths):
     assert activity_of(paths, SUMMARY, {}) == ("working on iteration 3", UPDATED, "")
+
+
+@table(
+    ("action", "head", "what"),
+    [
+        ("escalate", 2, "waiting for a person to decide"),
+        ("stop", 2, "waiting to be ended"),
+        ("rollback", 2, "waiting for the rollback"),
+        ("rollback", 1, "working on iteration 3"),
+    ],
+)
+def test_nobody_is_said_to_work_while_a_decision_waits_to_be_carried_out(paths, action, head, what):
+    decided = SUMMARY._replace(decision={**DECISION, "action": action, "target_iteration": 1}, head=head)
+    assert activity_of(paths, decided, {}) == (what, UPDATED, "")
 
 
 def test_an_iteration_that_is_begun_is_being_measured(paths):

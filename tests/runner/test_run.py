@@ -15,7 +15,7 @@ from ralph_tracker.runner.run import open_run
 from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import CONFIG, report, step
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 
 def test_a_loop_runs_to_its_end_and_selects_the_peak(project):
@@ -230,6 +230,11 @@ class TestGoingWrong:
         assert "needs a person" in outcome.reason
         assert project.records()[1]["blocked"].startswith("needs a person: ")
         assert project.records()[1]["action"] == "escalate"
+
+    def test_a_person_who_is_needed_in_the_last_iteration_is_asked(self, project):
+        outcome = project.drive(project.scripted(step(exit=1, prints="401 Unauthorized")), max_iterations=1)
+        assert outcome.how == "escalate"
+        assert outcome.reason == "Escalate to human - blocked: needs a person: 401 Unauthorized"
 
     def test_an_agent_may_ask_a_person(self, project):
         program = Path(sys.executable).with_name("ralph-tracker")

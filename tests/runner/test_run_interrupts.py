@@ -11,7 +11,7 @@ import pytest
 from ralph_tracker.runner.run import Interrupts
 from tests.runner.conftest import Screen, step
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 PROGRAM = Path(sys.executable).with_name("ralph-tracker")
 

@@ -15,7 +15,7 @@ from ralph_tracker.tracker import Tracker
 from tests.runner.conftest import report, step
 from tests.sweep import chosen
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 LOGIN = step(exit=1, prints="Invalid API key · Please run /login")
 
@@ -52,6 +52,18 @@ def test_it_goes_on_with_the_same_command_after_a_person_has_looked(project):
     outcome = project.drive(resume=True)
     assert outcome.reason == "Target reached"
     assert [record["testing"]["tests_passed"] for record in project.records()] == [2, 2, 3, 4]
+
+
+def test_a_loop_whose_time_passed_while_it_waited_for_a_person_ends_without_another_run(project):
+    assert project.drive(project.scripted(LOGIN), max_minutes=5).how == "escalate"
+
+    def an_hour_later(run):
+        run.now = lambda: time.time() + 3600
+
+    outcome = project.drive(resume=True, change=an_hour_later)
+    assert outcome.reason == "Time limit reached: 5 minutes are over before the agent can run again"
+    assert len(project.records()) == 2
+    assert len(list((project.folder / "agent").glob("*.out"))) == 1
 
 
 def test_another_command_may_take_over(project):

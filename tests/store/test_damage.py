@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ralph_tracker.errors import RalphTrackerError
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.write import LoopStore
 from tests.sweep import FULL, SEED
 
 ITERATIONS = range(6)

@@ -90,6 +90,8 @@ def test_each_file_of_a_loop_is_there_twice_and_its_bytes_once(root):
     assert links_of(root).stat().st_mode & 0o777 == 0o700
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "takes_away",
     [
@@ -205,6 +207,8 @@ def test_what_an_agent_takes_from_a_loop_stays_linked(root, ask):
     assert (links_of(root) / "ralph-001/iterations/iteration-001/seal.json").is_file()
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "words",
     [
@@ -228,6 +232,8 @@ def test_each_verb_links_the_contents_that_it_adds(root, ask, words):
     assert files(links_of(root) / loop) == files(root / ".aiwg/ralph" / loop)
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["progress/iteration-001-metrics.yaml", "store/refs/iterations/1", "state.json"])
 def test_what_was_damaged_is_linked_as_it_was_repaired(root, ask, name):
     loop = root / ".aiwg/ralph/ralph-001"
@@ -289,6 +295,8 @@ def test_a_baseline_that_is_refused_says_that_alone(tmp_path, ask):
     assert "attempt.json" in said.err
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("at", ["iteration-003/seal.json", "ralph-001/state.json", "iterations/3"])
 def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_rest(root, ask, at):
     link = os.link
@@ -308,6 +316,7 @@ def test_a_full_disk_at_linking_costs_no_iteration_and_the_next_one_links_the_re
     is_back(ask, root, 4)
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_while_it_brings_a_loop_back_leaves_it_to_the_next(root, ask, cut_short):
     project = ProjectPaths(root)
     git(root, "clean", "-fdxq")

@@ -11,9 +11,9 @@ import pytest
 from ralph_tracker.errors import StoreError
 from ralph_tracker.iteration.apply_iteration import apply_iteration
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
 from ralph_tracker.store.snapshots.working_tree_io import TreeWriter
+from ralph_tracker.store.write import LoopStore
 from tests.sweep import chosen
 
 pytestmark = pytest.mark.slow

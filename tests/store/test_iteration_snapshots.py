@@ -12,7 +12,7 @@ from ralph_tracker.safe_files import digest
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots, VisitCount
 from ralph_tracker.store.json_documents import to_json
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 
 class Bench:

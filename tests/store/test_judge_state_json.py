@@ -153,7 +153,7 @@ KEPT = st.builds(
     tainted_count=COUNTS,
     measured=st.booleans(),
 )
-LEVELS = st.builds(Level, COUNTS, COUNTS, SAMPLES, st.builds(Noise, NUMBERS, COUNTS))
+LEVELS = st.builds(Level, COUNTS, COUNTS, SAMPLES, st.builds(Noise, NUMBERS, COUNTS), NAMES)
 STATES = st.builds(
     JudgeState,
     loop_id=NAMES,
@@ -170,7 +170,7 @@ STATES = st.builds(
     met_target=st.booleans(),
     accepted=SETS,
     accepted_findings=SETS,
-    progress=st.builds(Progress, st.none() | LEVELS, st.dictionaries(NAMES, SAMPLES, max_size=2)),
+    progress=st.builds(Progress, *[st.dictionaries(NAMES, LEVELS, max_size=2)] * 2),
     highest=st.none() | NUMBERS,
 )
 RESULTS = st.builds(

@@ -12,8 +12,8 @@ import pytest
 
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import StoreError
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.record_packs import RECENT, kept_bytes, pack_records
+from ralph_tracker.store.write import LoopStore
 from tests.sweep import chosen
 
 SAMPLE = 6

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.store.layout import record_name
-from ralph_tracker.store.loop_reader import SealedRecords
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.records_to_show import RecordHistory
 
 

@@ -9,8 +9,8 @@ import pytest
 from ralph_tracker.safe_files import digest
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
 from ralph_tracker.store.lock import hold_lock
-from ralph_tracker.store.loop_store import LoopStore
 from ralph_tracker.store.restore_mark import interrupted_restore
+from ralph_tracker.store.write import LoopStore
 
 
 @pytest.fixture

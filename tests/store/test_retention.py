@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ralph_tracker.errors import CollectedError, StoreError
 from ralph_tracker.loop.retention import Collector, collect, occupied_bytes
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 from tests.sweep import chosen
 
 NOW = datetime(2026, 2, 3, tzinfo=UTC)

@@ -177,7 +177,9 @@ def test_what_only_says_that_it_is_a_worktree_of_a_trusted_repository_is_not_tru
 
 
 @pytest.mark.parametrize(
-    ("kept", "why"), [(b"a mark cut sho", "does not end with a line break"), (b"\n" * (1 << 20), "has no room left")]
+    ("kept", "why"),
+    [(b"a mark cut sho", "does not end with a line break"), (b"\n" * (1 << 20), "has no room left")],
+    ids=["cut short", "full"],  # a mebibyte is no name of a test
 )
 def test_a_file_in_which_a_mark_would_not_be_found_is_said_once_and_revoking_helps(root, kept, why):
     (root / ".aiwg/ralph/trust").write_bytes(kept)

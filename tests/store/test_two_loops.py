@@ -12,9 +12,9 @@ import pytest
 
 from ralph_tracker.store.iteration_snapshots import ARTIFACTS, IterationSnapshots
 from ralph_tracker.store.layout import MANIFEST, LoopPaths
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 LOOPS = {"one": (1, 2), "two": (3, 4)}
 LINES = 100_000

@@ -97,9 +97,9 @@ def _linked_worktree(folder: str, root: str) -> str | None:
 def _brought_back(root: str) -> str | None:
     from pathlib import Path  # noqa: PLC0415  # after an accident only
 
+    from ralph_tracker.store.find import checked_root  # noqa: PLC0415  # as above
     from ralph_tracker.store.git_links import bring_back  # noqa: PLC0415  # as above
     from ralph_tracker.store.layout import ProjectPaths  # noqa: PLC0415  # as above
-    from ralph_tracker.store.loop_lookup import checked_root  # noqa: PLC0415  # as above
 
     return bring_back(ProjectPaths(checked_root(Path(root))))
 
@@ -236,8 +236,8 @@ def _session_started(event: HookEvent, where: SessionLoop, environment: Environm
     from ralph_tracker.agents.feedback import feedback_of  # noqa: PLC0415
     from ralph_tracker.agents.hosts.stop_hook import Turns  # noqa: PLC0415
     from ralph_tracker.iteration.measure_iteration import configured_by  # noqa: PLC0415
-    from ralph_tracker.store.loop_configuration import ConfiguredLoop  # noqa: PLC0415
-    from ralph_tracker.store.loop_summary import require_running, summary_at  # noqa: PLC0415
+    from ralph_tracker.store.configured_loop import ConfiguredLoop  # noqa: PLC0415
+    from ralph_tracker.store.summary import require_running, summary_at  # noqa: PLC0415
     from ralph_tracker.tracker import Tracker  # noqa: PLC0415
 
     tracker = Tracker(Path(where.root), environment=environment)

@@ -39,7 +39,6 @@ from ralph_tracker.store.snapshots.user_repository import UserRepository, bytes_
 from ralph_tracker.version import __version__
 
 NOTE: Final = ".ralph-tracker-installed"
-_ABOUT: Final = "Measures every turn of a refine-until-done loop, and tells the agent what fails"
 _README: Final = """\
 # ralph-tracker for {title}
 
@@ -271,7 +270,7 @@ class PluginFolder:
         about = {
             "name": PROGRAM,
             "version": __version__,
-            "description": _ABOUT,
+            "description": "Measures every turn of a refine-until-done loop, and tells the agent what fails",
             "author": MARKETPLACE["owner"],
             "license": "MIT",
         }

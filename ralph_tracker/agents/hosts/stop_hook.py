@@ -16,19 +16,19 @@ from ralph_tracker.agents.feedback import ITERATIONS_AFTER_WARNING, feedback_of
 from ralph_tracker.agents.hosts.host import Environment, HookAnswer, HookEvent, Host, load_object
 from ralph_tracker.agents.hosts.session_event_log import EVENTS, TOOL_EVENTS, lines_of, note_event, note_trouble
 from ralph_tracker.core.decision import BLOCKED_RULE
-from ralph_tracker.core.questions import questions_of
 from ralph_tracker.errors import NothingMeasuredError
 from ralph_tracker.iteration.measure_iteration import configured_by
 from ralph_tracker.loop.notify import Notice, event_of, question_words
 from ralph_tracker.records.iteration_record import IterationRecord
+from ralph_tracker.records.questions import questions_of
 from ralph_tracker.safe_files import own_file, write_whole
 from ralph_tracker.steering.session_events import READING_TOOLS
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.find import find_loop
 from ralph_tracker.store.json_documents import read_json, to_json
 from ralph_tracker.store.layout import RUN_LOCK
 from ralph_tracker.store.lock import hold_lock, holder_of
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_lookup import find_loop
-from ralph_tracker.store.loop_summary import summary_at
+from ralph_tracker.store.summary import summary_at
 from ralph_tracker.tracker import DecisionResult, Tracker
 
 TURNS: Final = "agent-turns.json"
@@ -252,7 +252,7 @@ def _held_early(stop: Stop, turns: Turns) -> HookAnswer | None:
     wanted = loop.config.document["feedback"]["fail_early"]
     if not wanted or stop.driver is not None or turns.blocks or early >= EARLY_AT_MOST:
         return None
-    from ralph_tracker.iteration.failing_first import failing_first  # noqa: PLC0415  # only where it is asked for
+    from ralph_tracker.iteration.repeat_failing import failing_first  # noqa: PLC0415  # only where it is asked for
 
     stop.tracker.require_loop()
     head = loop.state(summary_at(stop.paths))[0].lineage.head

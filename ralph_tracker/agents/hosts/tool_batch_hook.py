@@ -29,8 +29,6 @@ from ralph_tracker.steering.session_events import Event, ToolEnded, ToolStarted,
 RULES: Final = "continuation.json"
 _TURN: Final = "PostToolBatch"
 _ENDLESS: Final = 1 << 53
-# Other sources are the client itself, such as ended background work. Older clients send no source.
-_BY_A_PERSON: Final = frozenset({None, "user", "sdk"})
 
 
 def _without_turns(thresholds: ContinuationThresholds) -> ContinuationThresholds:
@@ -70,7 +68,8 @@ def steering_of(loop: str) -> SteeringConfig:
 def log_prompt(loop: str, event: HookEvent) -> None:
     """Log a new prompt, at which continuation starts again."""
     prompt, source = event.get("prompt"), event.get("source")
-    if not isinstance(prompt, str) or source not in _BY_A_PERSON or prompt.startswith("<task-notification>"):
+    # Other sources are the client itself, such as ended background work. Older clients send no source.
+    if not isinstance(prompt, str) or source not in {None, "user", "sdk"} or prompt.startswith("<task-notification>"):
         return
     steering = steering_of(loop)
     if steering.enabled:

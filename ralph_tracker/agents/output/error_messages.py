@@ -5,7 +5,7 @@ the next such time, which only `next_time` can tell, as it depends on the presen
 """
 
 import re
-from calendar import month_abbr
+from calendar import day_abbr, month_abbr
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -35,28 +35,37 @@ _DATE: Final = re.compile(
     r"\bat (?P<month>[A-Z][a-z]{2}) (?P<day>\d{1,2})(?:st|nd|rd|th), (?P<rest>\d{4} \d{1,2}:\d\d [AP]M)\b"
 )
 _NEXT_TIME: Final = re.compile(
-    r"\b(?:resets?|try again)(?: at| on)? "
-    r"(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?(?P<hour>\d{1,2})"
-    r"(?::(?P<minute>\d\d))? ?(?P<half>[ap])\.?m\b\.?(?: \((?P<zone>[\w/+-]{1,40})\))?",
+    r"\b(?:resets?|try again)(?: at| on)? (?:(?:(?P<month>[A-Z][a-z]{2})[a-z]{0,6} (?P<day>\d{1,2})(?:st|nd|rd|th)?"
+    r"|(?P<weekday>Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]{0,6}),?(?: at)? )?(?P<hour>\d{1,2})(?::(?P<minute>\d\d))?"
+    r"(?: ?(?P<half>[ap])\.?m\b\.?|(?<=:\d\d)(?!\d))"
+    r"(?: (?:\((?P<zone>[\w/+-]{1,40})\)|(?P<short>UTC|GMT|[PMCE][SD]T)\b))?",
     re.IGNORECASE,
 )
+_SHORT_ZONES: Final = {
+    "p": "America/Los_Angeles",
+    "m": "America/Denver",
+    "c": "America/Chicago",
+    "e": "America/New_York",
+}
 _FLAGS: Final = re.IGNORECASE
 _READ: Final = 4_000
 _SHORT: Final = 400
 _LIMIT: Final = re.compile(
     r"(?:usage|session|weekly|5-hour|daily) limit (?:reached|exceeded)|usage_limit_(?:reached|exceeded)"
-    r"|out of extra usage|(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit|resource_exhausted"
+    r"|out of extra usage|(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit|resource(?:_| has been )exhausted"
     r"|exhausted your (?:[\w-]+ ){0,3}(?:quota|capacity)",
     _FLAGS,
 )
 _PERSON: Final = re.compile(
     r"api[ _-]?key[\w ]{0,20}(?:invalid|not valid|expired|missing|required|not found|revoked)"
     r"|(?:invalid|incorrect|no|missing|expired|bad)[ _](?:x-)?api[ _-]?key|invalid_api_key"
-    r"|run /login|not logged in|please (?:log ?in|sign in|authenticate)"
+    r"|run `?(?:/login|(?:codex|gemini|copilot|claude|opencode)(?: auth)? login)|not logged in"
+    r"|please (?:log ?in|sign in|authenticate)|authentication (?:has )?expired|invalid_grant"
     r"|authentication[_ ](?:error|failed|failure|required)|autherror|authenticationerror|unauthenticated"
     r"|permission_(?:error|denied)|\b401\b|unauthorized|\b403\b[ :]+forbidden|no auth credentials|set an auth method"
     r"|(?:oauth|access|refresh|auth) token (?:[\w]+ ){0,3}(?:expired|revoked|invalid)"
-    r"|credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|out of credits|billing_error"
+    r"|credit balance is too low|insufficient[_ ](?:quota|credits?|balance|funds)|out of (?:[\w]+ )?credits"
+    r"|billing_error|extra usage is required|\bno quota\b"
     r"|exceeded your current quota|payment required|\b402\b|subscription (?:required|expired)"
     r"|requested permissions? to|you haven['’]t granted|organization has been disabled",
     _FLAGS,
@@ -69,7 +78,7 @@ _PASSING: Final = re.compile(
     r"\b(?:429|529)\b|\b(?:status|error|code|http)\D{0,12}\b503\b|too many requests|overloaded|service unavailable"
     r"|rate[ _-]?limit(?:[ _](?:error|exceeded|reached|hit)|error|ed\b)|exceed your (?:[\w'’]+ ){0,3}rate limit"
     r"|quota (?:exceeded|reached|exhausted)|exceeded (?:[\w']+ ){0,3}quota|at capacity|high demand|retry-after"
-    r"|wait and try again later",
+    r"|wait and try again later|server is busy",
     _FLAGS,
 )
 _BUDGET: Final = re.compile(
@@ -95,15 +104,15 @@ _STATUSES: Final = {
 # What may follow a known message that is not prose: nothing, or punctuation.
 _CLOSED: Final = r"(?=\W*$|\s?[·∙:.,;|(\[—–-](?!\w))"
 _YOUR_LIMIT: Final = (
-    r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota)"
-    r"|you have exhausted your capacity on this model|you(?:['’]re| are) out of extra usage"
+    r"you(?:['’]ve| have) (?:hit|reached|exceeded|exhausted) your [\w -]{0,30}(?:limit|quota|capacity)"
+    r"(?: on this model)?|you(?:['’]re| are) out of extra usage"
     r"|(?:[a-z]+ )?(?:5-hour|session|daily|weekly|monthly|spend(?:ing)?) limit reached"
     r"|your organization has been disabled|oauth token has (?:expired|been revoked)|sorry, you have been rate-limited"
 )
 _KNOWN: Final = (
     rf"(?:{_YOUR_LIMIT}|(?:claude (?:ai |code )?)?usage limit reached(?:\|\d+)?|(?:invalid|incorrect|no) (?:x-)?"
     r"api[ _-]?key(?: provided| found)?|not logged in|credit balance is too low|rate[ _-]?limit"
-    r"(?:ed|[ _](?:exceeded|reached|error))|too many requests|overloaded(?:_error)?|service unavailable"
+    r"(?:ed|[ _](?:exceeded|reached|hit|error))|too many requests|overloaded(?:_error)?|service unavailable"
     r"|quota exceeded|insufficient_quota|unauthorized"
     rf"|payment required){_CLOSED}"
 )
@@ -165,22 +174,27 @@ def _time(words: str) -> float | None:
 def next_time(words: str, now: float) -> float | None:
     """Return the next time that a message names without a year, in epoch seconds; `now` is that too.
 
-    "resets 3pm (Europe/Berlin)", "resets Oct 12 at 1pm", "try again at 3:05 PM"; without a zone it is local time. None
-    for any other message, and for a zone that this machine does not know.
+    "resets 3pm (Europe/Berlin)", "resets Oct 12 at 1pm", "resets Monday at 9am", "try again at 15:05"; without a zone
+    it is local time. None for any other message, and for a zone that this machine does not know.
     """
     found = _NEXT_TIME.search(words)
     if found is None:
         return None
     try:
-        zone = None if found["zone"] is None else ZoneInfo(found["zone"])
-        today = datetime.fromtimestamp(now, UTC).astimezone(zone)
+        short = found["short"]
+        named = found["zone"] or (short and _SHORT_ZONES.get(short[0].lower(), "UTC"))
+        zone = ZoneInfo(named) if named else None
+        half, today = found["half"], datetime.fromtimestamp(now, UTC).astimezone(zone)
         at = today.replace(
-            hour=int(found["hour"]) % 12 + (12 if found["half"] in "pP" else 0),
+            hour=int(found["hour"]) if half is None else int(found["hour"]) % 12 + (12 if half in "pP" else 0),
             minute=int(found["minute"] or 0),
             second=0,
             microsecond=0,
         )
-        if found["month"] is None:
+        if found["weekday"] is not None:
+            days = list(day_abbr).index(found["weekday"].capitalize()) - today.weekday()
+            at += timedelta(days=days % 7 or 7 * (at <= today))
+        elif found["month"] is None:
             at += timedelta(days=at <= today)
         else:
             at = at.replace(month=list(month_abbr).index(found["month"].capitalize()), day=int(found["day"]))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ralph_tracker.formats.log_commands import command_properties, findings_in_lines, unescaped
+from ralph_tracker.formats.lint.github_text import command_properties, findings_in_lines, unescaped
 from ralph_tracker.formats.parsed_report import LintReport, Row
 from ralph_tracker.formats.report_content import Content, plain, text_with
 

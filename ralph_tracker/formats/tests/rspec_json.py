@@ -17,7 +17,6 @@ _OUTCOMES: Final = {"passed": PASSED, "failed": FAILED, "pending": SKIPPED}
 _LOADING: Final = re.compile(r"An error occurred while loading (\S+?)\.?(?: - Did you mean\?)?$", re.MULTILINE)
 _ERROR: Final = re.compile(r"^(\w*(?:Error|Exception)):\s+(.+)$", re.MULTILINE)
 _OWN_FRAME: Final = re.compile(r"(?P<place>(?!.*/gems/)(?:\./)?[^\s/:][^\s:]*\.rb:\d+):in ")
-_FILE: Final = "(test file)"  # one that could not be loaded
 
 
 class _Example(msgspec.Struct, gc=False):
@@ -73,6 +72,7 @@ def read(content: Content) -> TestReport:
             continue
         file, first = file_name(loading[1]), first_error(error)
         why = first.line if first is not None else f"{found[1]}: {found[2]}" if found else error
-        cases.add(case_id(file, _FILE), ERROR, said=why)
+        # The file could not be loaded.
+        cases.add(case_id(file, "(test file)"), ERROR, said=why)
         cases.add_not_loaded(file, why)
     return cases.report(declared, contradiction=wrong)

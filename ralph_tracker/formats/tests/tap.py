@@ -45,7 +45,6 @@ _MESSAGE: Final = re.compile(
     r"(?![|>])(?!.*(?:node_modules|node:))(?P<text>.+)$"
 )
 _BLOCK_OF_MESSAGE: Final = re.compile(r"(?P<indent> {2,12})(?:error|message): [|>][-+]?\d?$")
-_MOST_LINES: Final = 60
 _COMMENT: Final = re.compile(r"# {2,}(?P<text>\S.*)$")
 _BAIL_OUT: Final = re.compile(r"Bail out!\s*(?P<why>.*)$", re.IGNORECASE)
 _FIRST_PLAN: Final = re.compile(r"^1\.\.\d{1,9}[ \t\r]*(?:#.*)?$", re.MULTILINE)
@@ -268,7 +267,7 @@ class _Run:
             test.seconds = float(found["number"]) / 1000
         elif _SUITE.match(line):
             test.is_suite = True
-        elif test.outcome == FAILED and len(test.said) < _MOST_LINES:
+        elif test.outcome == FAILED and len(test.said) < 60:
             if self._message is not None and (not line.strip() or len(line) - len(line.lstrip()) > self._message):
                 test.said.append(line[self._message + 2 :])
                 return

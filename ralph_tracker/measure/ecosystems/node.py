@@ -45,7 +45,6 @@ _COVERAGE: Final = "{reports}/coverage-node"
 _COVERED: Final = left_by_the_tests(f"{_COVERAGE}/coverage-summary.json", "istanbul-summary")
 _JSON_OUTPUT_SINCE: Final = (9, 2)  # of mocha; before, its JSON was mixed with the output of tests
 _IGNORED_MODULES: Final = "modulePathIgnorePatterns"
-_PATTERNS_SINCE: Final = (21,)  # of node
 _ROOT: Final = (".", "./")
 # What node before 21 runs by itself, but for what is in folders whose names begin with a dot, where it looks too.
 _TEST_FILES: Final = (
@@ -213,7 +212,8 @@ def _node(runner: Runner) -> tuple[Checks, tuple[str, ...]]:
         checks["coverage"] = left_by_the_tests(lcov, "lcov")
     words = [*run, *(word for word in runner.words if word not in _ROOT)]
     how: list[str] | str = words
-    if runner.version < _PATTERNS_SINCE:  # before, the shell expanded them
+    # Node expands patterns itself since 21; before, the shell did.
+    if runner.version < (21,):
         expanded = " ".join(word if "*" in word else shlex.quote(word) for word in words)
         if any("*" in word for word in words):
             how = expanded
@@ -359,6 +359,8 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
     """Return the test script as a check by its exit status, or what to install where there is none."""
     if "test" not in scripts or _NO_TESTS in scripts["test"]:
         return _Part({}, {}, (f"no test runner found: {package.add} vitest, or jest, or mocha",))
+    if not package.is_installed:
+        return _Part({}, {}, (f"the test script is left out until its packages are installed: {package.install}",))
     manager = package.install.split()[0]
     command: tuple[str, ...] = ("bun", "run", "test") if manager == "bun" else (manager, "test")
     if formats(scripts["test"], scripts) or formats(scripts.get("pretest", ""), scripts):
@@ -373,7 +375,9 @@ def _without_runner(package: Package, scripts: Mapping[str, str]) -> _Part:
 
 
 def _is_configured(package: Package, runner: str) -> bool:
-    names = (f"{runner}.config.*", f".{runner}rc*", *(["vite.config.*"] if runner == "vitest" else []))
+    # Vitest needs no settings for files of these names.
+    own = ["vite.config.*", "*.test.*", "src/**/*.test.*", "test*/**/*.test.*"] if runner == "vitest" else []
+    names = (f"{runner}.config.*", f".{runner}rc*", *own)
     return bool(package.table(runner)) or any(next(package.root.glob(name), None) for name in names)
 
 

@@ -52,6 +52,12 @@ class Package(NamedTuple):
         """Return the command that adds a tool, without its name."""
         return _ADDING[self.install.split()[0]]
 
+    @property
+    def is_installed(self) -> bool:
+        """Return whether what it depends on is installed, if only in part."""
+        places = [folder / name for folder in self._folders() for name in ("node_modules", ".pnp.cjs")]
+        return not self.declared or any(place.exists() for place in places)
+
     def tool(self, name: str) -> tuple[str, ...] | None:
         """Return how an installed tool is called, None if it is not installed; nothing is downloaded."""
         for folder in self._folders():

@@ -41,7 +41,6 @@ _PROBE: Final = (
 )
 _INSTALL: Final = "pip install {} into the project's environment"
 _MARKERS: Final = ("pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "pytest.ini", "requirements.txt", "Pipfile")
-_LOCKS: Final = (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv"))
 _ENVIRONMENTS: Final = (".tox/py*", ".tox/test*", ".nox/test*", ".nox/*")
 _CODE: Final = ("*.py", "src/*.py", "src/*/*.py", "tests/*.py", "test/*.py")
 _MYPY_FILES: Final = ("mypy.ini", ".mypy.ini", "setup.cfg")
@@ -116,6 +115,7 @@ def _shadowed(python: Sequence[str]) -> list[str]:
 def _own_runner(root: Path, modules: Sequence[str], commands: Sequence[Command], *, has_pytest: bool) -> Command | None:
     """Return the runner of unittest or Django that the project tests with, as a module (`-m NAME`) or a script.
 
+    A script that is started in its own folder is named `folder/./script`.
     None where that is pytest, which also runs the tests of unittest, or where no file names one.
     """
     if has_pytest and _uses_pytest(root, commands):
@@ -123,15 +123,17 @@ def _own_runner(root: Path, modules: Sequence[str], commands: Sequence[Command],
     for command in commands:
         if command[:2] in {("django", "test"), ("django-admin", "test")} and "django" in modules:
             return ("-m", "django", "test", _ASKS_NOTHING, *command[2:])
-        if command[:2] == ("manage.py", "test") and "django" in modules and (root / "manage.py").is_file():
+        script = command[0].rpartition("/")[2]
+        if (script, *command[1:2]) == ("manage.py", "test") and "django" in modules and (root / command[0]).is_file():
             return (*command[:2], _ASKS_NOTHING, *command[2:])
         if command[:1] == ("unittest",):
             return ("-m", *command)
-        if command and _TEST_SCRIPT.fullmatch(command[0]) and _is_of_unittest(root / command[0]):
+        if _TEST_SCRIPT.fullmatch(command[0]) and _is_of_unittest(root / command[0]):
             return command
     manage = _manage_py(root)
     if manage is not None and "django" in modules:
-        return (manage.relative_to(root).as_posix(), "test", _ASKS_NOTHING)
+        # Django finds the tests below the folder where it is called.
+        return ("/./".join(manage.relative_to(root).parts), "test", _ASKS_NOTHING)
     return None
 
 
@@ -181,7 +183,7 @@ def project_python(root: Path, environment: Mapping[str, str]) -> tuple[str, ...
     else the environment of hatch, poetry, tox or nox that has pytest, else PATH without our own environment.
     """
     folders = repository_folders(root)
-    for lock, tool in _LOCKS:
+    for lock, tool in (("uv.lock", "uv"), ("poetry.lock", "poetry"), ("pdm.lock", "pdm"), ("Pipfile.lock", "pipenv")):
         # uv alone knows the packages of a workspace from their folders
         is_locked = (root / lock).is_file() or (tool == "uv" and any(map(workspace_members, folders[1:])))
         if is_locked and shutil.which(tool, path=environment.get("PATH")):
@@ -300,17 +302,17 @@ def _own_test_checks(
     python: Sequence[str], tools: Mapping[str, tuple[str, ...]], own: Command, variables: Mapping[str, str]
 ) -> Checks:
     """Return the checks that run the project's own runner, whose results a program of ours writes down."""
-    *folders, script = own[0].split("/")
-    is_below = bool(folders) and script == "manage.py"  # Django finds the tests below the folder where it is called
-    call = [f"{'../' * len(folders)}{word}" if is_below and "/" in word and word[0] != "/" else word for word in python]
-    words = [script, *own[1:]] if is_below else list(own)
+    folder, _, script = own[0].rpartition("/./")
+    up = "../" * len(Path(folder).parts)
+    call = [f"{up}{word}" if "/" in word and word[0] != "/" else word for word in python]
+    words = [script, *own[1:]]
     traced = ["-m", "coverage", "run"] if "coverage" in tools else []
     tests: dict[str, Any] = {
         "run": [*call, f"{HELPERS}/unittest_junit.py", "{reports}/junit.xml", *traced, *words],
         "reports": ["{reports}/junit.xml"],
         "format": "junit",
     }
-    cwd = {"cwd": "/".join(folders)} if is_below else {}
+    cwd = {"cwd": folder} if folder else {}
     env = {"env": dict(variables)} if variables else {}
     return _with_coverage({**tests, **cwd, **env}, [*call, "-m", "coverage"] if traced else None)
 

@@ -13,12 +13,9 @@ from typing import Any, Final, TypeGuard
 from ralph_tracker.safe_files import text_of
 
 Command = tuple[str, ...]
-_PYTHON: Final = re.compile(r"(?:.*/)?python[\d.]*")
-_RUN_BY: Final = ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "run"}, {"hatch", "run"})
 # Words of coverage before the module or script that it runs.
 _COVERAGE: Final = ("coverage", "run")
 _POSARGS: Final = re.compile(r"\{posargs(?::([^{}]*))?\}")
-_DEFAULT: Final = re.compile(r"\{env:\w+:([^{}]*)\}")
 _ROOT_NAMES: Final = {"{toxinidir}/": "", "{toxinidir}": ".", "{tox_root}/": "", "{tox_root}": "."}
 _REQUIREMENTS: Final = ("*requirements*.txt", "requirements/*.txt")
 _LOCKS: Final = (
@@ -99,7 +96,7 @@ def maintainers_environment(root: Path) -> dict[str, str]:
 
 def _substituted(line: str) -> str:
     """Return a line of tox with the root's name filled in, and with the values that variables have by default."""
-    line = _DEFAULT.sub(r"\1", line)
+    line = re.sub(r"\{env:\w+:([^{}]*)\}", r"\1", line)
     for name, place in _ROOT_NAMES.items():
         line = line.replace(name, place)
     return line
@@ -111,7 +108,7 @@ def words_after(tool: Sequence[str], commands: Sequence[Command]) -> Command | N
     return next((command[size:] for command in commands if command[:size] == tuple(tool)), None)
 
 
-def _of_tox(root: Path) -> Iterator[list[str]]:
+def _of_tox(root: Path) -> Iterator[Sequence[str]]:
     legacy = table_of(root / "pyproject.toml", "tool", "tox").get("legacy_tox_ini")
     parsers = [ini_of(text_of(root / name)) for name in ("tox.ini", "setup.cfg")]
     parsers += [ini_of(legacy)] if isinstance(legacy, str) else []
@@ -119,7 +116,9 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
         names = [name for name in parser.sections() if name == "testenv" or name.startswith("testenv:")]
         for name in sorted(names, key="testenv".__ne__):
             text = parser.get(name, "commands", fallback="").replace("\\\n", " ")
-            yield from (words for line in text.splitlines() if (words := _filled(line)))
+            lines = [words for line in text.splitlines() if (words := _filled(line))]
+            folder = parser.get(name, "changedir", fallback=parser.get("testenv", "changedir", fallback=""))
+            yield from (_placed(root, _substituted(folder), words) for words in lines)
     for settings in (table_of(root / "tox.toml"), table_of(root / "pyproject.toml", "tool", "tox")):
         environments = settings.get("env")
         tables = [settings.get("env_run_base"), *(environments.values() if isinstance(environments, Mapping) else ())]
@@ -127,6 +126,14 @@ def _of_tox(root: Path) -> Iterator[list[str]]:
             for command in commands if isinstance(commands, list) else ():
                 if isinstance(command, list):
                     yield [word for word in command if isinstance(word, str)]
+
+
+def _placed(root: Path, folder: str, words: Sequence[str]) -> Command:
+    """Return a command of tox whose script, where it is started in another folder, is named `folder/./script`."""
+    command = _without_launcher(words)
+    if folder == "." or not _is_below(folder) or not command or not (root / folder / command[0]).is_file():
+        return command
+    return (f"{folder.rstrip('/')}/./{command[0]}", *command[1:])
 
 
 def _filled(line: str) -> list[str]:
@@ -163,9 +170,9 @@ def _constant(node: ast.expr) -> str | None:
 def _without_launcher(words: Sequence[str]) -> Command:
     """Return a command that begins with its tool, or with its script."""
     rest = list(words)
-    if set(rest[:2]) in _RUN_BY:
+    if set(rest[:2]) in ({"uv", "run"}, {"poetry", "run"}, {"pdm", "run"}, {"pipenv", "run"}, {"hatch", "run"}):
         rest = [word for at, word in enumerate(rest[2:]) if at or not word.startswith("-")]
-    if rest and _PYTHON.fullmatch(rest[0]):
+    if rest and re.fullmatch(r"(?:.*/)?python[\d.]*", rest[0]):
         rest = _of_python(rest[1:])
     if tuple(rest[:2]) == _COVERAGE:
         rest = _of_python(rest[2:])

@@ -52,8 +52,6 @@ _PLAIN: Final = re.compile(r"\A[^*?\[\\]*")
 _CLASS: Final = re.compile(r"\[:([^:\]]*):\]")
 _STARS: Final = re.compile(r"(?:\*\*/)+")
 _IS_OF_AGENTS: Final = path_matcher(AGENT_FILES)
-# Of an agent that rewrites the rules every time.
-_LISTS_KEPT: Final = 50
 
 
 class Rule(NamedTuple):
@@ -279,7 +277,8 @@ def with_rules(known: Sequence[bytes], new: bytes) -> tuple[bytes, ...]:
         return tuple(known)
     first, *later = known
     left = [each for each in later if not _covers(new, each)]
-    return (first, *left[-_LISTS_KEPT:], new)
+    # Of an agent that rewrites the rules every time.
+    return (first, *left[-50:], new)
 
 
 def _covers(rules: bytes, others: bytes) -> bool:

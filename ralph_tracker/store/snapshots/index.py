@@ -39,7 +39,6 @@ _SECTION: Final = struct.Struct("<III32s")  # bytes of the path, bytes of the na
 _PRINT: Final = struct.Struct("<QqQq")
 _FACTS: Final = struct.Struct("<BQ32s")  # mode, size, sha256
 _NO_TREE: Final = bytes(32)
-_NO_PRINT: Final = (0, 0, 0, 0)
 
 Print = tuple[int, int, int, int]
 _GIT: Final = ".git"
@@ -50,8 +49,6 @@ _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_PRINTS: Final[Mapping[str, Print | None]] = {}
 _TRIES: Final = 3
 _OTHERS: Final = 0o077
-# Each is named in the note of each snapshot.
-_MANY_PRIVATE: Final = 1000
 
 
 class SeenFile(NamedTuple):
@@ -120,7 +117,7 @@ class FolderFiles:
         if self.section is None:
             where, names = os.fsencode(path), os.fsencode("\0".join(self.prints))
             tree = bytes.fromhex(self.tree) if self.tree else _NO_TREE
-            prints = b"".join(_PRINT.pack(*(each or _NO_PRINT)) for each in self.prints.values())
+            prints = b"".join(_PRINT.pack(*(each or (0, 0, 0, 0))) for each in self.prints.values())
             facts = b"".join(_FACTS.pack(*self.facts[name]) for name in self.prints)
             head = _SECTION.pack(len(where), len(names), len(self.prints), tree)
             self.section = b"".join((head, where, names, prints, facts))
@@ -387,7 +384,8 @@ class Scanner:
     def private(self) -> Mapping[str, int]:
         """Return the modes of the last scan without bits for others; one stands for a whole tree that is private."""
         found = self._walk.private
-        if len(found) > max(_MANY_PRIVATE, self._walk.count // 2):
+        # Each is named in the note of each snapshot.
+        if len(found) > max(1000, self._walk.count // 2):
             return {WHOLE_TREE: 0o700}
         return {path: bits for path, bits in found.items() if path not in self.left_out}
 

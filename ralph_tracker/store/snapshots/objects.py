@@ -27,7 +27,6 @@ _ROW: Final = struct.Struct(">32sQQ")  # sha256, offset, length
 _END: Final = struct.Struct(">Q32s")  # rows, sha256 of the table
 _NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _BUFFER: Final = 1 << 18
-_SMALL: Final = 1 << 20  # bytes that are cheap to copy
 # Folders, notes and files of at most 50 MB are read whole. What is larger, somebody else has packed to fill the memory.
 _MOST_READ: Final = 256 << 20
 STAGING: Final = "tmp"
@@ -131,7 +130,8 @@ def too_small(packs: Iterable[Pack], loose: int) -> list[Pack]:
     found: list[Pack] = []
     total = loose
     for pack in sorted(packs, key=lambda pack: pack.size):
-        if pack.size > max(_SMALL, 2 * total):
+        # A megabyte is cheap to copy.
+        if pack.size > max(1 << 20, 2 * total):
             break
         found.append(pack)
         total += pack.size

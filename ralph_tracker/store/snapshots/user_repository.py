@@ -37,7 +37,6 @@ _QUIET: Final = (
 # Where git reads in its folder, beside the files at its top: the rest (submodules, large files) may have a million.
 _READ_BELOW: Final = ("info", "logs", "objects", "refs", "reftable")
 _READ_IN_TREE: Final = frozenset({".gitignore", ".gitattributes"})
-_READ_ELSEWHERE: Final = ("core.attributesfile", "core.excludesfile")
 _WORDS: Final = {"LANGUAGE": "C", "LC_ALL": "C"}  # git's messages in English, because we parse them
 _NO_SETTINGS: Final = {**_WORDS, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
 NOBODY: Final = {
@@ -46,10 +45,6 @@ NOBODY: Final = {
     "GIT_COMMITTER_NAME": "ralph-tracker",
     "GIT_COMMITTER_EMAIL": "ralph-tracker@localhost",
 }
-
-
-# Settings by which git gives files to other programs, when it takes them in or checks them out.
-_FILTERS: Final = r"^filter\..*\.(clean|smudge|process)$"
 
 
 class Answer(NamedTuple):
@@ -119,7 +114,7 @@ class UserRepository:
             for key, _, value in (item.partition("\n") for item in known[file]):
                 is_include = key.startswith(("include.", "includeif.")) and key.endswith(".path")
                 path = file.parent / os.path.expanduser(value)  # noqa: PTH111  "~" may stay
-                if (is_include or key in _READ_ELSEWHERE) and _is_endless(path):
+                if (is_include or key in ("core.attributesfile", "core.excludesfile")) and _is_endless(path):
                     return str(path)
                 pending += [path] if is_include else []
         return None
@@ -162,7 +157,8 @@ class UserRepository:
 
     def filters(self) -> list[str]:
         """Return the programs that the repository's own settings name as filters of files, a line each."""
-        words = ("--includes", "-z", "--get-regexp", _FILTERS)
+        # Settings by which git gives files to other programs, when it takes them in or checks them out.
+        words = ("--includes", "-z", "--get-regexp", r"^filter\..*\.(clean|smudge|process)$")
         listed = b"".join(self.ask("config", scope, *words).out for scope in ("--local", "--worktree"))
         pairs = (each.partition(b"\n") for each in listed.split(b"\0") if each)
         return list(dict.fromkeys(f"git {os.fsdecode(key)}: {os.fsdecode(value)}" for key, _, value in pairs))

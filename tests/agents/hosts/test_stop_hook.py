@@ -12,7 +12,7 @@ from ralph_tracker.store.layout import RUN_LOCK
 from ralph_tracker.store.lock import hold_lock
 from tests.tables import table
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.sampled(up_to="::")]
 
 RED = {"test_add": False, "test_sub": True}
 GREEN = {"test_add": True, "test_sub": True}

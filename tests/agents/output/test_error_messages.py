@@ -243,6 +243,14 @@ NOON = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
         ("Opus weekly limit reached ∙ resets January 2nd, 1:30 pm (UTC)", datetime(2027, 1, 2, 13, 30, tzinfo=UTC)),
         ("resets Nov 28, 11am (UTC)", datetime(2026, 11, 28, 11, tzinfo=UTC)),
         ("try again at 3:05 PM.", NOON.astimezone().replace(hour=15, minute=5)),
+        ("5-hour limit reached - resets at 15:00 (UTC)", datetime(2026, 11, 28, 15, tzinfo=UTC)),
+        ("Try again at 11:30 UTC.", datetime(2026, 11, 29, 11, 30, tzinfo=UTC)),
+        ("Access resets at 12:00 AM PST.", datetime(2026, 11, 29, 8, tzinfo=UTC)),
+        ("Weekly limit reached ∙ resets Monday at 9am (UTC)", datetime(2026, 11, 30, 9, tzinfo=UTC)),
+        ("resets Sat 1pm (UTC)", datetime(2026, 11, 28, 13, tzinfo=UTC)),
+        ("resets Saturday, 11am (UTC)", datetime(2026, 12, 5, 11, tzinfo=UTC)),
+        ("resets at 25:00 (UTC)", None),
+        ("resets 15", None),
         ("resets 3pm (Mars/Olympus)", None),
         ("resets Feb 30, 1pm (UTC)", None),
         ("resets Foo 3, 1pm (UTC)", None),
@@ -260,6 +268,22 @@ def test_a_time_without_a_year_is_the_next_one(words, at) -> None:
 @table(
     ("words", "ending"),
     [
+        ("Resource has been exhausted (e.g. check quota).", LIMITED),
+        ("Server is busy, please try again later.", LIMITED),
+        ("You are out of usage credits. Add more in your settings.", PERSON),
+        ("Extra usage is required for long context.", PERSON),
+        ("You have no quota left for premium requests.", PERSON),
+        ("Failed to refresh token: invalid_grant", PERSON),
+        ("Please run `gemini auth login` to continue", PERSON),
+    ],
+)
+def test_an_error_of_a_client_means_what_its_words_say(words, ending) -> None:
+    assert outcome_of_error(words).ending is ending
+
+
+@table(
+    ("words", "ending"),
+    [
         ("5-hour limit reached ∙ resets 3pm", LIMITED),
         ("Claude usage limit reached. Your limit will reset at 3pm (America/New_York).", LIMITED),
         ("Session limit reached ∙ resets 3pm", LIMITED),
@@ -268,6 +292,9 @@ def test_a_time_without_a_year_is_the_next_one(words, at) -> None:
         ("You've hit your usage limit. Upgrade to Pro or try again at 3:05 PM.", LIMITED),
         ("You have exhausted your capacity on this model. Your quota will reset after 2h13m.", LIMITED),
         ("Sorry, you have been rate-limited. Please wait a moment before trying again.", LIMITED),
+        ("You have exhausted your daily quota on this model. Access resets at 12:00 AM PST.", LIMITED),
+        ("Rate limit hit: retry after 30 seconds", LIMITED),
+        ("Error: Authentication expired. Run `codex login`.", PERSON),
         ("Monthly limit reached", PERSON),
         ("You've reached your spend limit.", PERSON),
         ("Spending limit reached. Raise it in the console.", PERSON),

@@ -179,6 +179,12 @@ def test_a_runner_that_another_program_calls_is_run_by_its_own_settings(found, f
     assert list(found(package("mocha", test="gulp test"), installed("mocha"), files).checks) == [check]
 
 
+@pytest.mark.parametrize(("file", "check"), [("src/deep/a.test.ts", "tests"), ("src/a.ts", "test-command")])
+def test_vitest_needs_no_settings_where_its_tests_have_the_usual_names(found, file, check):
+    files = (package("vitest", test="ts-scripts test"), installed("vitest"), {file: ""})
+    assert list(found(*files).checks) == [check]
+
+
 def test_a_script_that_bun_runs_is_no_test_of_bun(found):
     seen = found(package(test="bun run --filter frontend test"), {"bun.lock": ""})
     assert list(seen.checks) == ["test-command"]
@@ -409,7 +415,11 @@ def test_an_older_node_leaves_patterns_to_the_shell(tree, on_path):
 @pytest.mark.parametrize(
     ("files", "command", "said"),
     [
-        ([package("uvu", test="uvu tests")], ["npm", "test"], "uvu is here and has no report that can be read"),
+        (
+            [package("uvu", test="uvu tests"), installed("uvu")],
+            ["npm", "test"],
+            "uvu is here and has no report that can be read",
+        ),
         ([package(test="node x.js"), {"pnpm-lock.yaml": ""}], ["pnpm", "test"], "counts by its exit status only"),
         ([package(test="jasmine"), {"bun.lock": ""}], ["bun", "run", "test"], "jasmine is here"),
     ],
@@ -419,6 +429,12 @@ def test_a_script_without_a_report_counts_by_its_exit_status(found, files, comma
     assert seen.checks["test-command"] == {"run": command, "kind": "build", "timeout": "30m"}
     assert said in "\n".join(seen.notes)
     assert command[0] in seen.templates[0]
+
+
+def test_a_script_whose_packages_are_not_installed_is_left_out_until_they_are(found):
+    seen = found(package("grunt", test="grunt test"), {"package-lock.json": ""})
+    assert seen.checks == {}
+    assert seen.notes == ("the test script is left out until its packages are installed: npm ci",)
 
 
 def test_the_script_that_npm_init_writes_is_none(found):

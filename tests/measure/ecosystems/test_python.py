@@ -356,6 +356,21 @@ SETTINGS = "[tool.pytest.ini_options]\nDJANGO_SETTINGS_MODULE = 'site.settings'\
             None,
         ),
         (
+            {
+                "tox.ini": "[testenv]\nchangedir = tests\ncommands = {envpython} runtests.py {posargs}\n",
+                "tests/runtests.py": "from django.test.runner import get_runner\n",
+            },
+            ["pytest"],
+            ["runtests.py"],
+            "tests",
+        ),
+        (
+            {"tox.ini": "[testenv]\ncommands = python demo/manage.py test shop\n", "demo/manage.py": MANAGE},
+            ["django"],
+            ["demo/manage.py", "test", "--noinput", "shop"],
+            None,
+        ),
+        (
             {"noxfile.py": "def t(s):\n    s.run('python', '-m', 'unittest', 'discover', 'tests')\n"},
             ["pytest"],
             ["-m", "unittest", "discover", "tests"],

@@ -51,12 +51,28 @@ def types(session):
         ({"tox.toml": '[env_run_base]\ncommands = [["pytest", "-q"], "x"]\n'}, [("pytest", "-q")]),
         ({"pyproject.toml": '[tool.tox.env.t]\ncommands = [["uv", "run", "--locked", "mypy"]]\n'}, [("mypy",)]),
         ({"tox.ini": "[testenv]\ncommands = {envbindir}/python {toxinidir}/manage.py test\n"}, [("manage.py", "test")]),
+        (
+            {
+                "tox.ini": "[testenv]\nchangedir = tests\ncommands = {envpython} runtests.py {posargs}\n"
+                "[testenv:lint]\nchangedir = {toxinidir}\ncommands = flake8 .\n",
+                "tests/runtests.py": "",
+            },
+            [("tests/./runtests.py",), ("flake8", ".")],
+        ),
+        (
+            {"tox.ini": "[testenv]\nchangedir = {envtmpdir}\ncommands = test.py\n  pytest x\n", "test.py": ""},
+            [("test.py",), ("pytest", "x")],
+        ),
         ({}, []),
     ],
-    ids=["tox", "nox", "broken nox", "broken tox", "legacy", "toml", "run by uv", "script", "none"],
+    ids=[
+        *("tox", "nox", "broken nox", "broken tox", "legacy", "toml", "run by uv", "script"),
+        *("in a folder", "in one of tox", "none"),
+    ],
 )
 def test_commands_are_those_of_tox_and_nox(tmp_path, files, commands):
     for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert list(maintainers_commands(tmp_path)) == commands
 

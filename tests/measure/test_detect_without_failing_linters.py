@@ -4,9 +4,8 @@ import os
 
 import pytest
 
-from ralph_tracker.measure.detect import DetectedChecks
+from ralph_tracker.measure.detect import DetectedChecks, without_failing_linters
 from ralph_tracker.measure.ecosystems.detected_ecosystem import Ecosystem
-from ralph_tracker.measure.try_linters import without_failing_linters
 
 
 @pytest.mark.parametrize(

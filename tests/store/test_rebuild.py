@@ -13,10 +13,9 @@ from ralph_tracker.codec import decode
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_rebuild import judge_again
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import Summary
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.summary import Summary
+from ralph_tracker.store.write import LoopStore, judge_again
 from tests.sweep import FULL
 
 TESTS = ("test_a", "test_b", "test_c", "test_\ud800")

@@ -3,7 +3,7 @@
 import pytest
 
 from ralph_tracker.errors import LoopError
-from ralph_tracker.store.loop_store import Project
+from ralph_tracker.store.write import Project
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from ralph_tracker.errors import LoopError, NewerSchemaError, NotRecordedError, RecordError
 from ralph_tracker.loop.status import rolled_back
-from ralph_tracker.store.loop_summary import (
+from ralph_tracker.store.summary import (
     attempted_iteration,
     latest_iteration,
     refuse_unrecorded,
@@ -129,8 +129,8 @@ class TestMarkOfAnAttempt:
 def test_reading_where_a_loop_stands_imports_nothing_heavy(driven):
     driven.start()
     code = (
-        "import sys; from pathlib import Path; from ralph_tracker.store import loop_lookup, loop_summary;"
-        f"loop_summary.summary_at(loop_lookup.find_loop(Path({str(driven.root)!r}), None, {{}}));"
+        "import sys; from pathlib import Path; from ralph_tracker.store import find, summary;"
+        f"summary.summary_at(find.find_loop(Path({str(driven.root)!r}), None, {{}}));"
         "print(sorted({'pydantic', 'yaml', 'click', 'jinja2', 'git', 'ralph_tracker.core'} & sys.modules.keys()))"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -4,8 +4,8 @@ import shlex
 
 import pytest
 
+from ralph_tracker.measure.limit_to_test_files import untraced
 from ralph_tracker.measure.run_checks import Check, command_text
-from ralph_tracker.measure.untraced import untraced
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Say what only a person can say: was a demand changed on purpose, is a green earned (semantics § 8)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from ralph_tracker.codec import ValueObject
 from ralph_tracker.core.alert_types import Alert
-from ralph_tracker.core.integrity_result import TESTS_LISTED, Finding, Severity
-from ralph_tracker.core.metrics import FAILED
+from ralph_tracker.core.integrity_result import TESTS_LISTED
 
 
 class Question(ValueObject, document="alert iteration facts tests otherwise accept refuse"):
@@ -57,33 +56,12 @@ class Question(ValueObject, document="alert iteration facts tests otherwise acce
         return f"Intended? `{self.yes(loop)}`.{no}"
 
 
-def is_question(finding: Finding) -> bool:
-    """Return whether a person is asked about a finding; MEDIUM ones are notes."""
-    return finding.severity <= Severity.HIGH
-
-
-def open_questions(alerts: Iterable[Alert]) -> Mapping[str, str]:
-    """Return the facts of open alerts that nobody accepted, by the keys of their findings, or by the alert's id."""
-    return {key: _facts(alert) for alert in alerts for key in _keys(alert)}
-
-
 def questions_of(alerts: Iterable[Alert]) -> tuple[Question, ...]:
     """Return the questions that alerts raise, one an alert, in their order."""
     found = []
     for alert in alerts:
-        if _keys(alert):
-            asked = [test for finding in alert.findings if is_question(finding) for test in finding.tests]
+        if alert.asked:
+            asked = [test for finding in alert.findings if finding.is_question for test in finding.tests]
             tests = tuple(dict.fromkeys(asked or alert.tests))
-            found.append(Question(alert.id, alert.iteration, _facts(alert), tests, alert.rollback_to))
+            found.append(Question(alert.id, alert.iteration, alert.facts, tests, alert.rollback_to))
     return tuple(found)
-
-
-def _keys(alert: Alert) -> tuple[str, ...]:
-    """Return what is asked about an alert: its findings; failing tests that are gone, where nothing could be run."""
-    if alert.type == "test_deletion" and FAILED in alert.tests.values():
-        return (alert.id,)
-    return tuple(finding.key for finding in alert.findings if is_question(finding))
-
-
-def _facts(alert: Alert) -> str:
-    return alert.message.removesuffix(".") + (f" ({alert.note})" if alert.tests else "")

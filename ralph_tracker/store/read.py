@@ -19,7 +19,8 @@ from ralph_tracker.safe_files import digest
 from ralph_tracker.store import judge_state_json
 from ralph_tracker.store.json_documents import parsed_json, parsed_quickly, read_lines, refuse_newer, to_json
 from ralph_tracker.store.layout import LoopPaths, document_name, record_name
-from ralph_tracker.store.loop_summary import (
+from ralph_tracker.store.record_packs import Documents, kept_json
+from ralph_tracker.store.summary import (
     EVENTS,
     Summary,
     damaged_iteration,
@@ -27,7 +28,6 @@ from ralph_tracker.store.loop_summary import (
     state_after,
     summary_at,
 )
-from ralph_tracker.store.record_packs import Documents, kept_json
 
 _DOCUMENTS: Final = ("metrics.json", "measurement.json", "tests.json", "state.json")
 Plain = dict[str, Any]

@@ -9,7 +9,7 @@ import yaml
 
 from ralph_tracker.errors import InputError, StoreError
 from ralph_tracker.safe_files import digest
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from ralph_tracker.core.judge import judge, judge_baseline
 from ralph_tracker.core.judge_state import JudgeState
 from ralph_tracker.core.metrics import Measurement, Metrics, TestResults
-from ralph_tracker.core.quarantine import FlakyTest, Run, flaky_tests, in_quarantine, set_aside
 from ralph_tracker.core.thresholds import Thresholds
+from ralph_tracker.records.quarantine import FlakyTest, Run, flaky_tests, in_quarantine, set_aside
 
 P, F, S = "passed", "failed", "skipped"
 OUTCOMES = st.sampled_from([P, F, S, None])

@@ -1,6 +1,6 @@
 """Where a loop stands, as state.json holds it."""
 
-from ralph_tracker.store.loop_summary import Summary, summary_from
+from ralph_tracker.store.summary import Summary, summary_from
 from tests.tables import table
 
 DECISION = {

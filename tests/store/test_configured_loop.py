@@ -8,8 +8,8 @@ import yaml
 
 from ralph_tracker.config.load import changed_keys
 from ralph_tracker.errors import RecordError, StoreError
-from ralph_tracker.store.loop_configuration import ConfiguredLoop
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.configured_loop import ConfiguredLoop
+from ralph_tracker.store.write import LoopStore
 
 
 @pytest.fixture

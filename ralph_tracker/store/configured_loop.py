@@ -13,9 +13,8 @@ from ralph_tracker.errors import ConfigError, InputError, RecordError
 from ralph_tracker.records.iteration_record import SCHEMA_VERSION, IterationRecord
 from ralph_tracker.safe_files import read_own_file
 from ralph_tracker.store.json_documents import refuse_newer
-from ralph_tracker.store.loop_rebuild import RejudgedIteration, judge_again, rebuild
-from ralph_tracker.store.loop_store import LoopStore
-from ralph_tracker.store.loop_summary import START_ANEW, Summary
+from ralph_tracker.store.summary import START_ANEW, Summary
+from ralph_tracker.store.write import LoopStore, RejudgedIteration, judge_again, rebuild
 
 Origin = Literal["given", "measured"]
 

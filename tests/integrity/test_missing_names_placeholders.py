@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from ralph_tracker.integrity.placeholders import with_placeholders
+from ralph_tracker.integrity.missing_names import with_placeholders
 from tests.tables import table
 
 BOX = """import json

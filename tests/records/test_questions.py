@@ -2,8 +2,9 @@
 
 import pytest
 
+from ralph_tracker.core.alert_types import open_questions
 from ralph_tracker.core.integrity_result import Finding, Integrity, Severity
-from ralph_tracker.core.questions import Question, open_questions, questions_of
+from ralph_tracker.records.questions import Question, questions_of
 
 P = "passed"
 

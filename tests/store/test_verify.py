@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ralph_tracker.store.iteration_snapshots import IterationSnapshots
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.write import LoopStore
 
 TREES = {
     0: {"a.txt": "one\n", "deep/down/b.txt": "b\n"},
@@ -173,6 +173,8 @@ DAMAGE = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", DAMAGE)
 def test_damage_is_named_and_made_again(case, loop, ask):
     act, expected = DAMAGE[case]

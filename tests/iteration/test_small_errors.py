@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ralph_tracker.integrity.small_errors import small_errors
+from ralph_tracker.iteration.small_errors import small_errors
 
 
 def _new(path, text, lines=None):

@@ -17,13 +17,13 @@ from ralph_tracker.store.iteration_snapshots import SNAPSHOT, IterationSnapshots
 from ralph_tracker.store.json_documents import parsed_json, read_json, read_lines
 from ralph_tracker.store.layout import ARTIFACTS, MANIFEST, LoopPaths, document_name, record_name
 from ralph_tracker.store.lock import holder_of
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_store import LoopStore, best_document, continuation_json
-from ralph_tracker.store.loop_summary import interrupted_iteration, summary_from
+from ralph_tracker.store.read import SealedRecords
 from ralph_tracker.store.record_packs import kept_bytes, kept_json
 from ralph_tracker.store.snapshots.index import SeenFile
 from ralph_tracker.store.snapshots.snapshot_types import DIGITS, ITERATIONS, SAFETY, Note, SkippedPath
 from ralph_tracker.store.snapshots.store import Changed, KeptSnapshot
+from ralph_tracker.store.summary import interrupted_iteration, summary_from
+from ralph_tracker.store.write import LoopStore, best_document, continuation_json
 
 _IN_STORE: Final = "store/"
 _T = TypeVar("_T")

@@ -8,9 +8,8 @@ import pytest
 from ralph_tracker.core.known_tests import KnownTests
 from ralph_tracker.core.thresholds import Thresholds
 from ralph_tracker.errors import NewerSchemaError, RecordError
-from ralph_tracker.store.loop_reader import SealedRecords
-from ralph_tracker.store.loop_rebuild import judge_again
-from ralph_tracker.store.loop_store import LoopStore
+from ralph_tracker.store.read import SealedRecords
+from ralph_tracker.store.write import LoopStore, judge_again
 
 NAMES = {"test_a": "passed", "test_b": "skipped"}
 

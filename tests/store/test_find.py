@@ -3,8 +3,8 @@
 import pytest
 
 from ralph_tracker.errors import InputError, LoopError, StoreError
+from ralph_tracker.store.find import checked_root, current_loop, find_loop
 from ralph_tracker.store.layout import ProjectPaths
-from ralph_tracker.store.loop_lookup import checked_root, current_loop, find_loop
 
 
 class TestLoopThatIsMeant:
