@@ -42,12 +42,14 @@ class ValueObject:
     """
 
     _fields: ClassVar[tuple[str, ...]] = ()
+    _whole: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _keys: ClassVar[Mapping[str, str]] = {}
     _shown: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, *, document: str = "", shown: str = "") -> None:
         cls._fields = tuple(cls.__annotations__)
+        cls._whole = frozenset(cls._fields)
         cls._defaults = {name: getattr(cls, name) for name in cls._fields if hasattr(cls, name)}
         keys = (name.partition("=") for name in document.split())
         cls._keys = {key: field or key for key, _, field in keys} or dict(zip(cls._fields, cls._fields, strict=True))
@@ -56,6 +58,9 @@ class ValueObject:
     if not TYPE_CHECKING:  # type checkers know the fields
 
         def __init__(self, *values: Any, **named: Any) -> None:  # noqa: ANN401  # any of its fields
+            if named.keys() == self._whole and not values:  # a decoded one, of which there are thousands
+                self.__dict__.update(named)
+                return
             first = self._fields[: len(values)]
             given = {**self._defaults, **dict(zip(first, values, strict=False)), **named}
             wrong = (given.keys() ^ set(self._fields)) | named.keys() & set(first)

@@ -7,9 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from ralph_tracker.codec import decode, document_of
+from ralph_tracker.codec import document_of
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.walk import WalkedIteration
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
@@ -125,8 +124,8 @@ def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int
     every = max(1, len(rows) // 400)
     last = len(rows) - 1
     kept = [row for at, row in enumerate(rows) if at % every == 0 or at == last or row["iteration"] == best]
-    walked = [(row, decode(WalkedIteration, row["walked"])) for row in kept]
-    return [(each.iteration, each.score if row["metrics"] else each.score or None) for row, each in walked]
+    walked = [(row["metrics"], row["walked"]) for row in kept]
+    return [(each["iteration"], each["score"] if metrics else each["score"] or None) for metrics, each in walked]
 
 
 def highest_before(records: SealedRecords, number: int) -> float | None:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -214,14 +214,16 @@ def told_by_all(shell: Shell) -> dict[str, str]:
     return found
 
 
-def restorable(shell: Shell, loop: str = "ralph-001") -> dict[int, Tree]:
-    """Restore every iteration of a loop that is kept, one after the other, and return the trees.
+def restorable(shell: Shell, loop: str = "ralph-001", among: Collection[int] | None = None) -> dict[int, Tree]:
+    """Restore every iteration of a loop that is kept (`among` these), one after the other, and return the trees.
 
     The project is left as the last one; give a copy.
     """
     (history,) = shell.ask(("history", "--json", "--loop-id", loop))
     found = {}
     for number in numbers_in(history.out) if not history.code else ():
+        if among is not None and number not in among:
+            continue
         (told,) = shell.ask(("restore", str(number), "--loop-id", loop))
         if not told.code:
             found[number] = tree_of(shell.root)

@@ -4,6 +4,9 @@ import difflib
 import json
 import os
 import random
+import shutil
+import subprocess
+import time
 from collections import Counter
 
 import pytest
@@ -11,7 +14,7 @@ import pytest
 from tests.sweep import FULL, SEED
 
 from .outsider import copied, is_one_line, kept_of, kill_after, loops_of, restorable, told_by_all, tree_of, unhurried
-from .verbs import STEPS, is_covered, verbs_of_the_program
+from .verbs import STEPS, is_covered, odd, verbs_of_the_program
 
 EACH = int(os.environ.get("RALPH_TRACKER_KILLS") or (40 if FULL else 1))
 VERBS = [step.name for step in STEPS]
@@ -165,6 +168,86 @@ def test_a_verb_killed_at_any_moment_loses_nothing_and_is_called_again(
             violations[f"{delay:.3f} s"] = wrong
     record_property("sweep", ("moment", name[:19], "killed", EACH, hit, EACH - hit, len(violations)))
     assert not violations, "\n".join(f"{at}: {wrong}" for at, wrong in violations.items())
+
+
+LAST = 149  # the next iteration packs the records of 26 to 50; those of 1 to 25 are packed
+# Iterations of the first pack with each odd name of the tree, of the second, and of the end.
+LOOKED_AT = (0, *range(3, 26, 3), 26, 49, 50, 51, LAST)
+OF_A_LONG_LOOP = {
+    "post-iteration": ("hook", "post-iteration", "--iteration", str(LAST + 1)),
+    "restore": ("restore", "8"),
+    "repair": ("verify", "--repair"),
+    "post-loop": ("hook", "post-loop"),
+}
+
+
+@pytest.fixture(scope="module")
+def long_loop(workshop_at, tmp_path_factory):
+    """Return a project with a loop of 149 iterations of an odd tree, and what each has to come back as."""
+    root = (tmp_path_factory.mktemp("long") / "project").resolve()
+    root.mkdir()
+    shop, trees, really = workshop_at(root).prepare(), {}, os.fsync
+    shop.commit()
+    os.fsync = lambda _: None
+    try:
+        for number in range(LAST + 1):
+            odd(shop, number)
+            (shop.turn if number else shop.start)()
+            trees[number] = kept_of(tree_of(root))
+    finally:
+        os.fsync = really
+    assert [path.name for path in (root / ".aiwg/ralph/ralph-001/packed").iterdir()] == ["iterations-001-025.zip"]
+    odd(shop, LAST + 1)
+    trees[LAST + 1] = kept_of(tree_of(root))
+    return root, trees
+
+
+def with_links(source, target):
+    """Put a fresh copy of a project there in which the files of a loop have their hard links."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["cp", "-a", source, target], check=True)
+    return target
+
+
+@pytest.mark.parametrize("is_removed", [False, True], ids=["", "and removed"])
+@pytest.mark.parametrize("name", sorted(random.Random(SEED).sample(sorted(OF_A_LONG_LOOP), 4 if FULL else 2)))
+def test_a_long_loop_of_an_odd_tree_is_whole_wherever_a_verb_is_killed(
+    name, is_removed, long_loop, tmp_path, shell, record_property, request
+):
+    """Its records are packed and linked; where it `is_removed` after the kill, git's folder has it still."""
+    (source, trees), words = long_loop, OF_A_LONG_LOOP[name]
+    root, side = tmp_path / "live/project", tmp_path / "side/project"
+    began = time.monotonic()
+    told = shell(with_links(source, root)).call(*words)
+    seconds, after = time.monotonic() - began, tree_of(root)
+    assert told.code == 0, told
+    request.node.add_report_section("call", "campaign", f"RALPH_TRACKER_SEED={SEED}")
+    draw, hit, violations = random.Random(f"{SEED}{name}{is_removed}"), 0, {}
+    for _ in range(EACH):
+        delay, opened = draw.uniform(0.2 * seconds, seconds * 1.1), shell(with_links(source, root))
+        hit += kill_after(opened.start(SCRIPT, *words), delay)
+        if is_removed:
+            shutil.rmtree(root / ".aiwg")
+        wrong = _lost(shell(with_links(root, side)), trees)
+        again = opened.call(*words)
+        if again.code and not (is_one_line(again) and any(each in again.err for each in DONE)):
+            wrong.append(f"called again: {again}")
+        wrong += [] if tree_of(root) == after else ["the tree differs when it was called again"]
+        (verified,) = opened.ask(("verify",))
+        wrong += [f"verify: {verified}"] if verified.code else []
+        if wrong:
+            violations[f"{delay:.3f} s"] = wrong
+    record_property("sweep", ("moment", f"long {name}", "killed", EACH, hit, EACH - hit, len(violations)))
+    assert not violations, "\n".join(f"{at}: {wrong}" for at, wrong in violations.items())
+
+
+def _lost(opened, trees):
+    """Return which iterations cannot be restored, or come back otherwise."""
+    kept = restorable(opened, among=LOOKED_AT)
+    return [
+        f"iteration {number} is not as it was" for number in LOOKED_AT if kept_of(kept.get(number, {})) != trees[number]
+    ]
 
 
 def test_a_shell_loop_that_is_killed_again_and_again_ends_with_all_that_it_reported(

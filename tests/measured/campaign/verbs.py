@@ -1,6 +1,7 @@
 """A loop in which every verb of the command line has its turn, and what is done in the tree between."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -23,6 +24,18 @@ EVENT = {
 SESSION = '{"event": "turn_ended"}\n'
 AGENT = ("--", "/bin/sh", "-c", "echo ready; echo more > later.txt")
 TAKE_1 = ("select-best", "--iteration", "1", "--reason", "asked for", "--apply")
+
+# Odd names of a tree, with the rights of a file, or where a link leads.
+ODD: dict[str, int | str] = {
+    "to nowhere": "nowhere",
+    "to a folder": ".",
+    "out": "../../outside",
+    "metrics.json": "../app.py",
+    "line\nbreak": 0o644,
+    "-dash": 0o755,
+    "key.txt": 0o600,
+    os.fsdecode(b"not \xff utf-8"): 0o644,
+}
 
 
 @dataclass(frozen=True)
@@ -81,6 +94,21 @@ def many(shop: Any) -> None:
     shop.passing(8)
     for number in range(20):
         shop.write(f"many/{number}.txt", f"{number}\n" * 30)
+
+
+def odd(shop: Any, number: int) -> None:
+    """Change a file, and make or take away the next odd one, as iteration `number` has it."""
+    shop.passing(4 + number).write("app.py", f"def one():\n    return {number}\n")
+    name, what = list(ODD.items())[number % len(ODD)]
+    path = shop.root / "odd" / name
+    path.parent.mkdir(exist_ok=True)
+    if os.path.lexists(path):
+        path.unlink()
+    elif isinstance(what, str):
+        path.symlink_to(what)
+    else:
+        path.write_bytes(os.fsencode(f"{name}\n"))
+        path.chmod(what)
 
 
 def planned(shop: Any) -> None:
