@@ -301,7 +301,7 @@ class IterationSnapshots:
         measured = self._committed.measurement(number)
         if measured is None or measured[0].tree is None or measured[1] is None:
             return
-        changed = self.changes_since(measured[1], measured[0].tree)
+        changed = self._changed(number, measured[1], measured[0].tree)
         if not any(change.new_id for change in changed):
             return
         folder, new = self.paths.iteration(number) / ARTIFACTS, self.paths.staging / temporary_name()
@@ -315,6 +315,14 @@ class IterationSnapshots:
             folder.parent.mkdir(exist_ok=True)  # of a packed one
             new.rename(folder)
             sync_folder(folder.parent)
+
+    def _changed(self, number: int, previous: int, tree: str) -> tuple[Change, ...]:
+        """Return the paths that an iteration changed; those it has now, where gc took what they were before."""
+        if previous not in self._committed.collected_iterations():
+            return self.changes_since(previous, tree)
+        manifest = kept_json(self.paths, number, MANIFEST)
+        listed = {each["path"] for each in manifest["since_previous"]} if isinstance(manifest, dict) else set()
+        return tuple(each for each in self.store.changes(None, tree) if as_utf8(each.path) in listed)
 
     def name(self, number: int, kept: KeptIteration) -> None:
         """Name the snapshot as that of a recorded iteration, and remember its tree."""

@@ -199,6 +199,20 @@ def test_gc_takes_the_links_along_and_those_of_loops_that_were_removed(root, ask
     assert [path.name for path in links_of(root).glob("ralph-*")] == ["ralph-002"]
 
 
+def test_what_gc_left_of_a_loop_comes_back_whole(root, ask):
+    for number in range(3, 7):
+        (root / os.fsdecode(b"caf\xe9.py")).write_text(f"x = {number}\n")
+        work(root, number)
+    ask(root, "gc", "--yes", "--keep-last", "2")
+    assert (root / ".aiwg/ralph/ralph-001/iterations/iteration-005/artifacts").is_dir()
+    assert not (root / ".aiwg/ralph/ralph-001/iterations/iteration-004/artifacts").exists()
+    before = files(root / ".aiwg/ralph/ralph-001/iterations")
+    shutil.rmtree(root / ".aiwg")
+    said = ask(root, "verify")
+    assert said.code == 0, said.out + said.err
+    assert files(root / ".aiwg/ralph/ralph-001/iterations") == before
+
+
 def test_what_an_agent_takes_from_a_loop_stays_linked(root, ask):
     shutil.rmtree(root / ".aiwg/ralph/ralph-001/iterations/iteration-001")
     work(root, 3)
