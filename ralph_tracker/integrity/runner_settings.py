@@ -14,7 +14,10 @@ _SECTIONS: Final = {
     "pyproject.toml": re.compile(r"tool\.(pytest|tox|nox|behave)\b"),
     "setup.cfg": re.compile(r"tool:pytest$|tox:|aliases$"),
     "Cargo.toml": re.compile(r"test$|profile\.(test|nextest)\b"),
+    "pytest.ini": re.compile(""),
 }
+# Where pytest finds the source: of the source, too.
+_PLACES: Final = re.compile(r"^pythonpath\s*=\s*(?:\[[^\]]*\]|[^\n\[]*(?:\n[ \t]+\S[^\n]*)*)", re.MULTILINE)
 _HEADER: Final = re.compile(r"\[{1,2}([\w .:\"'-]+)\]{1,2}[ \t]*(?:#.*)?$")
 _PACKAGE_KEYS: Final = frozenset({"jest", "mocha", "vitest", "ava", "nyc", "c8", "tap", "jasmine", "bun"})
 _TEST_SCRIPT: Final = re.compile(r"(pre|post)?test\b")
@@ -39,9 +42,12 @@ def settings_for_retry(path: str, earlier: str | None, now: str | None) -> str |
     if now is not None and _OF_SOURCE.search(path):
         return now
     if now is not None and name in _SECTIONS:
-        own = _SECTIONS[name]
-        kept = [body for header, body in _sections(now) if not own.match(header)]
-        return "\n".join([*kept, *(body for header, body in _sections(earlier or "") if own.match(header))])
+        own, sections = _SECTIONS[name], _sections(now)
+        kept = [body for header, body in sections if not own.match(header)]
+        places = {header: found for header, body in sections if own.match(header) and (found := _PLACES.findall(body))}
+        before = [(header, _PLACES.sub("", body)) for header, body in _sections(earlier or "") if own.match(header)]
+        kept += ["\n".join([body, *places.pop(header, ())]) for header, body in before]
+        return "\n".join([*kept, *("\n".join([f"[{header}]", *found]) for header, found in places.items())]) or earlier
     if now is not None and name == "package.json":
         return _package_for_retry(earlier, now)
     if now is not None and re.search(r"\.(config|workspace)\.[cm]?[jt]s$", path):

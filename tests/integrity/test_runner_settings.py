@@ -57,6 +57,34 @@ def test_other_settings_are_taken_whole_or_not_at_all(path, earlier, now, taken)
     assert settings_for_retry(path, earlier, now) == taken
 
 
+@table(
+    ("path", "earlier", "now", "taken"),
+    [
+        (
+            "pyproject.toml",
+            '[tool.pytest.ini_options]\naddopts = "-q"\npythonpath = ["."]\n',
+            '[project]\n[tool.pytest.ini_options]\npythonpath = [\n  "src",\n]\naddopts = "-k none"\n',
+            '[project]\n[tool.pytest.ini_options]\naddopts = "-q"\n\n\npythonpath = [\n  "src",\n]',
+        ),
+        (
+            "pyproject.toml",
+            "",
+            '[tool.pytest.ini_options]\npythonpath = "src"\nplugins = 1',
+            '\n[tool.pytest.ini_options]\npythonpath = "src"',
+        ),
+        (
+            "setup.cfg",
+            "[tool:pytest]\na = 1",
+            "[tool:pytest]\npythonpath =\n  src\n  lib\nb = 1",
+            "\n[tool:pytest]\na = 1\npythonpath =\n  src\n  lib",
+        ),
+        ("pytest.ini", "[pytest]\na = 1", "[pytest]\npythonpath = src\nb = 1", "\n[pytest]\na = 1\npythonpath = src"),
+    ],
+)
+def test_where_the_source_is_is_taken_from_the_runners_section(path, earlier, now, taken):
+    assert settings_for_retry(path, earlier, now) == taken
+
+
 @pytest.mark.parametrize("path", ["pyproject.toml", "package.json", "setup.cfg", "Cargo.toml", "pytest.ini", "pom.xml"])
 @given(
     earlier=st.text(alphabet="[]tool.pyes{}\"':, \n", max_size=60), now=st.text(alphabet="[]tes{}\"':, \n", max_size=60)
