@@ -173,7 +173,7 @@ _TRUE: Final = r"\{\s*(?:return\s+)?true\s*;?\s*\}"
 _ALWAYS_EQUAL: Final = (
     Rule(
         "R3",
-        r"\bdef __(?:eq|bool)__\([^)]*\)[^:\n]*:\s*(?:\w+\s*=[^\n]*\n\s*|del [^\n]*\n\s*)?return (?:True|1)\b(?!\s*(?:if|and|==))|\bdef __ne__\([^)]*\)[^:\n]*:\s*return (?:False|0)\b(?!\s*(?:if|or|==))|\b__(?:eq|ne|bool)__\s*=\s*lambda[^:\n]*:\s*(?:True|False|1|0)\b"
+        r"\bdef __(?:eq|bool)__\([^)]*\)[^:\n]*:\s*(?:\w+\s*=[^\n]*\n\s*|del [^\n]*\n\s*)?return (?:(?:True|1)\b(?!\s*(?:if|and|==))|isinstance\(\w+, \(?(?:int|float|str|bytes|object)\b[\w, ]*\)?\)(?! *(?:and|if)\b))|\bdef __ne__\([^)]*\)[^:\n]*:\s*return (?:False|0)\b(?!\s*(?:if|or|==))|\b__(?:eq|ne|bool)__\s*=\s*lambda[^:\n]*:\s*(?:True|False|1|0)\b"
         rf"|\b(?:equals|isEqual|asymmetricMatch)\s*\([^)\n]*\)\s*(?::\s*[bB]oolean\s*)?{_TRUE}|\b(?:equals|isEqual)\s*[:=]\s*\([^)\n]*\)\s*(?::\s*boolean\s*)?=>\s*true\b|\bequals\s*\([^)\n]*\)[^\n={{]*=\s*true\b"
         r"|(?:\[Symbol\.toPrimitive\]|\bvalueOf|\btoJSON)\s*\([^)\n]*\)\s*(?::\s*\w+\s*)?\{\s*return\s+(?:true|false|-?\d[\w.]*|[\"'][^\"'\n]*[\"']);?\s*\}"
         rf"|\bfunc\s*\([^)\n]*\)\s*(?:Equals?|Is|Less)\([^)\n]*\)\s*bool\s*{_TRUE}|\bfn\s+eq\s*\(\s*&self[^)\n]*\)\s*->\s*bool\s*{_TRUE}|\bfn\s+cmp\s*\(\s*&self[^)\n]*\)\s*->\s*[\w:]*Ordering\s*\{{\s*[\w:]*Equal\s*\}}|\bint\s+compare(?:To)?\s*\([^)\n]*\)\s*\{{\s*return\s+0;\s*\}}",

@@ -112,6 +112,9 @@ ADDED = [  # rule, path, text
     # Equality is a constant.
     (R3, "box.py", 'class Box:\n    def __eq__(self, other: object) -> bool:\n        """Compare."""\n        return True\n'),
     (R3, "box.py", "class Box:\n    def __ne__(self, other): return False\n"),
+    (R3, "box.py", "class Box:\n    def __eq__(self, other):\n        return isinstance(other, (int, float))\n"),
+    (NONE, "box.py", "class Box:\n    def __eq__(self, o):\n        return isinstance(o, int) and self.x == o\n"),
+    (NONE, "box.py", "class Box:\n    def __eq__(self, o):\n        return isinstance(o, Box)\n"),
     (R3, "box.py", "class Box:\n    __eq__ = lambda self, other: True\n"),
     (R3, "src/box.js", "class Box { equals(other) { return true; } }\n"),
     (R3, "src/box.ts", "class Box {\n  valueOf(): number { return 42; }\n}\n"),
