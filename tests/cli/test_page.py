@@ -66,7 +66,8 @@ def test_the_numbers_of_an_objective_are_drawn_with_their_spread_each_at_its_ite
         "checks:\n"
         '  tests: {run: "cp j.xml {reports}/j.xml", reports: ["{reports}/j.xml"], kind: tests}\n'
         "  speed: {run: cat figures.txt, kind: metrics}\n"
-        "objectives: {'<b>\"': {check: speed, name: ms, unit: ms, direction: down}}\n"
+        "metrics: {'<b>\"': {from: speed, name: ms, unit: ms, direction: down}}\n"
+        "objectives: ['<b>\"']\n"
     )
     for phase, figures in (("pre-loop", (9, 11)), ("post-iteration", ()), ("post-iteration", (5, 6))):
         lines = "".join(f"METRIC ms={each} ms\n" for each in figures)

@@ -61,7 +61,9 @@ def test_a_run_ends_with_that_line(workshop, capsys):
         "--retries",
         "0",
         "--",
-        "true",
+        "sh",
+        "-c",
+        "echo >> notes.txt",
     ]
     code = run(words)
     out, err = capsys.readouterr()
