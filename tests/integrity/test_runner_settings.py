@@ -64,7 +64,7 @@ def test_other_settings_are_taken_whole_or_not_at_all(path, earlier, now, taken)
             "pyproject.toml",
             '[tool.pytest.ini_options]\naddopts = "-q"\npythonpath = ["."]\n',
             '[project]\n[tool.pytest.ini_options]\npythonpath = [\n  "src",\n]\naddopts = "-k none"\n',
-            '[project]\n[tool.pytest.ini_options]\naddopts = "-q"\n\n\npythonpath = [\n  "src",\n]',
+            '\n[project]\n[tool.pytest.ini_options]\naddopts = "-q"\n\n\npythonpath = [\n  "src",\n]',
         ),
         (
             "pyproject.toml",
