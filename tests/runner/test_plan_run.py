@@ -234,7 +234,7 @@ class TestFailing:
 
     def test_what_was_tried_is_told_to_the_next(self, planned):
         planned.write({"id": "a"}, {"id": "b"})
-        command = planned.scripted(a=[step(3, 1), step(1, 3)], b=[step(4, 0)])
+        command = planned.scripted(a=[step(3, 1), step(1, 3), step(3, 1)], b=[step(4, 0)])
         planned.drive(command, Desk(["continue"]), max_iterations=3)
         told = planned.outcome("a")
         assert told.rolled_back[0].startswith("iteration 2: Rollback to iteration 1 due to regression")
