@@ -158,7 +158,6 @@ def are_few(dropped: int, passing: int) -> bool:
 
 def are_too_many(dropped: int, passing: int) -> bool:
     """Return whether more than a third of the passing tests are dropped."""
-    # More than a third of the believed tests.
     return 3 * dropped > passing
 
 
@@ -227,7 +226,7 @@ def _is_worse_for_nothing(kept: Kept, step: Step) -> str | None:
     if not step.by_tests:
         score, other = _percents(step.score, kept.score)
         return f"scores {score}, {'just ' if score == other else ''}below {other}" if step.score < kept.score else None
-    if gains or kept.top_score - step.score <= 0.005 + 1e-9:  # the binary noise of a difference
+    if gains or kept.top_score - step.score <= 0.005 + 1e-9:  # half a point, and the binary noise of a difference
         return None
     score, top = _percents(step.score, kept.top_score)
     return f"gains no test, and its score of {score} is below {top}"

@@ -46,8 +46,8 @@ def settings_for_retry(path: str, earlier: str | None, now: str | None) -> str |
         kept = [body for header, body in sections if not own.match(header)]
         places = {header: found for header, body in sections if own.match(header) and (found := _PLACES.findall(body))}
         before = [(header, _PLACES.sub("", body)) for header, body in _sections(earlier or "") if own.match(header)]
-        kept += ["\n".join([body, *places.pop(header, ())]) for header, body in before]
-        return "\n".join([*kept, *("\n".join([f"[{header}]", *found]) for header, found in places.items())]) or earlier
+        before += [(header, f"[{header}]") for header in places if header not in dict(before)]
+        return "\n".join([*kept, *("\n".join([body, *places.get(header, ())]) for header, body in before)]) or earlier
     if now is not None and name == "package.json":
         return _package_for_retry(earlier, now)
     if now is not None and re.search(r"\.(config|workspace)\.[cm]?[jt]s$", path):

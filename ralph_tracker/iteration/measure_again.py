@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from statistics import median
 from typing import Any
 
 from ralph_tracker.core.metrics import FurtherMetric, plain_number
-from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of
+from ralph_tracker.core.objective import Noise, Outcome, compare, in_unit, loss_of, median
 from ralph_tracker.core.walk import Choice, WalkedIteration
 from ralph_tracker.errors import NoSnapshotError
 from ralph_tracker.iteration.earlier_tests import scratch_tree

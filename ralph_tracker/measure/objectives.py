@@ -12,11 +12,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from statistics import median
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.metrics import FurtherMetric, quantity
-from ralph_tracker.core.objective import believable
+from ralph_tracker.core.objective import believable, median
 from ralph_tracker.errors import short_text
 from ralph_tracker.integrity.deciding_files import files_named_in_commands
 from ralph_tracker.measure.run_checks import Check, CheckResult

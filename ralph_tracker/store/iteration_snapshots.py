@@ -318,7 +318,7 @@ class IterationSnapshots:
 
     def _changed(self, number: int, previous: int, tree: str) -> tuple[Change, ...]:
         """Return the paths that an iteration changed; those it has now, where gc took what they were before."""
-        if previous not in self._committed.collected_iterations():
+        if self.store.has(self._content(previous)):
             return self.changes_since(previous, tree)
         manifest = kept_json(self.paths, number, MANIFEST)
         listed = {each["path"] for each in manifest["since_previous"]} if isinstance(manifest, dict) else set()
