@@ -3,7 +3,7 @@
 Metrics are rounded half-up once, when recorded, and compared exactly afterwards (semantics § 3, § 4).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
 from typing import Any, Final, Literal, NamedTuple
@@ -38,6 +38,11 @@ def plain_number(value: float) -> str:
     """Format a number without a trailing .0 and without an exponent."""
     text = f"{value:.10f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
+
+
+def known_score(score: float | None, values: Iterable[object]) -> float | None:
+    """Return a score, None where nothing was measured: it counts as 0, but it is unknown."""
+    return score if any(value is not None for value in values) else score or None
 
 
 def quantity(count: int, noun: str) -> str:

@@ -19,6 +19,7 @@ from ralph_tracker.core.metrics import (
     Value,
     delta,
     errors_at_size,
+    known_score,
     plain_number,
     quantity,
     without_noise,
@@ -121,7 +122,7 @@ def kept_point(paths: LoopPaths, number: int) -> KeptPoint:
     row = state_after(paths, number).get("row")
     values, score = (row.get("metrics"), row.get("adjusted_score")) if isinstance(row, dict) else (None, None)
     known = values if isinstance(values, dict) else {}
-    return KeptPoint(number, known, score if known else score or None)
+    return KeptPoint(number, known, known_score(score, known.values()))
 
 
 class IterationFacts(NamedTuple):

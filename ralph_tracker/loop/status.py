@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from ralph_tracker.codec import document_of
 from ralph_tracker.core.integrity_result import Verdict
+from ralph_tracker.core.metrics import known_score
 from ralph_tracker.errors import RecordError
 from ralph_tracker.iteration.explain import kept_point
 from ralph_tracker.records.iteration_record import AlertDocument, SchemaVersion, StoredDecisionDocument
@@ -124,8 +125,7 @@ def scores_of(records: SealedRecords, best: int | None = None) -> list[tuple[int
     every = max(1, len(rows) // 400)
     last = len(rows) - 1
     kept = [row for at, row in enumerate(rows) if at % every == 0 or at == last or row["iteration"] == best]
-    walked = [(row["metrics"], row["walked"]) for row in kept]
-    return [(each["iteration"], each["score"] if metrics else each["score"] or None) for metrics, each in walked]
+    return [(row["iteration"], known_score(row["walked"]["score"], row["metrics"].values())) for row in kept]
 
 
 def highest_before(records: SealedRecords, number: int) -> float | None:

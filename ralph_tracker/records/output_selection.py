@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypedDict
 
 from ralph_tracker.codec import ValueObject, document_of
 from ralph_tracker.core.integrity_result import Verdict
-from ralph_tracker.core.metrics import METRICS, SCORE_DECIMALS, Metrics, half_up, plain_number, quantity
+from ralph_tracker.core.metrics import SCORE_DECIMALS, Metrics, half_up, known_score, plain_number, quantity
 from ralph_tracker.core.thresholds import SelectionMode, Thresholds
 from ralph_tracker.core.walk import MODES, Mode, WalkedIteration, peak_by_quality
 from ralph_tracker.records.iteration_record import (
@@ -61,8 +61,7 @@ class SelectionCandidate(ValueObject, document="iteration quality_score adjusted
     @property
     def known_score(self) -> float | None:
         """Return its believed score, None where nothing was measured: it counts as 0, but it is unknown."""
-        is_known = any(self.metrics.get(spec.name) is not None for spec in METRICS)
-        return self.adjusted if is_known else self.adjusted or None
+        return known_score(self.adjusted, self.metrics.known_values().values())
 
     @property
     def quality_score(self) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ralph_tracker.core.integrity_result import Severity
-from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up, plain_number
+from ralph_tracker.core.metrics import BY_NAME, METRICS, MetricSpec, delta, half_up, known_score, plain_number
 from ralph_tracker.core.thresholds import DIMENSIONS
 from ralph_tracker.report.wording import (
     ABSENT,
@@ -183,8 +183,7 @@ def _sentence(record: Document) -> str:
     moved = (record.get("deltas") or {}).get("from_previous") or {}
     old = {spec.name: _before(now[spec.name], moved.get(spec.delta_name), spec) for spec in METRICS}
     facts = measured_in_words(now, old) or "nothing measured"
-    shown = record.get("adjusted_score")
-    shown = shown if any(value is not None for value in now.values()) else shown or None
+    shown = known_score(record.get("adjusted_score"), now.values())
     return f"{facts[0].upper()}{facts[1:]}{'' if shown is None else f'; score {percent(shown)}'}."
 
 

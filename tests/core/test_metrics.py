@@ -13,6 +13,7 @@ from ralph_tracker.core.metrics import (
     Metrics,
     TestResults,
     Usage,
+    known_score,
 )
 from tests.tables import table
 
@@ -40,6 +41,14 @@ def test_each_section_has_the_fields_of_the_specification_in_their_order():
 
 def test_the_values_of_an_iteration_are_those_of_the_table():
     assert list(Metrics._fields) == [spec.name for spec in METRICS] == list(BY_NAME)
+
+
+@table(
+    ("score", "values", "known"),
+    [(0.0, [None, None], None), (0.0, [], None), (0.0, [None, 0], 0.0), (0.4, [None], 0.4), (None, [1], None)],
+)
+def test_a_score_of_0_is_unknown_where_nothing_was_measured(score, values, known):
+    assert known_score(score, values) == known
 
 
 @table(("name", "decimals"), [("pass_rate", 1), ("coverage_percentage", 1), ("complexity_score", 2), ("test_count", 0)])
